@@ -16,18 +16,7 @@ from learners.arrays import Bools, Integers
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = [
-    "ENUMERABLE",
-    "Cube",
-    "Grid",
-    "Interval",
-    "OnAGrid",
-    "OnALine",
-    "OnTheCube",
-    "grid_rows",
-    "moving_negatives",
-    "moving_points",
-]
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows", "moving_negatives", "moving_points"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
@@ -125,28 +114,6 @@ class Cube(_Box):
         return 1, self.dimension
 
 
-class OnALine:
-    """A learner whose examples are integers."""
-
-    domain_size: int
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-
-class OnTheCube:
-    """A learner whose examples are points of the Boolean cube."""
-
-    dimension: int
-
-    @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
-
-
 @dataclass(frozen=True)
 class Grid(_Box):
     """The grid {0 .. side}^dimension."""
@@ -160,18 +127,6 @@ class Grid(_Box):
 
     def _shape(self) -> tuple[int, int]:
         return self.side, self.dimension
-
-
-class OnAGrid:
-    """A learner, or a class, whose examples are points of the grid {0 .. side}^dimension."""
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
 
 
 def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:

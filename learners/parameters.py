@@ -13,6 +13,7 @@ __all__ = [
     "check_budget",
     "check_integer",
     "check_law_limit",
+    "check_own_beta",
     "check_positive",
     "check_probability",
     "check_run",
@@ -73,6 +74,20 @@ def check_setting(setting: str, settings: Sequence[str]) -> None:
         *others, last = settings
         allowed = f"{', '.join(others)} or {last}" if others else last
         raise InputError(f"setting must be {allowed}, got {setting!r}")
+
+
+def check_own_beta(beta: float, own: float, failing: str, *, strict: bool = True) -> None:
+    """Raise `InputError` unless beta is above the learner's own, or at least that if not `strict`.
+
+    Parameters
+    ----------
+    failing : str
+        What happens with probability `own` at any n, in words.
+    """
+    if beta < own or (strict and beta == own):
+        least = "above" if strict else "at least"
+        raise InputError(f"beta must be {least} {own!r}, the probability with which {failing} at any n; got {beta!r}. "
+                         "Build the learner with a smaller beta")  # fmt: skip
 
 
 def check_law_limit(name: str, value: int, limit: int) -> None:

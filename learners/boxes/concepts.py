@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.arrays import Integers
-from learners.domains import OnAGrid, grid_rows, moving_points
-from learners.finite.counting import check_code, check_listable
-from learners.parameters import check_integer
+from learners.domains import Grid, grid_rows, moving_points
+from learners.finite.counting import Numbered, check_code, check_listable
 
-__all__ = ["Box", "BoxLearner", "Boxes", "interval_number", "interval_of"]
+__all__ = ["Box", "Boxes", "interval_number", "interval_of"]
 
 LABELS = 2**26
 """The most labels that are evaluated at once."""
@@ -60,7 +59,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Boxes:
+class Boxes(Numbered):
     """The class of all boxes, as functions: number 0 is the empty box.
 
     Number 1 + sum over i of t_i N^(d - 1 - i) is the box whose i-th side is interval t_i in lexicographic order,
@@ -71,8 +70,12 @@ class Boxes:
     dimension: int
 
     def __post_init__(self) -> None:
-        check_integer("side", self.side, 1)
-        check_integer("dimension", self.dimension, 1)
+        _ = self.domain
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return Grid(self.side, self.dimension)
 
     @property
     def sides(self) -> int:
@@ -124,19 +127,6 @@ class Boxes:
             inside = ((a[:, None] <= column) & (column <= b[:, None])).astype(np.uint8)
             rows = (rows[:, None, :] * inside[None, :, :]).reshape(-1, len(points))
         return np.concatenate([np.zeros((1, len(points)), dtype=np.uint8), rows])
-
-
-class BoxLearner(OnAGrid):
-    """A learner of boxes; codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
-
-    @property
-    def concepts(self) -> Boxes:
-        """All boxes, and the empty one."""
-        return Boxes(self.side, self.dimension)
-
-    def decode(self, code: int) -> Box:
-        """Return the box with that number."""
-        return self.concepts.concept(code)
 
     def symmetries(self) -> list[Integers]:
         """Return the reflection of the first axis, and its exchanges with the others."""

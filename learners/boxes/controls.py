@@ -9,7 +9,7 @@ from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control
 from learners.interior_points.controls import interior_only
-from learners.interior_points.solvers import ExponentialSolver
+from learners.interior_points.interior_point import ExponentialSolver
 
 __all__ = ["LEARNERS"]
 

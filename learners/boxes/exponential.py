@@ -13,12 +13,12 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Sample
 from learners.arrays import Integers
-from learners.boxes.concepts import BoxLearner, interval_of
+from learners.boxes.concepts import Boxes, interval_of
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner
 from learners.mechanisms import equal_scores
-from learners.parameters import check_positive, check_run
+from learners.parameters import check_run
 
 __all__ = ["LEARNERS", "Axis", "BoxExponential"]
 
@@ -164,7 +164,7 @@ class BoxCells:
 
 
 @dataclass(frozen=True)
-class BoxExponential(BoxLearner, ExponentialLearner):
+class BoxExponential(ExponentialLearner):
     """Learn boxes by the exponential mechanism over all of them and the empty one, score = examples labelled correctly.
 
     `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its
@@ -189,9 +189,10 @@ class BoxExponential(BoxLearner, ExponentialLearner):
     source: ClassVar[str] = f"{STE}, the exponential mechanism"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
 
-    def __post_init__(self) -> None:
-        _ = self.concepts
-        check_positive("epsilon", self.epsilon)
+    @property
+    def concepts(self) -> Boxes:
+        """All boxes, and the empty one."""
+        return Boxes(self.side, self.dimension)
 
     def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
         """Return the cells, and those that may be returned and have boxes."""

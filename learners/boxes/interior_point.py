@@ -18,16 +18,23 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Floats, Integers
-from learners.boxes.concepts import BoxLearner
+from learners.boxes.concepts import Boxes
 from learners.citations import STE
 from learners.domains import moving_negatives
-from learners.finite.counting import as_codes
-from learners.interior_points.solvers import Solver, check_variant, make_solver
-from learners.interior_points.thresholds import check_utility
+from learners.finite.counting import ClassLearner, as_codes
+from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost, best, largest_share
 from learners.mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
-from learners.mechanisms.multisets import extremes
-from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.mechanisms.steps import extremes
+from learners.parameters import (
+    check_integer,
+    check_own_beta,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+    check_statement,
+)
 
 __all__ = ["LEARNERS", "BoxInteriorPoint", "call_probabilities"]
 
@@ -37,7 +44,7 @@ LAW_BOXES = 2**16
 
 
 @dataclass(frozen=True)
-class BoxInteriorPoint(BoxLearner):
+class BoxInteriorPoint(ClassLearner):
     """Learn boxes by 2 d interior points, one for each face, after a noisy count of the positive examples.
 
     1. If #positives + Lap(1/epsilon1) < m, return the empty box.
@@ -45,7 +52,7 @@ class BoxInteriorPoint(BoxLearner):
        `side`), B_i one of the m largest (padded with 0). Return the box of all [A_i, B_i].
 
     Privacy. The count has sensitivity 1; the data of every call change in at most one value (see
-    `mechanisms.multisets.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
+    `mechanisms.steps.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
     composition, whichever is better; the budget is divided so that they fill it. `literal=True` does what the lecture
     says: the positives are counted without noise and only the 2 d interior points are paid for.
 
@@ -93,6 +100,11 @@ class BoxInteriorPoint(BoxLearner):
         if self.delta is not None:
             check_probability("delta", self.delta)
         check_variant(self.variant, self.delta)
+
+    @property
+    def concepts(self) -> Boxes:
+        """All boxes, and the empty one."""
+        return Boxes(self.side, self.dimension)
 
     @property
     def _faces(self) -> int:
@@ -214,10 +226,6 @@ class BoxInteriorPoint(BoxLearner):
             everything[0] = total[0]
         return Law(range(self.concepts.size), everything, error)
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable claim; see `utility`."""
-        return self.utility(alpha, beta).sample_size
-
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.
 
@@ -231,7 +239,8 @@ class BoxInteriorPoint(BoxLearner):
         Chernoff), and the target, if more likely than alpha, at most alpha n/2 with less. So n >= 2 k/alpha and n >=
         (16 d/alpha) ln((2 d + 1)/(beta - b)) suffice, whatever the domain, for beta above b.
         """
-        check_utility(alpha, beta, setting, self.beta)
+        check_statement(alpha, beta, setting, self.settings)
+        check_own_beta(beta, self.beta, "this learner's calls fail", strict=setting == "realizable")
         _, m, scale = self._plan()
         uncounted = m + scale * math.log((self._faces + 1) / (2 * self.beta)) if scale else m - 1
         wrong = max(self._faces * (m - 1), uncounted)

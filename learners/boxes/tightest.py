@@ -10,18 +10,18 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Integers
-from learners.boxes.concepts import BoxLearner
+from learners.boxes.concepts import Boxes
 from learners.citations import STE
 from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import as_codes, check_law_size, point_law
-from learners.parameters import check_run, check_sample
+from learners.finite.counting import check_law_size, point_law
+from learners.parameters import check_sample
 
 __all__ = ["LEARNERS", "BoxTightest"]
 
 
 @dataclass(frozen=True)
-class BoxTightest(BoxLearner, ConsistentLearner):
+class BoxTightest(ConsistentLearner):
     """Return the tightest box around the positive examples, the empty one if there are none. Not private.
 
     If a box labels the sample, the answer lies inside it and errs on unseen positive points alone. Cut from the target,
@@ -45,19 +45,16 @@ class BoxTightest(BoxLearner, ConsistentLearner):
     claim_id: ClassVar[str] = "STE-BoxTight"
     source: ClassVar[str] = f"{STE}, boxes without privacy"
 
-    def __post_init__(self) -> None:
-        _ = self.concepts
+    @property
+    def concepts(self) -> Boxes:
+        """All boxes, and the empty one."""
+        return Boxes(self.side, self.dimension)
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1]
         if not len(positive):
             return 0
         return self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
-        """Return the same code `size` times; a list of integers where there are more than 2^63 boxes."""
-        check_run(sample, self.domain, size)
-        return as_codes([self._choose(sample)] * size, self.concepts.size)
 
     def law(self, sample: Sample) -> Law:
         """Return all mass on one box: of all that hold the positive points the one with the fewest points."""
@@ -77,7 +74,7 @@ class BoxTightest(BoxLearner, ConsistentLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return those of the grid, and the permutations of the negative examples, which the learner ignores."""
-        return [*super().symmetries(), *moving_negatives(self.domain.size)]
+        return [*self.concepts.symmetries(), *moving_negatives(self.domain.size)]
 
 
 LEARNERS = (BoxTightest,)

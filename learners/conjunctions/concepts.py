@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
 from learners.arrays import Integers, Labels
-from learners.domains import Cube, OnTheCube, grid_rows, moving_negatives, moving_points
+from learners.domains import Cube, grid_rows, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.parameters import check_integer
 
@@ -26,15 +26,14 @@ __all__ = [
     "Conjunction",
     "Conjunctions",
     "Disjunction",
-    "EliminationLearner",
-    "MaskLearner",
     "Nonempty",
     "ShortConjunctions",
     "ShortDisjunctions",
     "contradicted",
-    "renaming_symmetries",
 ]
 
+LAW_DIMENSION = 8
+"""The largest number of variables for which a law lists all 4^d masks."""
 MAX_DIMENSION = 31
 """The largest dimension whose 2 d literals fit a mask of type int64."""
 
@@ -52,6 +51,12 @@ class Conjunction:
     dimension: int
     mask: int
 
+    @classmethod
+    def of_mask(cls, dimension: int, code: int) -> Conjunction:
+        """Return the conjunction of the literals in a mask; `InputError` if the code is none."""
+        check_integer("code", code, 0, 4**dimension - 1)
+        return cls(dimension, int(code))
+
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
@@ -63,17 +68,37 @@ class Conjunction:
 
 
 @dataclass(frozen=True)
-class Conjunctions(Numbered):
+class _OnTheCube(Numbered):
+    """A class of functions on the Boolean cube that renaming literals permutes."""
+
+    dimension: int
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the renamings of literals: two permutations of coordinates, and complementing one."""
+        points = self.domain.points()
+        complemented = points.copy()
+        complemented[:, 0] = 1 - points[:, 0]
+        images = [complemented]
+        if self.dimension > 1:
+            images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
+        return [moving_points(grid_rows(image, 1)) for image in images]
+
+
+@dataclass(frozen=True)
+class Conjunctions(_OnTheCube):
     """The class of the 3^d + 1 distinct functions that conjunctions of literals over d variables compute.
 
     Number c < 3^d has in base 3 the digits t_1 t_2 .. t_d (t_1 the lowest): t_i = 0 if variable i is absent, 1 if v_i
     stands in the conjunction, 2 if not v_i does. Number 3^d is the contradiction, 0 everywhere, with all literals.
     """
 
-    dimension: int
-
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1)
+        _ = self.domain
 
     @property
     def size(self) -> int:
@@ -117,7 +142,7 @@ CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class ShortConjunctions(Numbered):
+class ShortConjunctions(_OnTheCube):
     """The class CONJ_{k,d}: the distinct functions that conjunctions of at most k literals over d variables compute.
 
     Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
@@ -125,7 +150,6 @@ class ShortConjunctions(Numbered):
     literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most.
     """
 
-    dimension: int
     k: int
 
     def __post_init__(self) -> None:
@@ -249,10 +273,9 @@ class Disjunction:
 
 
 @dataclass(frozen=True)
-class ShortDisjunctions(Numbered):
+class ShortDisjunctions(_OnTheCube):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
 
-    dimension: int
     k: int
 
     def __post_init__(self) -> None:
@@ -290,6 +313,15 @@ class Nonempty(Numbered):
     every: ShortConjunctions | ShortDisjunctions
 
     @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return self.every.domain
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the renamings of literals."""
+        return self.every.symmetries()
+
+    @property
     def size(self) -> int:
         """One less than the whole class has."""
         return self.every.size - 1
@@ -302,42 +334,3 @@ class Nonempty(Numbered):
         """Return the concept with that number."""
         check_code(self, code)
         return self.every.concept(int(code) + 1)
-
-
-LAW_DIMENSION = 8
-"""The largest number of variables for which a law lists all 4^d masks."""
-
-
-def renaming_symmetries(domain: Cube) -> list[Integers]:
-    """Return generators of the renamings of literals: two permutations of the coordinates, and complementing one."""
-    points = domain.points()
-    complemented = points.copy()
-    complemented[:, 0] = 1 - points[:, 0]
-    images = [complemented]
-    if domain.dimension > 1:
-        images += [points[:, [1, 0, *range(2, domain.dimension)]], np.roll(points, 1, axis=1)]
-    return [moving_points(grid_rows(image, 1)) for image in images]
-
-
-class MaskLearner(OnTheCube):
-    """A learner of conjunctions whose codes are masks of literals; see `conjunctions.concepts`."""
-
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
-
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        check_integer("code", code, 0, 4**self.dimension - 1)
-        return Conjunction(self.dimension, int(code))
-
-
-class EliminationLearner(MaskLearner):
-    """A learner that deletes literals by the positive examples alone."""
-
-    @property
-    def concepts(self) -> Conjunctions:
-        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
-        return Conjunctions(self.dimension)
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators of the renamings of literals and of the permutations of negative examples."""
-        return renaming_symmetries(self.domain) + moving_negatives(self.domain.size)

@@ -9,15 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Integers
 from learners.citations import KMMS, STE
 from learners.conjunctions.concepts import (
     LAW_DIMENSION,
     MAX_DIMENSION,
-    EliminationLearner,
-    MaskLearner,
+    Conjunction,
+    Conjunctions,
     ShortConjunctions,
     contradicted,
 )
+from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import point_law
 from learners.parameters import check_integer, check_law_limit, check_sample
@@ -26,7 +28,7 @@ __all__ = ["LEARNERS", "ConjunctionCover", "ConjunctionElimination"]
 
 
 @dataclass(frozen=True)
-class ConjunctionElimination(EliminationLearner, ConsistentLearner):
+class ConjunctionElimination(ConsistentLearner):
     """Start with all 2 d literals and delete every one that a positive example contradicts. Not private.
 
     If a conjunction labels the sample, the answer does too. Elimination is a consistent learner for 3^d + 1 functions
@@ -49,6 +51,15 @@ class ConjunctionElimination(EliminationLearner, ConsistentLearner):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
+    @property
+    def concepts(self) -> Conjunctions:
+        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
+        return Conjunctions(self.dimension)
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        return Conjunction.of_mask(self.dimension, code)
+
     def _choose(self, sample: Sample) -> int:
         kept = ~contradicted(sample.points[sample.labels == 1]).any(axis=0)
         return sum(1 << int(i) for i in np.flatnonzero(kept))
@@ -63,9 +74,13 @@ class ConjunctionElimination(EliminationLearner, ConsistentLearner):
                 mask &= ~(int(y) << 2 * i + int(value))
         return point_law(range(4**self.dimension), mask)
 
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the renamings of literals and of the permutations of negative examples."""
+        return self.concepts.symmetries() + moving_negatives(self.domain.size)
+
 
 @dataclass(frozen=True)
-class ConjunctionCover(MaskLearner, ConsistentLearner):
+class ConjunctionCover(ConsistentLearner):
     """Keep the literals that no positive example contradicts; cover the negative examples by few of them. Not private.
 
     Of the literals kept, the one that contradicts most of the negative examples left is chosen, the first of equals,
@@ -106,6 +121,10 @@ class ConjunctionCover(MaskLearner, ConsistentLearner):
     def concepts(self) -> ShortConjunctions:
         """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
         return ShortConjunctions(self.dimension, self.k)
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        return Conjunction.of_mask(self.dimension, code)
 
     def _choose(self, sample: Sample) -> int:
         struck = contradicted(sample.points)

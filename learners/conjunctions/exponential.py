@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Sample
 from learners.arrays import Integers
 from learners.citations import STE
-from learners.conjunctions.concepts import ShortConjunctions, renaming_symmetries
-from learners.domains import ENUMERABLE, OnTheCube
+from learners.conjunctions.concepts import ShortConjunctions
+from learners.domains import ENUMERABLE
 from learners.finite.exponential import ExponentialLearner
-from learners.parameters import check_integer, check_positive
 
 __all__ = ["LEARNERS", "ConjunctionExponential"]
 
 
 @dataclass(frozen=True)
-class ConjunctionExponential(OnTheCube, ExponentialLearner):
+class ConjunctionExponential(ExponentialLearner):
     """Learn conjunctions of at most k literals by the exponential mechanism.
 
     Conjunction h is returned with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled
@@ -40,12 +39,12 @@ class ConjunctionExponential(OnTheCube, ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "conjunction-exponential"
+    claim_id: ClassVar[str] = "STE-ConjExp"
+    source: ClassVar[str] = f"{STE}, step 0"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1)
-        check_integer("k", self.k, 1, self.dimension)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         if self.concepts.size > ENUMERABLE:
             raise InputError(
                 f"dimension={self.dimension} and k={self.k} give {self.concepts.size} conjunctions, more than the "
@@ -57,23 +56,9 @@ class ConjunctionExponential(OnTheCube, ExponentialLearner):
         """All conjunctions of at most k literals."""
         return ShortConjunctions(self.dimension, self.k)
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{STE}, step 0")
-
     def _scores(self, sample: Sample) -> Integers:
         """Return the scores; only conjunctions of k - 1 literals are evaluated."""
         return self.concepts.count_correct(sample)
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim in a setting: "realizable", "agnostic" or (the lecture's) "empirical"."""
-        claim = super().utility(alpha, beta, setting)
-        return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{STE}, step 0")
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators of the renamings of literals, which permute the class."""
-        return renaming_symmetries(self.domain)
 
 
 LEARNERS = (ConjunctionExponential,)

@@ -14,17 +14,11 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import STE
-from learners.conjunctions.concepts import (
-    Conjunctions,
-    MaskLearner,
-    ShortConjunctions,
-    contradicted,
-    renaming_symmetries,
-)
+from learners.conjunctions.concepts import Conjunction, Conjunctions, ShortConjunctions, contradicted
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import rounds_for
-from learners.covers.shares import CHOICE_PROOF, choice_cost, choice_ray, pure_share
+from learners.covers.accounting import CHOICE_PROOF, choice_cost, choice_ray, pure_share, rounds_for
+from learners.finite.counting import ClassLearner
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.log_laws import ULP
@@ -48,7 +42,7 @@ CELLS = 2**25
 
 
 @dataclass(frozen=True)
-class ConjunctionGreedy(MaskLearner):
+class ConjunctionGreedy(ClassLearner):
     """Choose J literals, each by the exponential mechanism; delete the examples that a chosen literal contradicts.
 
     In a round with S0 the remaining negative and S1 the remaining positive examples, a literal l that contradicts c_0
@@ -85,7 +79,7 @@ class ConjunctionGreedy(MaskLearner):
         Whether every round must choose a literal, as in the text.
     budget : {"paper", "proved"}
         Whether e is that of composition, or the greater of it and 2 epsilon/max{J + 1, J (1 + 1/k)}, which is
-        epsilon-private by the theorem of `covers.shares.choice_cost`: up to 2 k/(k + 1) times as much.
+        epsilon-private by the theorem of `covers.accounting.choice_cost`: up to 2 k/(k + 1) times as much.
     """
 
     dimension: int
@@ -97,6 +91,7 @@ class ConjunctionGreedy(MaskLearner):
     budget: str = later("paper")
 
     id: ClassVar[str] = "conjunction-greedy"
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
 
     def __post_init__(self) -> None:
@@ -113,6 +108,10 @@ class ConjunctionGreedy(MaskLearner):
     def concepts(self) -> ShortConjunctions:
         """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
         return ShortConjunctions(self.dimension, self.k)
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        return Conjunction.of_mask(self.dimension, code)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -189,7 +188,7 @@ class ConjunctionGreedy(MaskLearner):
         return Law(range(4**self.dimension), log_prob, error)
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum (e/2) J (1 + 1/k) of `covers.shares.choice_cost`, not attained; None if unproved.
+        """Return the supremum (e/2) J (1 + 1/k) of `covers.accounting.choice_cost`, not attained; None if unproved.
 
         It takes J >= k, and a product J e that does not depend on n: without `rounds`, no delta. J = ceil(2 k ln n) is
         then at least k from n = 2 on, and the defect of its rounds, J (2 d + 1) exp(-(e/2) (t/k - 1)) at most on the
@@ -218,10 +217,6 @@ class ConjunctionGreedy(MaskLearner):
     def _hard_rounds(self, n: int) -> Rounds:
         rounds = self.rounds_at(n)
         return Rounds(rounds, self.dimension, self.k, self.share(rounds) / 2, 0 if self.literal else 1)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable claim; see `utility`."""
-        return self.utility(alpha, beta).sample_size
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.
@@ -267,10 +262,6 @@ class ConjunctionGreedy(MaskLearner):
             slack = 2 / self.share(rounds) * math.log((2 * self.dimension + 1) * rounds / beta)
             n = max(n, math.ceil(2 / alpha * max(rounds, 2 * self.k) * slack), math.ceil(least(rounds)))
         return n
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators of the renamings of literals."""
-        return renaming_symmetries(self.domain)
 
 
 LAW_DIMENSION = 5

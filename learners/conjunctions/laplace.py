@@ -8,15 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
+from dpaudit.contract import Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Floats, Integers
 from learners.citations import STE
-from learners.conjunctions.concepts import LAW_DIMENSION, MAX_DIMENSION, EliminationLearner, contradicted
+from learners.conjunctions.concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunction, Conjunctions, contradicted
+from learners.domains import moving_negatives
+from learners.finite.counting import ClassLearner
 from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.parameters import (
     check_integer,
     check_law_limit,
+    check_own_beta,
     check_positive,
     check_probability,
     check_run,
@@ -36,7 +39,7 @@ def contradictions(sample: Sample) -> Integers:
 
 
 @dataclass(frozen=True)
-class ConjunctionLaplace(EliminationLearner):
+class ConjunctionLaplace(ClassLearner):
     """Delete the literals whose noisy count of contradicting positive examples is above a threshold.
 
     Each of the 2 d counts gets noise Lap(2 d / epsilon); a literal is deleted if its noisy count exceeds
@@ -65,6 +68,7 @@ class ConjunctionLaplace(EliminationLearner):
     delta: float | None = later(None)
 
     id: ClassVar[str] = "conjunction-laplace"
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=4)
 
     def __post_init__(self) -> None:
@@ -73,6 +77,15 @@ class ConjunctionLaplace(EliminationLearner):
         check_probability("beta", self.beta)
         if self.delta is not None and self.delta != 0:
             check_probability("delta", self.delta)
+
+    @property
+    def concepts(self) -> Conjunctions:
+        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
+        return Conjunctions(self.dimension)
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        return Conjunction.of_mask(self.dimension, code)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -154,9 +167,9 @@ class ConjunctionLaplace(EliminationLearner):
         proof = "x replaced by its complement moves all 2 d counts by 1, each in a tail of its noise"
         return Supremum(self.epsilon, proof, ray)
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable claim; see `utility`."""
-        return self.utility(alpha, beta).sample_size
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the renamings of literals and of the permutations of negative examples."""
+        return self.concepts.symmetries() + moving_negatives(self.domain.size)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.
@@ -178,12 +191,8 @@ class ConjunctionLaplace(EliminationLearner):
             If `beta` is below the learner's own (or equal to it, where the setting is "realizable").
         """
         check_statement(alpha, beta, setting, self.settings)
-        if beta < self.beta or (beta == self.beta and setting == "realizable"):
-            least = "above" if setting == "realizable" else "at least"
-            raise InputError(
-                f"beta must be {least} {self.beta!r}, the probability with which this learner's noise exceeds its "
-                f"threshold at any n; got {beta!r}. Build the learner with a smaller beta"
-            )
+        what = "this learner's noise exceeds its threshold"
+        check_own_beta(beta, self.beta, what, strict=setting == "realizable")
         noise = 8 * self.dimension**2 / (alpha * self.epsilon)
         if self.delta:
             noise = 4 * self.dimension / alpha * self.noise_scale

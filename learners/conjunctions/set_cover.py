@@ -18,16 +18,13 @@ from learners.conjunctions.concepts import (
     ShortConjunctions,
     ShortDisjunctions,
     contradicted,
-    renaming_symmetries,
 )
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import AUDITED
+from learners.covers.accounting import AUDITED, CHOICE_PROOF, choice_cost, choice_ray
 from learners.covers.game import calibration_picture
 from learners.covers.rounds import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
-from learners.covers.shares import CHOICE_PROOF, choice_cost, choice_ray
-from learners.domains import OnTheCube
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
@@ -37,7 +34,7 @@ SMALL = 2**14
 
 
 @dataclass(frozen=True)
-class LiteralCover(OnTheCube, SetCoverLearner):
+class LiteralCover(SetCoverLearner):
     """Cover the examples of one label by literals that spare those of the other; see `covers.set_cover`.
 
     A literal covers a point where it gives the final hypothesis its value: a conjunction is 0, a disjunction 1.
@@ -111,7 +108,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
         return sum(1 << literal for literal in set(self._selected(code)))
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum of the pure loss, by `covers.shares.choice_cost`; None with noise.
+        """Return the supremum of the pure loss, by `covers.accounting.choice_cost`; None with noise.
 
         J = ceil(2 k ln(2/alpha)) is at least k. With noise that is a bound, which is not known to be reached.
         """
@@ -119,10 +116,6 @@ class LiteralCover(OnTheCube, SetCoverLearner):
             return None
         value = choice_cost(self.rounds, self.k, self.selection_epsilon)
         return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, self._covered_label))
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators: permuting the coordinates and complementing one; they permute the literals."""
-        return renaming_symmetries(self.domain)
 
 
 EXAMPLE = Instance(

@@ -1,23 +1,151 @@
-"""Rounds, the budget of a round, and claims of the Set Cover Learners, whatever they cover with."""
+"""Privacy and utility of the Set Cover Learners, whatever they cover with: the budget of a round, and claims."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
-from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
+from dpaudit.contract import Domain, InputError, Pair, PrivacyClaim, UtilityClaim
 from learners.citations import KMMS
-from learners.covers.shares import composed_share, noiseless_share, paper_share, pure_share
-from learners.parameters import check_budget, check_integer, check_positive, check_probability, check_statement
+from learners.finite.counting import ClassLearner
+from learners.mechanisms.composition import Cost, largest_share
+from learners.parameters import (
+    check_budget,
+    check_integer,
+    check_own_beta,
+    check_positive,
+    check_probability,
+    check_statement,
+)
 
-__all__ = ["AUDITED", "VARIANTS", "CoverAccounting", "Measured", "rounds_for"]
+__all__ = [
+    "AUDITED",
+    "CHOICE_PROOF",
+    "VARIANTS",
+    "CoverAccounting",
+    "Measured",
+    "choice_cost",
+    "choice_ray",
+    "composed_share",
+    "noiseless_share",
+    "paper_share",
+    "pure_share",
+    "rounds_for",
+]
+
+def paper_share(epsilon: float, delta: float) -> float:
+    """Return eps_hat = epsilon/(2 ln(e/delta)), KMMS Claim 3.4."""
+    return epsilon / (2 * (1 - math.log(delta)))
+
+
+@lru_cache(maxsize=64)
+def noiseless_share(k: int, rounds: int, epsilon: float, delta: float) -> float:
+    """Return an eps_hat per round for which the learner without noise is (epsilon, delta)-private, by proof.
+
+    Let a = eps_hat/2 and S = S' plus one example x. For h_1 .. h_t up to the first that covers x the ratio of the
+    probabilities of a round is e^(a (q_S - q_S')) Z_S'/Z_S; afterwards the executions coincide.
+
+    x to be covered: scores of hypotheses covering x move by [0, 1 - 1/k], others by [-1/k, 0]. So Z_S'/Z_S <= e^(a/k)
+    and M(S) <= e^(a J/k + a) M(S'). The other way, Z_S/Z_S' <= 1 + p (e^a - 1), p the probability that the round covers
+    x on S'; the sum of p over rounds up to the first covering one exceeds y >= 1 with probability at most e^(1 - y).
+    So M(S') <= e^(a J/k + (e^a - 1) y) M(S) + e^(1 - y).
+
+    x not to be covered: scores of hypotheses covering x move by [-1, 0], others by 0: M(S') <= e^a M(S) and
+    M(S) <= e^((e^a - 1) y) M(S') + e^(1 - y).
+
+    Hence adding or removing an example costs (e1, d1), e1 = a J/k + (e^a - 1) ln(e/d1), and replacing one costs
+    (2 e1, (1 + e^e1) d1). With 2 e1 = epsilon, d1 = delta/(1 + e^(epsilon/2)). The answer is the greater of this
+    eps_hat and that of composition.
+    """
+    y = 1 + math.log1p(math.exp(epsilon / 2)) - math.log(delta)
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        a = (low + high) / 2
+        low, high = (a, high) if 2 * (a * rounds / k + math.expm1(a) * y) <= epsilon * (1 - 1e-12) else (low, a)
+    return max(2 * low, composed_share(rounds, epsilon, delta))
+
+
+@lru_cache(maxsize=64)
+def composed_share(rounds: int, epsilon: float, delta: float) -> float:
+    """Return an eps_hat for which `rounds` eps_hat-private calls are (epsilon, delta)-private, rounded down."""
+    share = largest_share(Fraction(epsilon), delta, lambda each: [Cost(each)] * rounds)
+    return float(share) * (1 - 1e-12)
+
+
+CHOICE_PROOF = (
+    "theorem in learners.covers.accounting: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
+    "labels e/2 and once e; t copies of an example to be covered beside one of the other label reach the first"
+)
+
+
+def choice_cost(rounds: int, k: int, share: float) -> float:
+    """Return (e/2) max{J (1 + 1/k), J + 1}: the pure cost of J rounds with parameter e, whatever n and delta.
+
+    **Theorem.** In each of J rounds choose a set l with probability proportional to mu(l) exp(a q(l)), a = e/2,
+    q = min{c_0 - b/k, -c_1}, where l covers c_0 of the R remaining examples to be covered (label 0) and c_1 of the
+    others, b = R + w with noise w that does not depend on the sample, or without noise; then delete what l covers.
+    Under replacement of one example the sequence of choices is a max{J (1 + 1/k), J + 1}-private. For J >= k and
+    w = 0 that is the supremum over n, not attained, if some set covers a point x and another one does not.
+
+    *Proof.* Given the same earlier choices and the same w, with D(l) = q_S(l) - q_S'(l) the loss of a round is
+
+        ln p_S(l)/p_S'(l) = a D(l) + ln sum_g p_S(g) exp(-a D(g)) <= a (D(l) - min D).
+
+    q is the minimum of A = c_0 - b/k and B = -c_1, so D(l) lies between their changes dA and dB, whatever w. Example v
+    of S is replaced by v'. As long as neither is deleted, a set that covers neither, v alone, v' alone, or both has
+
+    - v of label 0, v' of label 1: (dA, dB) = (-1/k, 0), (1 - 1/k, 0), (-1/k, 1), (1 - 1/k, 1), so that D is in
+      [-1/k, 1]: the round costs at most a (1 + 1/k). The labels exchanged change all signs.
+    - both of label 0: (0, 0), (1, 0), (-1, 0), (0, 0). D is in [-1, 1]: a round costs at most a if l does not cover v
+      alone, for then D(l) <= 0; and at most 2 a if it does. Both of label 1: (0, 0), (0, -1), (0, 1), (0, 0), and
+      likewise with v'.
+    - One of them is left, the other being deleted (or there is no other: add and remove): the range of D is 1, a round
+      costs at most a. Label 0: D in {-1/k, ..., 1 - 1/k}; label 1: D in [-1, 0].
+
+    Examples of unlike labels cost at most a (1 + 1/k) in every round, for that is at least a. Examples of like labels
+    cost a a round, but for one round of 2 a, after which one example is left: a (J + 1). The outcome fixes all choices,
+    or is a set of sequences of choices, each within the bound. Mixing over w keeps it.
+
+    *Reached.* S has t copies of (x, 0) and one (x, 1), S' has t + 1 copies of (x, 0). On the outcome of J sets that do
+    not cover x, each round has D(l) = 1/k, for R is smaller by one in S, and D = -1 on the sets that cover x, to which
+    the law of S tends as t grows; so each round's loss tends to a/k + a. []
+
+    Parameters
+    ----------
+    rounds : int
+        J.
+    k : int
+        The k of the score, >= 1.
+    share : float
+        The parameter e of a round.
+    """
+    return share / 2 * max(rounds * (1 + 1 / k), rounds + 1)
+
+
+def pure_share(k: int, rounds: int, epsilon: float) -> float:
+    """Return the greatest e for which `choice_cost` is at most epsilon: 2 epsilon / max{J + 1, J (1 + 1/k)}.
+
+    Basic composition allows epsilon/J; this is 2 k/(k + 1) times that for J >= k: 1, 1.33, 1.5, 1.6, ... for k = 1, 2,
+    3, 4. It is rounded down by a relative 1e-15 or so.
+    """
+    return 2 * epsilon / max(rounds + 1, rounds * (1 + 1 / k)) * (1 - 2.0**-50)
+
+
+def choice_ray(domain: Domain, t: int, covered: int) -> Pair:
+    """Return t copies of a point with the label to be covered beside one of the other label, and with t + 1 copies."""
+    x = domain.points()[0]
+    left = domain.sample([x, x], [covered, 1 - covered], [t, 1])
+    return Pair(left, domain.sample([x], [covered], [t + 1]), "one example against t of the other label")
+
 
 AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
 """Parameters of further instances whose utility is audited, for alpha = 0.2 and beta = 0.1."""
 VARIANTS = ("paper", "composition", "noiseless")
 
 
-class Measured:
+class Measured(ClassLearner):
     """A learner that selects among hypotheses with a measure."""
 
     @property
@@ -78,7 +206,7 @@ class CoverAccounting(Measured):
 
     @property
     def selection_epsilon(self) -> float:
-        """eps_hat of a round; with the budget "proved" no less than what is pure by `covers.shares.choice_cost`."""
+        """eps_hat of a round; with the budget "proved" no less than what is pure by `covers.accounting.choice_cost`."""
         if self.budget == "proved":
             return max(self._composed_epsilon, pure_share(self.k, self.rounds, self.epsilon))
         return self._composed_epsilon
@@ -114,10 +242,6 @@ class CoverAccounting(Measured):
         }[self.variant]
         return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of `utility(alpha, beta)`."""
-        return self.utility(alpha, beta).sample_size
-
     def utility(self, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size, on examples labelled by k hypotheses.
 
@@ -143,8 +267,12 @@ class CoverAccounting(Measured):
         setting = self.settings[0] if setting is None else setting
         scale, offset = self._noise_scale
         own = self.beta if scale else 0.0
-        self._check_statement(alpha, beta, setting, own)
         parts = 2 if setting == "realizable" else 1
+        check_statement(alpha, beta, setting, ("realizable", "empirical"))
+        check_own_beta(beta, own, "this learner's noise exceeds its offset")
+        if alpha < parts * self.alpha:
+            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
+                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
         gap = (beta - own) / parts
         lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
         n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
@@ -152,13 +280,3 @@ class CoverAccounting(Measured):
             n = max(n, 8 / alpha * (self.rounds * self._log_behaviours - math.log(gap)))
         claim, place = self._theorem
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
-
-    def _check_statement(self, alpha: float, beta: float, setting: str, own: float) -> None:
-        check_statement(alpha, beta, setting, ("realizable", "empirical"))
-        parts = 2 if setting == "realizable" else 1
-        if beta <= own:
-            raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "
-                             f"offset at any n; got {beta!r}. Build the learner with a smaller beta")  # fmt: skip
-        if alpha < parts * self.alpha:
-            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
-                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip

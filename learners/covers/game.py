@@ -29,7 +29,7 @@ import numpy as np
 
 from dpaudit.contract import InputError, Panel, Picture, Relation, Shape
 from learners.arrays import Floats
-from learners.covers.shares import paper_share
+from learners.covers.accounting import paper_share
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = ["KINDS", "calibrate", "calibration_picture", "game_curve", "game_delta", "game_epsilon"]

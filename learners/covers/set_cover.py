@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Domain, InputError, Law, Sample
+from dpaudit.contract import InputError, Law, Sample
 from learners.arrays import Bools, Floats, Integers, Labels
 from learners.covers.accounting import CoverAccounting
 from learners.covers.rounds import LaplaceNoise, Round, RoundedNoise
@@ -94,7 +94,7 @@ class SetCoverLearner(CoverAccounting):
         rounds, the better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
     budget : {"paper", "proved"}
         Whether eps_hat is the variant's, or the greater of it and 2 epsilon/max{J + 1, J (1 + 1/k)}, which is pure by
-        the theorem of `covers.shares.choice_cost`. At (1, 1e-6) and alpha = 0.1 that gains from k = 2 to 6 without
+        the theorem of `covers.accounting.choice_cost`. At (1, 1e-6) and alpha = 0.1 that gains from k = 2 to 6 without
         noise, to 17 for "composition".
     """
 
@@ -104,11 +104,6 @@ class SetCoverLearner(CoverAccounting):
     """The parameter that sets how many sets there are."""
     _batch: ClassVar[int] = 2**21
     """The number of cells (run, point, set) that are worked on together."""
-
-    @property
-    def domain(self) -> Domain:
-        """The domain of the points."""
-        raise NotImplementedError("a learner says its domain")
 
     @property
     def _sets(self) -> int:

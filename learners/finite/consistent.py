@@ -1,7 +1,7 @@
 """Consistent learners of any finite class; they are not private.
 
-A third party learns its own class by deriving a frozen dataclass from `ConsistentLearner` that says its `domain` and
-its `concepts`.
+A third party learns its own class by deriving a frozen dataclass from `ConsistentLearner` that has the properties
+`domain` and `concepts`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import (
-    FAIL,
-    ConceptClass,
-    Domain,
-    Hypothesis,
-    Law,
-    PrivacyClaim,
-    Sample,
-    UtilityClaim,
-)
+from dpaudit.contract import FAIL, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.citations import NIS
-from learners.finite.counting import check_law_size, point_law, scores
+from learners.finite.counting import ClassLearner, check_law_size, point_law, scores
 from learners.parameters import check_run, check_sample, check_setting, check_statement
 
-__all__ = ["ConsistentLearner", "Deterministic", "consistent_size", "occam_sample_size"]
+__all__ = ["ConsistentLearner", "occam_sample_size"]
 
 
 def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
@@ -39,36 +30,7 @@ def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
     return math.ceil((log_size - math.log(beta)) / alpha)
 
 
-def consistent_size(realizable: int, setting: str) -> int:
-    """Return the sample size of a consistent learner: `realizable` examples, or 1 where the error is on the sample."""
-    check_setting(setting, ("realizable", "empirical"))
-    return realizable if setting == "realizable" else 1
-
-
-class Deterministic:
-    """A learner whose answer is a function of the sample: one run is like another, and no privacy is claimed."""
-
-    @property
-    def domain(self) -> Domain:
-        """The domain of the points."""
-        raise NotImplementedError("a learner says its domain")
-
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output can change with certainty when one example does."""
-        return None
-
-    def _choose(self, sample: Sample) -> int:
-        """Return the code of the answer."""
-        raise NotImplementedError("a deterministic learner chooses")
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
-        """Return the same code `size` times."""
-        check_run(sample, self.domain, size)
-        return np.full(size, self._choose(sample), dtype=np.int64)
-
-
-class ConsistentLearner(Deterministic):
+class ConsistentLearner(ClassLearner):
     """Return the first concept that is consistent with the sample, `FAIL` if there is none. Not private.
 
     If the sample is labelled by a concept of the class and n >= (ln|C| + ln(1/beta)) / alpha, then
@@ -79,18 +41,24 @@ class ConsistentLearner(Deterministic):
     source: ClassVar[str] = f"{NIS}, Occam's razor"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
+    def __post_init__(self) -> None:
+        _ = self.concepts
+
     @property
-    def concepts(self) -> ConceptClass:
-        """The class that it learns."""
-        raise NotImplementedError("a consistent learner says its concepts")
+    def privacy(self) -> PrivacyClaim | None:
+        """No claim: the output can change with certainty when one example does."""
+        return None
 
     def _choose(self, sample: Sample) -> int:
+        """Return the code of the answer."""
         consistent = scores(self.concepts, sample) == sample.n
         return int(consistent.argmax()) if consistent.any() else FAIL
 
-    def decode(self, code: int) -> Hypothesis | None:
-        """Return the concept with that number, None for `FAIL`."""
-        return None if code == FAIL else self.concepts.concept(code)
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
+        """Return the same code `size` times; a list of integers where there are more than 2^63 concepts."""
+        check_run(sample, self.domain, size)
+        code = self._choose(sample)
+        return np.full(size, code, dtype=np.int64) if self.concepts.size <= 2**63 else [code] * size
 
     def law(self, sample: Sample) -> Law:
         """Return the law on `FAIL` and all concepts: all mass on the first row of labels that equals the sample's."""
@@ -106,7 +74,8 @@ class ConsistentLearner(Deterministic):
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
+        check_setting(setting, self.settings)
+        size = self.sample_size(alpha, beta) if setting == "realizable" else 1
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[Integers]:

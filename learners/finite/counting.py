@@ -1,19 +1,21 @@
-"""Finite classes of concepts: numbers, lists, scores on a sample, and laws on the concepts."""
+"""Finite classes of concepts and their learners: numbers, lists, scores on a sample, and laws on the concepts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Hypothesis, InputError, Law, Sample
+from dpaudit.contract import FAIL, ConceptClass, Hypothesis, InputError, Law, Sample, UtilityClaim
 from learners.arrays import Integers
-from learners.domains import ENUMERABLE
+from learners.domains import ENUMERABLE, Cube, Grid, Interval
 from learners.mechanisms.log_laws import placed
 from learners.parameters import check_integer
 
 __all__ = [
     "BLOCK",
+    "ClassLearner",
     "Numbered",
     "as_codes",
     "check_code",
@@ -41,6 +43,42 @@ class Numbered:
         """Yield all concepts in the order of their numbers; `InputError` if there are too many to list."""
         check_listable(self)
         return (self.concept(code) for code in range(self.size))
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the permutations of the examples that permute the class; none by default."""
+        return []
+
+
+class ClassLearner:
+    """A learner of a class of concepts, which gives it its domain, the meaning of its codes, and symmetries."""
+
+    @property
+    def concepts(self) -> Any:
+        """The class that is learned."""
+        raise NotImplementedError("a learner has a class of concepts")
+
+    @property
+    def domain(self) -> Interval | Cube | Grid:
+        """The domain of the points."""
+        domain: Interval | Cube | Grid = self.concepts.domain
+        return domain
+
+    def decode(self, code: Any) -> Hypothesis | None:
+        """Return the concept with that number, None for `FAIL`."""
+        return None if code == FAIL else self.concepts.concept(code)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the first claim of `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float) -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size."""
+        raise NotImplementedError("a learner claims a sample size")
+
+    def symmetries(self) -> list[Integers]:
+        """Return the symmetries of the class."""
+        found: list[Integers] = self.concepts.symmetries() if hasattr(self.concepts, "symmetries") else []
+        return found
 
 
 def check_code(concepts: ConceptClass, code: int) -> None:

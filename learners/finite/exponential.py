@@ -13,17 +13,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import Domain, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Integers, Labels
 from learners.citations import NIS
-from learners.finite.counting import BLOCK, check_law_size, scores
+from learners.finite.counting import BLOCK, ClassLearner, check_law_size, scores
 from learners.mechanisms import exponential
-from learners.parameters import check_run, check_sample, check_statement
+from learners.parameters import check_positive, check_run, check_sample, check_statement
 
 __all__ = ["ExponentialLearner", "RivalCounts", "softmax_supremum"]
 
 
-class ExponentialLearner:
+class ExponentialLearner(ClassLearner):
     """Return concept h with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled correctly.
 
     Replacing one example moves every q by at most 1, so the learner is epsilon-differentially private. Codes are the
@@ -54,15 +54,9 @@ class ExponentialLearner:
     source: ClassVar[str] = f"{NIS}, finite concept classes"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic", "empirical")
 
-    @property
-    def domain(self) -> Domain:
-        """The domain of the points."""
-        raise NotImplementedError("an exponential learner says its domain")
-
-    @property
-    def concepts(self) -> ConceptClass:
-        """The class that it learns."""
-        raise NotImplementedError("an exponential learner says its concepts")
+    def __post_init__(self) -> None:
+        _ = self.concepts
+        check_positive("epsilon", self.epsilon)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -86,10 +80,6 @@ class ExponentialLearner:
         check_run(sample, self.domain, size)
         correct = self._scores(sample)
         return exponential.draw(correct, self._rate, rng, size, self._eligible(sample, correct))
-
-    def decode(self, code: int) -> Hypothesis | None:
-        """Return the concept with that number."""
-        return self.concepts.concept(code)
 
     def law(self, sample: Sample) -> Law:
         """Return the softmax on all concepts; see `mechanisms.exponential.log_law` for the error bound."""
@@ -151,10 +141,6 @@ class ExponentialLearner:
         check_law_size(self.concepts)
         return best_rivals(self.concepts.evaluate(points), points)
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable claim, derived in the class docstring."""
-        return self.utility(alpha, beta).sample_size
-
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
         check_statement(alpha, beta, setting, ("realizable", "agnostic", "empirical"))
@@ -165,10 +151,6 @@ class ExponentialLearner:
             chernoff = 8 / alpha if setting == "realizable" else 8 / alpha**2
             n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
         return UtilityClaim(alpha, beta, math.ceil(n), setting, self.claim_id, self.source)
-
-    def symmetries(self) -> list[Integers]:
-        """Return no symmetry; classes that have some override this."""
-        return []
 
 
 def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | None:

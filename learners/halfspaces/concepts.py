@@ -1,8 +1,9 @@
-"""Closed halfspaces, and the class of all of them on a small grid, listed with one integer representation each.
+"""Closed halfspaces, the class of all of them on a small grid, and its exponential mechanism.
 
-A labelling by a halfspace can be moved until its boundary is spanned by points; those on the boundary are then
-labelled by a halfspace of the boundary. So the labellings are, over all spanned hyperplanes and both sides,
-(the open side) together with (a labelling of the points on the hyperplane): a recursion over the dimension.
+All labellings are listed with one integer representation each. A labelling by a halfspace can be moved until its
+boundary is spanned by points; those on the boundary are then labelled by a halfspace of the boundary. So the labellings
+are, over all spanned hyperplanes and both sides, (the open side) together with (a labelling of the points on the
+hyperplane): a recursion over the dimension.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError
+from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
-from learners.domains import Grid, OnAGrid, grid_rows
-from learners.finite.counting import check_code
+from learners.domains import Grid, grid_rows, moving_points
+from learners.finite.counting import Numbered, check_code
+from learners.finite.exponential import ExponentialLearner
 from learners.halfspaces.depth.depth_regions import spanned_normals
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 from learners.words import linear
 
-__all__ = ["Halfspace", "Halfspaces", "HalfspacesOnAGrid", "grid_halfspaces", "halfspace_dichotomies"]
-
+__all__ = ["LEARNERS", "Halfspace", "HalfspaceExponential", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
 
 @dataclass(frozen=True)
 class Halfspace:
@@ -53,7 +54,7 @@ class Halfspace:
 
 
 @dataclass(frozen=True)
-class Halfspaces:
+class Halfspaces(Numbered):
     """HALFSPACE(X): the labellings of the grid {0 .. side}^dimension by closed halfspaces, one representation each.
 
     Numbers follow the lexicographic order of the labellings of the grid's points.
@@ -65,6 +66,11 @@ class Halfspaces:
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return Grid(self.side, self.dimension)
 
     @property
     def size(self) -> int:
@@ -91,9 +97,16 @@ class Halfspaces:
         *weights, threshold = (int(v) for v in self.representations[int(code)])
         return Halfspace(tuple(weights), threshold)
 
-    def domain(self) -> Grid:
-        """Return the grid."""
-        return Grid(self.side, self.dimension)
+    def symmetries(self) -> list[Integers]:
+        """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
+        points = self.domain.points()
+        reflected = points.copy()
+        reflected[:, 0] = self.side - points[:, 0]
+        axes = list(range(self.dimension))
+        orders = ([*axes[1:], 0], [1, 0, *axes[2:]]) if self.dimension > 1 else ()
+        images = [reflected, *(points[:, order] for order in orders)]
+        generators = [moving_points(grid_rows(image, self.side)) for image in images]
+        return [*generators, moving_points(np.arange(len(points)), 1)]
 
 
 Row = tuple[int, ...]
@@ -198,10 +211,33 @@ def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
     return tables
 
 
-class HalfspacesOnAGrid(OnAGrid):
-    """A learner of halfspaces on the grid {0 .. side}^dimension."""
+@dataclass(frozen=True)
+class HalfspaceExponential(ExponentialLearner):
+    """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, dimension 1, 2 or 3, with at most 2^21 >= 2 |X|^(d + 1).
+    epsilon : float
+        The privacy claim.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "halfspace-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.concepts.size
 
     @property
     def concepts(self) -> Halfspaces:
         """All halfspaces on the grid."""
         return Halfspaces(self.side, self.dimension)
+
+
+LEARNERS = (HalfspaceExponential,)

@@ -11,9 +11,8 @@ import numpy as np
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, rate, top
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.hull_point_base import Selected
-from learners.halfspaces.hull_point_exponential import HullPointExponential, HullPointJoint
+from learners.halfspaces.concepts import HalfspaceExponential
+from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint, Selected
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.subsamples import Hit, Subsamples
 from learners.halfspaces.tukey import HalfspaceTukey

@@ -13,8 +13,7 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
 from learners.arrays import Integers
 from learners.citations import BMNS
-from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Selected
 from learners.halfspaces.sizes import figure_1_share, size_panels
 from learners.mechanisms.composition import Cost, advanced, basic
 from learners.mechanisms.rec_concave import BASE, RecConcave

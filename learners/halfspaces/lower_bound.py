@@ -12,28 +12,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Sample
+from dpaudit.contract import Sample
 from learners.bisection import last
-from learners.domains import Grid
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = [
-    "Reconstruction",
     "coefficients",
     "common_point",
     "common_point_examples",
     "common_point_in_span",
     "named_point",
     "points_in_span",
-    "reconstruction",
     "required_examples",
     "theorem_51_slack",
 ]
@@ -150,45 +146,43 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
 
 
-def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
-    """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
-    rows, pivots = [[Fraction(int(v)) for v in row] for row in vectors], list[int]()
-    for column in range(vectors.shape[1]):
+def _reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
+    """Return the reduced echelon form of rows by their first columns, exactly, and its pivots."""
+    table, pivots = [[Fraction(v) for v in row] for row in rows], list[int]()
+    for column in range(columns):
         at = len(pivots)
-        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
+        pivot = next((i for i in range(at, len(table)) if table[i][column]), None)
         if pivot is None:
             continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        rows[at] = [v / rows[at][column] for v in rows[at]]
-        for i, row in enumerate(rows):
+        table[at], table[pivot] = table[pivot], table[at]
+        lead = table[at][column]
+        table[at] = [v / lead for v in table[at]]
+        for i, row in enumerate(table):
             if i != at and row[column]:
-                rows[i] = [v - row[column] * w for v, w in zip(row, rows[at], strict=True)]
+                table[i] = [v - row[column] * w for v, w in zip(row, table[at], strict=True)]
         pivots.append(column)
+    return table, pivots
+
+
+def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
+    """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
+    width = vectors.shape[1]
+    rows, pivots = _reduced(vectors.tolist(), width)
     found = []
-    for free in sorted(set(range(vectors.shape[1])) - set(pivots)):
-        vector = [Fraction(int(column == free)) for column in range(vectors.shape[1])]
+    for free in sorted(set(range(width)) - set(pivots)):
+        vector = [Fraction(int(column == free)) for column in range(width)]
         for row, column in zip(rows, pivots, strict=False):
             vector[column] = -row[free]
         scale = math.lcm(*(v.denominator for v in vector))
         found.append([int(v * scale) for v in vector])
-    return np.array(found, dtype=np.int64).reshape(len(found), vectors.shape[1]).T
+    return np.array(found, dtype=np.int64).reshape(len(found), width).T
 
 
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:
     """Return the c with point = sum c_j points_j; None unless the points are independent and span the point."""
     k = len(points)
-    rows = [[*map(Fraction, column), Fraction(value)] for *column, value in zip(*points, point, strict=True)]
-    for column in range(k):
-        pivot = next((i for i in range(column, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            return None
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        lead = rows[column][column]
-        rows[column] = [v / lead for v in rows[column]]
-        for i, row in enumerate(rows):
-            if i != column and row[column]:
-                rows[i] = [a - row[column] * b for a, b in zip(row, rows[column], strict=True)]
-    return None if any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
+    rows, pivots = _reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
+    return None if len(pivots) < k or any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
 
 
 def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = False) -> int | None:
@@ -202,85 +196,3 @@ def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = Fals
         return None
     sizes = found if literal else [abs(c) for c in found]
     return sizes.index(max(sizes))
-
-
-@dataclass(frozen=True)
-class Reconstruction:
-    """The rates at which B named x_i on S and on S', and A answered in span(S), with their simultaneous error.
-
-    `error` bounds |rate - probability| for all three rates with probability `confidence` (Hoeffding, union bound).
-    """
-
-    trials: int
-    named: float
-    named_without: float
-    in_span: float
-    error: float
-    confidence: float
-
-    def refutes(self, epsilon: float, delta: float, group: int) -> bool:
-        """Say whether the rates contradict (epsilon, delta)-privacy for a group of examples.
-
-        Pr[named on S] <= e^(g epsilon) Pr[named on S'] + delta (e^(g epsilon) - 1)/(e^epsilon - 1).
-        """
-        if group * epsilon > 700:
-            # The right-hand side is at least e^700 times the error of a rate: above 1.
-            return False
-        growth = math.exp(group * epsilon)
-        spill = delta * (growth - 1) / math.expm1(epsilon)
-        return self.named - self.error > growth * (self.named_without + self.error) + spill
-
-
-def reconstruction(
-    release: Callable[[Sample, np.random.Generator], Vector],
-    domain: Grid,
-    copies: int,
-    trials: int,
-    rng: np.random.Generator,
-    confidence: float = 0.95,
-) -> Reconstruction:
-    """Run the experiment of the proof on an algorithm that releases a point near the data.
-
-    Parameters
-    ----------
-    release : callable
-        Maps (sample, rng) to a point with d coordinates, d = domain.dimension >= 2.
-    domain : Grid
-        Points {0 .. side}^d stand for [T]^d, T = side + 1: 1 is added to every coordinate before spans are taken.
-    copies : int
-        m/k, how often each of the k = d // 2 points occurs: S and S' differ in so many examples.
-    trials : int
-        Independent choices of points, each run once on S and once on S'.
-    """
-    check_integer("copies", copies, 1)
-    check_integer("trials", trials, 1)
-    check_probability("confidence", confidence)
-    if domain.dimension < 2:
-        raise InputError(f"dimension must be at least 2, got {domain.dimension}")
-    k, hits = domain.dimension // 2, np.zeros(3)
-    for _ in range(trials):
-        points = rng.integers(0, domain.side + 1, (k + 1, domain.dimension))
-        i = int(rng.integers(k))
-        vectors = (points + 1).tolist()
-        other = np.append(np.delete(np.arange(k), i), k)
-        answers = [_answer(release, domain, points[rows], copies, rng) for rows in (np.arange(k), other)]
-        hits += [
-            named_point(answers[0], vectors) == i,
-            named_point(answers[1], vectors) == i,
-            coefficients(answers[0], vectors[:k]) is not None,
-        ]
-    error = math.sqrt(math.log(6 / (1 - confidence)) / (2 * trials))
-    named, without, spanned = (hits / trials).tolist()
-    return Reconstruction(trials, named, without, spanned, error, confidence)
-
-
-def _answer(
-    release: Callable[[Sample, np.random.Generator], Vector],
-    domain: Grid,
-    points: NDArray[Any],
-    copies: int,
-    rng: np.random.Generator,
-) -> list[Fraction]:
-    """Return the released point, as a vector of [T]^d."""
-    sample = domain.sample(points, np.zeros(len(points), dtype=np.int64), np.full(len(points), copies))
-    return [Fraction(c) + 1 for c in release(sample, rng)]

@@ -20,8 +20,7 @@ from learners.arrays import Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point_base import HullPoint, Point
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Point
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
 
@@ -170,7 +169,7 @@ class Agreement:
     def scores(self, counts: Any) -> Integers:
         """Return q (|H|,)."""
         table = np.asarray(counts, dtype=np.int64)
-        labels = self.concepts.evaluate(self.concepts.domain().points()).astype(np.bool_)
+        labels = self.concepts.evaluate(self.concepts.domain.points()).astype(np.bool_)
         ones = table @ labels.astype(np.int64)
         return np.asarray(np.where(labels, ones, table.sum() - ones).min(axis=1), dtype=np.int64)
 

@@ -14,14 +14,13 @@ import numpy as np
 from dpaudit.contract import Panel, Sample, Shape
 from learners.bisection import least
 from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point_base import HullPoint, weighted_points
+from learners.halfspaces.hull_point import HullPoint, exponential_examples, weighted_points
 from learners.halfspaces.lower_bound import common_point_examples, required_examples
 from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = [
     "crossover",
-    "exponential_examples",
     "figure_1_share",
     "hard_samples",
     "log_star",
@@ -57,15 +56,6 @@ def printed_examples(dimension: int, candidates: int, epsilon: float, delta: flo
     k, share = log_star(candidates), figure_1_share(epsilon, delta, dimension)
     logarithm = math.log(192 * k * k * 2 * dimension * dimension / (beta * delta))
     return 2.0 * (dimension + 1) * int(8**k) * 12 * k * 2 * dimension / share * logarithm
-
-
-def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
-    """Return 2 (d + 1) (2 d/epsilon) sum of ln(d |X~_i| / beta), from which the exponential mechanism suffices.
-
-    It loses at most the sum of (2 d/epsilon) ln(d |X~_i|/beta) of a depth n/(d + 1), which may be half of it.
-    """
-    losses = sum(math.log(dimension) + math.log(size) - math.log(beta) for size in candidates)
-    return math.ceil(2 * (dimension + 1) * 2 * dimension / epsilon * losses)
 
 
 def recursive_examples(dimension: int, candidates: int, epsilon: float, delta: float, beta: float) -> int:

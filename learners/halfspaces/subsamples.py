@@ -170,7 +170,7 @@ def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: 
         Examples of each subsample.
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    points = concepts.domain().points()
+    points = concepts.domain.points()
     if len(points) > 16 or p.shape != (len(points),) or abs(p.sum() - 1) > 1e-9 or (p < 0).any():
         raise InputError(f"probabilities must be a distribution on at most 16 points, got shape {p.shape}")
     check_integer("size", size, 1)

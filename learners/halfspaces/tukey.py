@@ -12,8 +12,9 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.citations import BMNS
-from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
-from learners.halfspaces.hull_point_base import Point
+from learners.domains import Grid
+from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.hull_point import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
@@ -35,7 +36,7 @@ VARIANTS = ("rec-concave", "exponential", "hull", "positive")
 
 
 @dataclass(frozen=True)
-class HalfspaceTukey(HalfspacesOnAGrid):
+class HalfspaceTukey:
     """Learn halfspaces by sample and aggregate (LearnHalfSpace): a deep point among halfspaces of subsamples.
 
     Every example joins one of m subsamples; of each a consistent halfspace h_i of H is chosen uniformly; where none is,
@@ -94,6 +95,16 @@ class HalfspaceTukey(HalfspacesOnAGrid):
             check_integer("dimension", self.dimension, 1, 2)
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
         _ = self.concepts.size, self.release
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return self.concepts.domain
 
     @property
     def release(self) -> Release:

@@ -13,24 +13,25 @@ import numpy as np
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.arrays import Bools, Floats, Integers
 from learners.controls import control
+from learners.domains import Interval
 from learners.finite.counting import point_law
 from learners.interior_points.interior_point import (
+    ExponentialSolver,
     InteriorPoint,
     InteriorPointExponential,
     InteriorPointRecConcave,
     InteriorPointTreeLog,
+    Solver,
 )
-from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_mixture, placed
-from learners.mechanisms.multisets import multiset
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Steps
+from learners.mechanisms.steps import Steps, multiset
 from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
-from learners.points.concepts import PointsOnALine
+from learners.points.concepts import Points
 
 __all__ = ["LEARNERS", "AlwaysStable", "BareStable", "StableMode", "StableSelectWrong", "WrongStable", "interior_only"]
 
@@ -181,7 +182,7 @@ class AlwaysStable(StableSelect):
 
 
 @dataclass(frozen=True)
-class StableMode(PointsOnALine):
+class StableMode:
     """Name the most frequent point by `StableSelect`; `FAIL` if it leads by too little."""
 
     domain_size: int
@@ -200,6 +201,16 @@ class StableMode(PointsOnALine):
     def privacy(self) -> PrivacyClaim:
         """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select-safe", source="mechanisms.stable_select")
+
+    @property
+    def concepts(self) -> Points:
+        """All point functions; code i is c_i."""
+        return Points(self.domain_size)
+
+    @property
+    def domain(self) -> Interval:
+        """The integers 0 .. domain_size - 1."""
+        return self.concepts.domain
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))

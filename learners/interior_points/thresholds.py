@@ -12,29 +12,29 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.citations import STE
-from learners.domains import moving_points
-from learners.finite.counting import as_codes
-from learners.interior_points.solvers import Solver, check_variant, make_solver
+from learners.finite.counting import ClassLearner, as_codes
+from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
-from learners.mechanisms.multisets import Multiset, extremes, merged
+from learners.mechanisms.steps import Multiset, extremes, merged
 from learners.parameters import (
     check_integer,
+    check_own_beta,
     check_positive,
     check_probability,
     check_run,
     check_sample,
     check_statement,
 )
-from learners.points.concepts import ThresholdsOnALine
+from learners.points.concepts import Thresholds
 
-__all__ = ["LEARNERS", "ThresholdInteriorPoint", "check_utility"]
+__all__ = ["LEARNERS", "ThresholdInteriorPoint"]
 
 MAX_EPSILON = 1000
 """Up to here e^(epsilon/2) is a float."""
 
 
 @dataclass(frozen=True)
-class ThresholdInteriorPoint(ThresholdsOnALine):
+class ThresholdInteriorPoint(ClassLearner):
     """Learn thresholds c_j(x) = 1 iff x < j: c_j for an interior point j of the examples nearest to the boundary.
 
     Say of each example which j it asks for: a positive x is right under c_j iff j >= x + 1, a negative one iff j <= x.
@@ -92,6 +92,11 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
                 f"times as much; got {self.epsilon!r}"
             )
 
+    @property
+    def concepts(self) -> Thresholds:
+        """All thresholds."""
+        return Thresholds(self.domain_size)
+
     def _share(self) -> tuple[Fraction, Fraction]:
         """Return the mechanism's own (epsilon0, delta0)."""
         epsilon0 = Fraction(self.epsilon) / 2
@@ -143,10 +148,6 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         log_prob, error = solver.log_law(*self._data(sample, m))
         return Law(range(self.concepts.size), log_prob, error)
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable claim; see `utility`."""
-        return self.utility(alpha, beta).sample_size
-
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.
 
@@ -157,28 +158,16 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         and the sample has fewer than alpha n/2 examples there with probability at most e^(-alpha n / 8) (multiplicative
         Chernoff); two sides: n >= (8/alpha) ln(2/(beta - b)), whatever the domain. So beta must exceed b.
         """
-        check_utility(alpha, beta, setting, self.beta)
+        check_statement(alpha, beta, setting, self.settings)
+        check_own_beta(beta, self.beta, "this learner's calls fail", strict=setting == "realizable")
         n = (self.m - 1) / alpha
         if setting == "realizable":
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[Integers]:
-        """Return the reflection with labels flipped, which takes c_j to c_{T - j}, where the mechanism has it."""
-        if self.variant != "exponential":
-            return []
-        return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
-
-
-def check_utility(alpha: float, beta: float, setting: str, own: float) -> None:
-    """Raise `InputError` unless the learner, whose calls fail with probability `own` at any n, can promise this."""
-    check_statement(alpha, beta, setting, ("realizable", "empirical"))
-    if beta < own or (beta == own and setting == "realizable"):
-        least = "above" if setting == "realizable" else "at least"
-        raise InputError(
-            f"beta must be {least} {own!r}, the probability with which this learner's calls fail at any n; got "
-            f"{beta!r}. Build the learner with a smaller beta"
-        )
+        """Return the symmetries of thresholds, where the mechanism has them."""
+        return super().symmetries() if self.variant == "exponential" else []
 
 
 LEARNERS = (ThresholdInteriorPoint,)

@@ -17,9 +17,8 @@ from learners.arrays import Floats
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import Cost, basic
 from learners.mechanisms.log_laws import ULP, check_size, greatest, log_mixture, placed
-from learners.mechanisms.multisets import Multiset, of_counter, ranks
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Steps, interior_scores
+from learners.mechanisms.steps import Multiset, Steps, interior_scores, of_counter, ranks
 from learners.parameters import check_integer
 
 __all__ = ["BASE", "TreeLog", "leaving_depths"]

@@ -36,7 +36,7 @@ from learners.citations import BMN
 from learners.domains import Grid
 from learners.geometry.pictures import error_share
 from learners.geometry.polygons import Corners, clip, square
-from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
+from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.mechanisms import equal_scores, exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
@@ -85,7 +85,7 @@ class MixtureGrid(Grid):
 
 
 @dataclass(frozen=True)
-class MixtureHalfspace(HalfspacesOnAGrid):
+class MixtureHalfspace:
     """Learn halfspaces from private and public examples: the exponential mechanism over public intersections.
 
     C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
@@ -143,6 +143,11 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         check_positive("epsilon", self.epsilon)
         check_integer("side", self.side, 1, MAX_SIDE)
         check_integer("public_label", self.public_label, 0, 1)
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
 
     @property
     def domain(self) -> MixtureGrid:

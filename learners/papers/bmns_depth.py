@@ -17,7 +17,7 @@ from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.halfspaces.hull_point_exponential import HullPointExponential, HullPointJoint
+from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import measured_examples
 from learners.papers.evidence import judged, learner_data, pair_data, sample_data, states, tightness

@@ -8,8 +8,7 @@ from typing import Any
 
 from dpaudit.contract import Evidence, Tools
 from learners.citations import BMNS
-from learners.halfspaces.hull_point_base import HullPoint
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPoint, HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import (
     crossover,

@@ -14,7 +14,7 @@ from dpaudit.contract import Evidence, Tools
 from dpaudit.contract import Sample as Examples
 from learners.citations import BMNS
 from learners.domains import Grid
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
     common_point_examples,
@@ -203,8 +203,8 @@ def _experiment(tools: Tools) -> Evidence:
     for copies in (1, 2, 4, 8):
         algorithms = (
             ("common point", _point_law(common_epsilon(1.0), plane), plane, 0.0),
-            ("hull point", _learner_law(corners), corners.domain, 0.0),
-            ("RecConcave", _learner_law(recursive), recursive.domain, DELTA),
+            ("hull point", _learner_law(corners), corners.concepts.domain, 0.0),
+            ("RecConcave", _learner_law(recursive), recursive.concepts.domain, DELTA),
         )
         for name, law, domain, delta in algorithms:
             on, without = named_exactly(law, domain, copies)

@@ -14,8 +14,7 @@ from dpaudit.contract import Evidence, Pair, Tools
 from learners.bisection import least_beyond
 from learners.citations import BMNS
 from learners.interior_points.controls import StableSelectWrong, WrongStable
-from learners.interior_points.interior_point import InteriorPointRecConcave
-from learners.interior_points.solvers import ExponentialSolver
+from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
 from learners.mechanisms.steps import Steps, interior_scores

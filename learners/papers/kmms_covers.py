@@ -9,9 +9,8 @@ from dpaudit.contract import Evidence, Relation, Tools
 from learners.citations import KMMS
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.covers.accounting import rounds_for
+from learners.covers.accounting import choice_cost, composed_share, noiseless_share, paper_share, pure_share, rounds_for
 from learners.covers.game import calibrate, game_epsilon
-from learners.covers.shares import choice_cost, composed_share, noiseless_share, paper_share, pure_share
 from learners.domains import Cube
 from learners.papers.evidence import (
     TOLERANCE,
@@ -105,7 +104,7 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     "KMMS-Claim3.4-pure",
     "at (1, 1e-6) and alpha = 0.1, eps_hat = epsilon/(2 ln(e/delta)) makes the learner epsilon-private, delta = 0, for "
     "k <= 8",
-    f"{KMMS}, Claim 3.4; an improvement, proved in learners.covers.shares",
+    f"{KMMS}, Claim 3.4; an improvement, proved in learners.covers.accounting",
     short="Claim 3.4 with δ = 0, k ≤ 8",
     printed="ε = 1",
     found="ε = {cost, k=8:.3g}",
@@ -135,7 +134,7 @@ def _pure_calibration(tools: Tools) -> Evidence:
 @states(
     "KMMS-Ex3.3-pure",
     "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
-    f"{KMMS}, Example 3.3; an improvement, proved in learners.covers.shares",
+    f"{KMMS}, Example 3.3; an improvement, proved in learners.covers.accounting",
     short="The budget of a round by the exact pure cost, k = 2",
     printed="{composition, k=2:.3g}",
     found="{pure, k=2:.3g}",

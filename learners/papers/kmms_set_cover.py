@@ -14,9 +14,8 @@ from learners.citations import KMMS
 from learners.conjunctions.concepts import contradicted
 from learners.conjunctions.consistent import ConjunctionCover
 from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.covers.accounting import rounds_for
+from learners.covers.accounting import paper_share, rounds_for
 from learners.covers.game import game_epsilon
-from learners.covers.shares import paper_share
 from learners.domains import Cube
 from learners.papers.evidence import errors_data, exceeds, judged, pair_data, states, tightness
 from learners.papers.sizes import answer, judged_sizes

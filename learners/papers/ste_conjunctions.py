@@ -161,7 +161,7 @@ def _greedy(tools: Tools) -> Evidence:
 @states(
     "STE-Conj2-Proved",
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
-    f"{STE}, step 3; an improvement, proved in learners.covers.shares",
+    f"{STE}, step 3; an improvement, proved in learners.covers.accounting",
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
     printed="ε = 1",
     found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",

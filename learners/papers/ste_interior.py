@@ -14,7 +14,7 @@ from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import STE
 from learners.interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.mechanisms.multisets import Multiset, of_counter, ranks
+from learners.mechanisms.steps import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
 from learners.papers.evidence import exceeds, judged, judged_loss, losses_of, pair_data, states
 from learners.papers.sizes import compositions, worst_empirical_failure

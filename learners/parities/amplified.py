@@ -10,19 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
-from learners.arrays import Integers
 from learners.bisection import last
-from learners.parameters import (
-    check_budget,
-    check_integer,
-    check_law_limit,
-    check_positive,
-    check_probability,
-    check_run,
-    check_sample,
-)
+from learners.parameters import check_budget, check_law_limit, check_probability, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.gf2 import MAX_DIMENSION
 from learners.parities.law import ULP, log_law
 
 __all__ = ["LEARNERS", "ParityAmplified", "amplified_cost", "amplified_rate"]
@@ -92,11 +82,8 @@ class ParityAmplified(SubsamplingLearner):
         Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=3, alpha=0.1, beta=0.1),
     )
 
-    _coin: ClassVar[float] = 0.5
-
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("beta", self.beta)
         check_budget(self.budget)
         if self.budget == "proved":
@@ -123,17 +110,6 @@ class ParityAmplified(SubsamplingLearner):
         if self.budget == "proved":
             return amplified_rate(self.epsilon, self.repetitions)
         return self.epsilon / (4 * self.repetitions)
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
-        """Return the codes (size,) of independent runs, each with K inner ones while these fail."""
-        check_run(sample, self.domain, size)
-        subsamples = self._subsampler(sample, rng)
-        codes = np.full(size, FAIL, dtype=np.int64)
-        for _ in range(self.repetitions):
-            failed = np.flatnonzero(codes == FAIL)
-            going = failed[rng.random(len(failed)) >= self._coin]
-            codes[going] = subsamples.solve(rng, len(going))
-        return codes
 
     def supremum(self) -> Supremum:
         """Return the supremum; see `amplified_cost` for the proof."""

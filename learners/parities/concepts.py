@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, InputError, Pair, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers, Labels
 from learners.citations import NIS
-from learners.domains import Cube, OnTheCube, grid_rows, moving_points
-from learners.finite.counting import Numbered, check_code, check_listable
-from learners.parameters import check_integer, check_statement
-from learners.parities.gf2 import MAX_DIMENSION, pack, parity
-from learners.parities.subsample import Subsampler
+from learners.domains import Cube, grid_rows, moving_points
+from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable
+from learners.parameters import check_integer, check_own_beta, check_positive, check_run, check_statement
+from learners.parities.gf2 import MAX_DIMENSION, Subsampler, pack, parity
 
-__all__ = ["LAW_DIMENSION", "MAX_EPSILON", "Parities", "Parity", "ParityLearner", "SubsamplingLearner"]
+__all__ = ["LAW_DIMENSION", "MAX_EPSILON", "Parities", "Parity", "SubsamplingLearner"]
+
+
+LAW_DIMENSION = 6
+"""The largest number of variables for which the law of a subsampling learner is computed."""
+MAX_EPSILON = 3.830016096309
+"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,11 @@ class Parities(Numbered):
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
     @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
+
+    @property
     def size(self) -> int:
         """2^dimension."""
         return int(2**self.dimension)
@@ -67,36 +77,43 @@ class Parities(Numbered):
         check_code(self, code)
         return Parity(self.dimension, int(code))
 
+    def symmetries(self) -> list[Integers]:
+        """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
 
-LAW_DIMENSION = 6
-"""The largest number of variables for which the law of a subsampling learner is computed."""
-MAX_EPSILON = 3.830016096309
-"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
-
-
-class ParityLearner(OnTheCube):
-    """A learner of parities; codes are integers with bit i = r_i."""
-
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
-
-    @property
-    def concepts(self) -> Parities:
-        """All 2^dimension parities."""
-        return Parities(self.dimension)
-
-    def decode(self, code: int) -> Parity | None:
-        """Return c_r, None for `FAIL`."""
-        return None if code == FAIL else self.concepts.concept(code)
+        A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give
+        y -> y + <s, x> for every s.
+        """
+        points = self.domain.points()
+        generators = [moving_points(np.arange(len(points)), points[:, 0])]
+        if self.dimension > 1:
+            sheared = points.copy()
+            sheared[:, 0] ^= points[:, 1]
+            swapped = points[:, [1, 0, *range(2, self.dimension)]]
+            images = (sheared, swapped, np.roll(points, 1, axis=1))
+            generators += [moving_points(grid_rows(image, 1)) for image in images]
+        return generators
 
 
-class SubsamplingLearner(ParityLearner):
+class SubsamplingLearner(ClassLearner):
     """A learner that keeps each example with probability p and answers a uniform solution of the system of the kept."""
 
+    dimension: int
     epsilon: float
 
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     claim_id: ClassVar[str] = "NIS-ParityLearner"
     _place: ClassVar[str] = ""
     _uniform: ClassVar[bool] = True
+    _coin: ClassVar[float] = 0.5
+
+    def __post_init__(self) -> None:
+        _ = self.concepts
+        check_positive("epsilon", self.epsilon)
+
+    @property
+    def concepts(self) -> Parities:
+        """All 2^dimension parities; codes are integers with bit i = r_i."""
+        return Parities(self.dimension)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -114,6 +131,22 @@ class SubsamplingLearner(ParityLearner):
         """The probability of failing on a consistent sample, at any n."""
         raise NotImplementedError("a parity learner says how often it fails")
 
+    @property
+    def repetitions(self) -> int:
+        """The most subsamples of a run."""
+        return 1
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+        """Return the codes (size,) of independent runs, each with some inner ones while these fail."""
+        check_run(sample, self.domain, size)
+        subsamples = self._subsampler(sample, rng)
+        codes = np.full(size, FAIL, dtype=np.int64)
+        for _ in range(self.repetitions):
+            failed = np.flatnonzero(codes == FAIL)
+            going = failed[rng.random(len(failed)) >= self._coin]
+            codes[going] = subsamples.solve(rng, len(going))
+        return codes
+
     def _subsampler(self, sample: Sample, rng: np.random.Generator) -> Subsampler:
         return Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
 
@@ -128,10 +161,6 @@ class SubsamplingLearner(ParityLearner):
         if not (self._uniform and alpha < 0.5):
             raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
         return diluted_cube_failure(self.dimension, self._keep, self.failure, alpha, n)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the least n with f + (1 - f) 2^d (1 - p alpha)^n <= beta; see `utility`."""
-        return self.utility(alpha, beta).sample_size
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[failure or error > alpha] <= beta; beta must be above the failure probability f.
@@ -148,30 +177,10 @@ class SubsamplingLearner(ParityLearner):
             If beta is at most f, which no sample size reaches.
         """
         check_statement(alpha, beta, setting, self.settings)
-        if beta <= self.failure:
-            raise InputError(
-                f"beta must be above {self.failure!r}, the probability with which this learner fails at any n; got "
-                f"{beta!r}. Build a learner that fails less often"
-            )
+        check_own_beta(beta, self.failure, "this learner fails")
         log_term = self.dimension * math.log(2) + math.log1p(-self.failure) - math.log(beta - self.failure)
         size = max(1, math.ceil(log_term / -math.log1p(-self._keep * alpha)))
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{NIS}, private learner for parity")
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
-
-        A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give
-        y -> y + <s, x> for every s.
-        """
-        points = Cube(self.dimension).points()
-        generators = [moving_points(np.arange(len(points)), points[:, 0])]
-        if self.dimension > 1:
-            sheared = points.copy()
-            sheared[:, 0] ^= points[:, 1]
-            swapped = points[:, [1, 0, *range(2, self.dimension)]]
-            images = (sheared, swapped, np.roll(points, 1, axis=1))
-            generators += [moving_points(grid_rows(image, 1)) for image in images]
-        return generators
 
 
 def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> tuple[float, str]:

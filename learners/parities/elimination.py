@@ -12,10 +12,9 @@ from dpaudit.contract import FAIL, Instance, Law, Sample
 from learners.citations import NIS
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import point_law
-from learners.parameters import check_integer, check_law_limit, check_sample
-from learners.parities.concepts import ParityLearner
-from learners.parities.gf2 import MAX_DIMENSION
-from learners.parities.subsample import equations_of
+from learners.parameters import check_law_limit, check_sample
+from learners.parities.concepts import Parities
+from learners.parities.gf2 import equations_of
 
 __all__ = ["LEARNERS", "ParityElimination"]
 
@@ -23,7 +22,7 @@ LAW_DIMENSION = 16
 
 
 @dataclass(frozen=True)
-class ParityElimination(ParityLearner, ConsistentLearner):
+class ParityElimination(ConsistentLearner):
     """Solve <r, x> = y over GF(2) for all examples; the particular solution, `FAIL` if there is none. Not private.
 
     Pivots are leftmost and free variables 0. A consistent learner: n >= (d ln 2 + ln(1/beta))/alpha suffices for
@@ -42,8 +41,10 @@ class ParityElimination(ParityLearner, ConsistentLearner):
     source: ClassVar[str] = f"{NIS}, Example 2: parities"
     instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
 
-    def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+    @property
+    def concepts(self) -> Parities:
+        """All 2^dimension parities."""
+        return Parities(self.dimension)
 
     def _choose(self, sample: Sample) -> int:
         rows: dict[int, int] = {}

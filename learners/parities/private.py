@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum
-from learners.arrays import Integers
-from learners.parameters import check_integer, check_law_limit, check_positive, check_run, check_sample
+from learners.parameters import check_law_limit, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.gf2 import MAX_DIMENSION
 from learners.parities.law import log_law, rational_law
 
 __all__ = ["LEARNERS", "ParityPrivate"]
@@ -46,11 +42,8 @@ class ParityPrivate(SubsamplingLearner):
     id: ClassVar[str] = "parity-private"
     instance: ClassVar[Instance] = Instance({"dimension": 3, "epsilon": 1.0}, n=3, beta=0.6)
 
-    _coin: ClassVar[float] = 0.5
-
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         if not (self.epsilon < 4 and 2 * math.atanh(self.epsilon / 4) <= self.epsilon):
             raise InputError(
                 f"epsilon must be in (0, {MAX_EPSILON:.6f}], where ln((1 + epsilon/4)/(1 - epsilon/4)) <= epsilon, so "
@@ -65,15 +58,6 @@ class ParityPrivate(SubsamplingLearner):
     def failure(self) -> float:
         """1/2, the coin's."""
         return 0.5
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
-        """Return the codes (size,) of independent runs."""
-        check_run(sample, self.domain, size)
-        subsamples = self._subsampler(sample, rng)
-        codes = np.full(size, FAIL, dtype=np.int64)
-        going = np.flatnonzero(rng.random(size) >= self._coin)
-        codes[going] = subsamples.solve(rng, len(going))
-        return codes
 
     def supremum(self) -> Supremum:
         """Return the supremum ln((1 + p)/(1 - p)), attained by one example whose label is flipped; see the class."""

@@ -10,18 +10,10 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
 from learners.arrays import Bools, Floats, Integers
-from learners.parameters import (
-    check_integer,
-    check_law_limit,
-    check_positive,
-    check_probability,
-    check_run,
-    check_sample,
-)
+from learners.parameters import check_law_limit, check_probability, check_run, check_sample
 from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
-from learners.parities.gf2 import MAX_DIMENSION
+from learners.parities.gf2 import RUNS
 from learners.parities.law import ULP, log_answers
-from learners.parities.subsample import RUNS
 
 __all__ = ["LEARNERS", "ParityRestart", "restart_rate"]
 
@@ -75,8 +67,7 @@ class ParityRestart(SubsamplingLearner):
     _place: ClassVar[str] = "; restarted instead of repeated"
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("beta", self.beta)
 
     @property

@@ -10,21 +10,11 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
 from learners.arrays import Integers
-from learners.domains import OnALine
+from learners.domains import Interval, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
-__all__ = [
-    "Constant",
-    "Intervals",
-    "Point",
-    "Points",
-    "PointsOnALine",
-    "Span",
-    "Threshold",
-    "Thresholds",
-    "ThresholdsOnALine",
-]
+__all__ = ["Constant", "Intervals", "Point", "Points", "Span", "Threshold", "Thresholds"]
 
 
 @dataclass(frozen=True)
@@ -59,13 +49,23 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Points(Numbered):
-    """The class of the point functions c_0 .. c_{domain_size - 1} on {0 .. domain_size - 1}."""
+class _OnALine(Numbered):
+    """A class of concepts on the integers 0 .. domain_size - 1."""
 
     domain_size: int
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
+        _ = self.domain
+
+    @property
+    def domain(self) -> Interval:
+        """The integers 0 .. domain_size - 1."""
+        return Interval(self.domain_size)
+
+
+@dataclass(frozen=True)
+class Points(_OnALine):
+    """The class of the point functions c_0 .. c_{domain_size - 1} on {0 .. domain_size - 1}."""
 
     @property
     def size(self) -> int:
@@ -86,6 +86,11 @@ class Points(Numbered):
         """Return c_code."""
         check_code(self, code)
         return Point(int(code))
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of all permutations of the points: a transposition and a cycle."""
+        points = np.arange(self.domain_size)
+        return [moving_points(np.array([1, 0, *points[2:]])), moving_points(np.roll(points, 1))]
 
     def correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,).
@@ -112,13 +117,8 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Thresholds(Numbered):
+class Thresholds(_OnALine):
     """The class of the thresholds c_0 .. c_{domain_size} on {0 .. domain_size - 1}; c_0 is 0 everywhere."""
-
-    domain_size: int
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
 
     @property
     def size(self) -> int:
@@ -139,6 +139,10 @@ class Thresholds(Numbered):
         """Return c_code."""
         check_code(self, code)
         return Threshold(int(code))
+
+    def symmetries(self) -> list[Integers]:
+        """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""
+        return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
 
     def correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,).
@@ -183,16 +187,14 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Intervals(Numbered):
+class Intervals(_OnALine):
     """The class of the indicators of all [a, b], 0 <= a <= b < domain_size, and of the empty interval.
 
     Number 0 is the empty interval; the others follow in lexicographic order of (a, b).
     """
 
-    domain_size: int
-
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
+        super().__post_init__()
         check_listable(self)
 
     @property
@@ -228,25 +230,3 @@ class Intervals(Numbered):
         below = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
         a, b = self._ends()
         return np.asarray(negatives + below[b + 1] - below[a], dtype=np.int64)
-
-
-class PointsOnALine(OnALine):
-    """A learner of point functions; code i is c_i."""
-
-    @property
-    def concepts(self) -> Points:
-        """All point functions."""
-        return Points(self.domain_size)
-
-
-class ThresholdsOnALine(OnALine):
-    """A learner of thresholds; code j is c_j."""
-
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
-
-    def decode(self, code: int) -> Threshold:
-        """Return c_code."""
-        return self.concepts.concept(code)

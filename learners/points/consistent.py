@@ -8,17 +8,17 @@ from typing import ClassVar
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
 from learners.arrays import Integers
 from learners.citations import NIS
-from learners.domains import OnALine, moving_negatives
+from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import check_law_size, point_law
-from learners.parameters import check_integer, check_sample
-from learners.points.concepts import Constant, Intervals, PointsOnALine, ThresholdsOnALine
+from learners.parameters import check_sample
+from learners.points.concepts import Constant, Intervals, Points, Thresholds
 
 __all__ = ["LEARNERS", "OccamConsistent", "PointConsistent", "ThresholdConsistent"]
 
 
 @dataclass(frozen=True)
-class PointConsistent(PointsOnALine, ConsistentLearner):
+class PointConsistent(ConsistentLearner):
     """Learn points: c_i for the smallest i with (i, 1) in the sample, else the all-zero hypothesis. Not private.
 
     The error exceeds alpha only if the target's point has mass above alpha and never occurs: probability at most
@@ -32,8 +32,10 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
     claim_id: ClassVar[str] = "NIS-Point"
     source: ClassVar[str] = f"{NIS}, Example 0: learning points"
 
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
+    @property
+    def concepts(self) -> Points:
+        """All point functions."""
+        return Points(self.domain_size)
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
@@ -61,7 +63,7 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
 
 
 @dataclass(frozen=True)
-class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
+class ThresholdConsistent(ConsistentLearner):
     """Learn thresholds c_j(x) = 1 iff x < j: c_{i+1} for the largest i with (i, 1), c_0 if there is none. Not private.
 
     The slides define thresholds twice (x < j and x <= j) and return c_i, which is consistent only with the second.
@@ -76,8 +78,10 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
     claim_id: ClassVar[str] = "NIS-Thr"
     source: ClassVar[str] = f"{NIS}, Example 1: learning thresholds"
 
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
+    @property
+    def concepts(self) -> Thresholds:
+        """All thresholds; code j is c_j."""
+        return Thresholds(self.domain_size)
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
@@ -97,7 +101,7 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
 
 
 @dataclass(frozen=True)
-class OccamConsistent(OnALine, ConsistentLearner):
+class OccamConsistent(ConsistentLearner):
     """Return the first interval [a, b] (or the empty one) that is consistent with the sample. Not private.
 
     The class has T (T + 1)/2 + 1 concepts over T = `domain_size` points; `FAIL` if none is consistent.
@@ -107,10 +111,6 @@ class OccamConsistent(OnALine, ConsistentLearner):
 
     id: ClassVar[str] = "occam-consistent"
     instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
-        _ = self.concepts
 
     @property
     def concepts(self) -> Intervals:

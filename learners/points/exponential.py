@@ -10,18 +10,17 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Integers
-from learners.domains import moving_points
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner, RivalCounts
 from learners.mechanisms import equal_scores
-from learners.parameters import check_integer, check_positive, check_run
-from learners.points.concepts import PointsOnALine, ThresholdsOnALine
+from learners.parameters import check_integer, check_run
+from learners.points.concepts import Points, Thresholds
 
 __all__ = ["LEARNERS", "PointExponential", "ThresholdExponential"]
 
 
 @dataclass(frozen=True)
-class PointExponential(PointsOnALine, ExponentialLearner):
+class PointExponential(ExponentialLearner):
     """Learn points privately by the exponential mechanism over all point functions."""
 
     domain_size: int
@@ -30,23 +29,19 @@ class PointExponential(PointsOnALine, ExponentialLearner):
     id: ClassVar[str] = "point-exponential"
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
-        check_positive("epsilon", self.epsilon)
+    @property
+    def concepts(self) -> Points:
+        """All point functions; code i is c_i."""
+        return Points(self.domain_size)
 
     @property
     def _rivals(self) -> RivalCounts:
         """The target's own point is the hard one: all others are wrong there, one of them at the easy point too."""
         return RivalCounts(1, self.domain_size - 2, 0, 1, "the target's own point, and another")
 
-    def symmetries(self) -> list[Integers]:
-        """Return generators of all permutations of the points: a transposition and a cycle."""
-        points = np.arange(self.domain_size)
-        return [moving_points(np.array([1, 0, *points[2:]])), moving_points(np.roll(points, 1))]
-
 
 @dataclass(frozen=True)
-class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
+class ThresholdExponential(ExponentialLearner):
     """Learn thresholds privately by the exponential mechanism over c_0 .. c_{domain_size}.
 
     The domain is never listed: between two neighbouring points of the sample all thresholds label it alike, so a sample
@@ -68,8 +63,13 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+
+    @property
+    def concepts(self) -> Thresholds:
+        """All thresholds; code j is c_j."""
+        return Thresholds(self.domain_size)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs."""
@@ -87,10 +87,6 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
     def _rivals(self) -> RivalCounts:
         """With target c_0, all others are wrong at the first point, and c_{domain_size} at the last one too."""
         return RivalCounts(1, self.domain_size - 1, 0, 1, "target c_0, the first and the last point")
-
-    def symmetries(self) -> list[Integers]:
-        """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""
-        return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
 
 
 LEARNERS = (PointExponential, ThresholdExponential)

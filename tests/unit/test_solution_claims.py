@@ -14,7 +14,7 @@ import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.trials import fixed_sample
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.interior_points.interior_point import (
     InteriorPointExponential,

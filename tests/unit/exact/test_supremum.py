@@ -18,7 +18,7 @@ from dpaudit.exact.finding import SupremumFinding
 from dpaudit.exact.universe import Star, Universe, plus
 from dpaudit.registry import get_learner
 from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.covers.shares import choice_cost, pure_share
+from learners.covers.accounting import choice_cost, pure_share
 from learners.parities.amplified import ParityAmplified, amplified_cost, amplified_rate
 from learners.parities.private import ParityPrivate
 from learners.parities.restart import ParityRestart

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from learner_cases import BROKEN, SOUND, agreement, example_of
 
-import learners.parities.subsample as parity_module
+import learners.parities.gf2 as parity_module
 from dpaudit.seeding import generator
 from learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
 from learners.conjunctions.laplace import ConjunctionLaplace

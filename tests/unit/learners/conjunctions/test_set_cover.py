@@ -16,8 +16,7 @@ from dpaudit.seeding import generator
 from learners.conjunctions import controls as broken
 from learners.conjunctions.concepts import ShortDisjunctions
 from learners.conjunctions.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
-from learners.covers.accounting import VARIANTS
-from learners.covers.shares import composed_share, noiseless_share, paper_share
+from learners.covers.accounting import VARIANTS, composed_share, noiseless_share, paper_share
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

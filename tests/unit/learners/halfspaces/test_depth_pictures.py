@@ -16,8 +16,7 @@ from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.depth_regions import contours, region_of_depth
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point_base import weighted_points
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential, weighted_points
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import required_examples
 from learners.halfspaces.sizes import recursive_examples

@@ -24,7 +24,7 @@ from learners.halfspaces.tukey import HalfspaceTukey
 
 def slow_agreement(concepts: Halfspaces, counts: list[int], hypothesis: Any) -> int:
     """Return the least number of the counted halfspaces that agree with a hypothesis at a point."""
-    points = concepts.domain().points()
+    points = concepts.domain.points()
     mine = hypothesis.predict(points)
     found = []
     for i in range(len(points)):
@@ -52,13 +52,13 @@ def test_agreement_counts_what_agrees_and_has_a_centre(side: int, dimension: int
 
 def test_every_positive_combination_agrees_with_one_of_its_parts_everywhere() -> None:
     concepts, release = Halfspaces(1, 2), Agreement(1, 2, 1.0)
-    table, rows = concepts.evaluate(concepts.domain().points()), concepts.representations
+    table, rows = concepts.evaluate(concepts.domain.points()), concepts.representations
     rng = np.random.default_rng(4)
     for _ in range(200):
         counts = np.zeros(14, dtype=np.int64)
         counts[rng.choice(14, 3, replace=False)] = rng.integers(1, 5, 3)
         mixed = (rng.integers(1, 9, 14) * counts) @ rows
-        labels = Halfspace(tuple(mixed[:-1].tolist()), int(mixed[-1])).predict(concepts.domain().points())
+        labels = Halfspace(tuple(mixed[:-1].tolist()), int(mixed[-1])).predict(concepts.domain.points())
         (h,) = np.flatnonzero((table == labels).all(axis=1))
         assert release.scores(counts)[h] >= 1
     # The converse fails: 00 agrees with 01 or 10 everywhere.

@@ -53,7 +53,7 @@ def test_sizes_are_known(side: int, dimension: int, size: int) -> None:
 
 def test_concepts_predict_what_the_class_evaluates() -> None:
     concepts = Halfspaces(2, 2)
-    points = concepts.domain().points()[::-1]
+    points = concepts.domain.points()[::-1]
     table = concepts.evaluate(points)
     for code in range(concepts.size):
         assert (concepts.concept(code).predict(points) == table[code]).all()

@@ -11,7 +11,7 @@ import dpaudit
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point_exponential import HullPointExponential, HullPointJoint
+from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 
 
 def test_the_law_is_a_softmax_of_depths_and_runs_follow_it() -> None:

@@ -18,7 +18,7 @@ from learners.halfspaces.depth.extended_domain import (
 )
 from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, step_values
 from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.mechanisms.steps import Steps

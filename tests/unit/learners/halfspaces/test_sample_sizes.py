@@ -17,12 +17,11 @@ from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential, exponential_examples
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.lower_bound import common_point, common_point_examples, reconstruction, required_examples
+from learners.halfspaces.lower_bound import coefficients, common_point, common_point_examples, required_examples
 from learners.halfspaces.sizes import (
     crossover,
-    exponential_examples,
     hard_samples,
     log_star,
     measured_examples,
@@ -181,8 +180,10 @@ def test_the_common_point_answers_in_the_span_as_soon_as_it_should() -> None:
     m = common_point_examples(10, 9, 1.0)
     assert 5 * math.exp(m / 10) == pytest.approx(1e10 - 5, rel=1e-9)
     assert m > required_examples(10, 9, 1.0) > 0
-    # At twice m all but e^-21 of the answers are data points.
-    found = reconstruction(common_point(1.0), Grid(9, 10), math.ceil(2 * m / 5), 40, generator(7, "span"), 0.95)
-    assert found.in_span == 1
-    few = reconstruction(common_point(1.0), Grid(9, 10), 1, 40, generator(7, "span"), 0.95)
-    assert few.in_span == few.named == 0
+    # At twice m all but e^-21 of the answers are data points; with one copy of each hardly any lies in their span.
+    rng = generator(7, "span")
+    points = rng.integers(0, 10, (5, 10))
+    for copies, spanned in ((math.ceil(2 * m / 5), 40), (1, 0)):
+        sample = Grid(9, 10).sample(points, [0] * 5, [copies] * 5)
+        drawn = [[int(c) + 1 for c in common_point(1.0)(sample, rng)] for _ in range(40)]
+        assert sum(coefficients(point, (points + 1).tolist()) is not None for point in drawn) == spanned

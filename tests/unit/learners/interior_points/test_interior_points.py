@@ -28,7 +28,7 @@ from learners.interior_points.interior_point import (
     InteriorPointTreeLog,
 )
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.mechanisms.multisets import extremes
+from learners.mechanisms.steps import extremes
 
 SOUND = (
     InteriorPointExponential,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.interior_points.solvers import VARIANTS, make_solver
+from learners.interior_points.interior_point import VARIANTS, make_solver
 from learners.mechanisms import exponential
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import basic

@@ -13,7 +13,7 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from dpaudit.utility.trials import Problem, draw_noisy, fixed_sample, stream_address
-from learners.halfspaces.exponential import HalfspaceExponential
+from learners.halfspaces.concepts import HalfspaceExponential
 from learners.mixtures.halfspace import MixtureHalfspace
 
 LEARNER = MixtureHalfspace(1, 2.0, side=3)

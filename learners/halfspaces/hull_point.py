@@ -1,29 +1,41 @@
-"""A point deep in the data, released one coordinate after the other by some private selection (BMNS: FindTukey)."""
+"""A point deep in the data, released one coordinate after the other by a private selection (BMNS: FindTukey).
+
+Selections by the exponential mechanism, score the Tukey depth (BMNS, Section 1.1), on each coordinate or once on all
+points, are here; `halfspaces.hull_point_rec_concave` selects by RecConcave.
+"""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, Sample, UtilityClaim
-from learners.arrays import Floats, Integers
+from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Bools, Floats, Integers
+from learners.citations import BMNS
 from learners.domains import moving_points
+from learners.finite.counting import ClassLearner
 from learners.geometry.pictures import examples
-from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
+from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.plane_slices import PlaneSlices
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_integer, check_probability, check_run, check_sample
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from learners.mechanisms import equal_scores, exponential
+from learners.mechanisms.log_laws import ULP, greatest
+from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
 
-__all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_points"]
+__all__ = [
+    "LEARNERS", "PICTURED_EXAMPLES", "HullPoint", "HullPointExponential", "HullPointJoint", "Point",
+    "Selected", "exponential_examples", "weighted_points",
+]  # fmt: skip
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
@@ -41,6 +53,15 @@ def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     weights = np.zeros(len(points), dtype=np.int64)
     np.add.at(weights, place.reshape(-1), sample.counts)
     return points, weights
+
+
+def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
+    """Return 2 (d + 1) (2 d/epsilon) sum of ln(d |X~_i| / beta), from which the exponential mechanism suffices.
+
+    It loses at most the sum of (2 d/epsilon) ln(d |X~_i|/beta) of a depth n/(d + 1), which may be half of it.
+    """
+    losses = sum(math.log(dimension) + math.log(size) - math.log(beta) for size in candidates)
+    return math.ceil(2 * (dimension + 1) * 2 * dimension / epsilon * losses)
 
 
 class _Depths:
@@ -78,21 +99,35 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
     return _Depths(extended, table, np.array(weights, dtype=np.int64))
 
 
-class HullPoint(HalfspacesOnAGrid):
+class HullPoint(ClassLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
     Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
     Outputs are tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
     """
 
+    side: int
+    dimension: int
+    epsilon: float
+
     settings: ClassVar[tuple[str, ...]] = ("solution",)
     claim_id: ClassVar[str]
     source: ClassVar[str]
 
     @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
     def extended(self) -> ExtendedDomain:
         """The coordinates that can be released."""
         return ExtendedDomain.grid(self.side, self.dimension)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
 
     def decode(self, code: Point) -> Halfspace:
         """Return the halfspace x_1 >= p_1."""
@@ -117,6 +152,10 @@ class HullPoint(HalfspacesOnAGrid):
         check_probability("alpha", alpha)
         size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
+
+    def _eligible(self, depths: Integers) -> Bools:
+        """Return which candidates an exponential mechanism may select."""
+        return np.ones(len(depths), dtype=np.bool_)
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         """Return `size` indices into the candidates on an axis (from 0)."""
@@ -163,16 +202,19 @@ class HullPoint(HalfspacesOnAGrid):
         atoms: list[Point] = [()]
         logs, error = np.zeros(1), 0.0
         for axis in range(self.extended.dimension):
-            parts = list(self._extend(depths, atoms, logs, axis, n))
-            atoms = [atom for longer, _, _ in parts for atom in longer]
-            if len(atoms) > MAX_ATOMS:
+            longer, parts, worst = list[Point](), [], 0.0
+            for prefix, log in zip(atoms, logs.tolist(), strict=True):
+                candidates, scores = depths.after(prefix)
+                selected, more = self._log_law(scores, axis, n)
+                longer += [(*prefix, x) for x in candidates]
+                parts.append(log + selected)
+                worst = max(worst, more)
+            if len(longer) > MAX_ATOMS:
                 raise InputError(
                     f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
                 )
-            logs = np.concatenate([log for _, log, _ in parts])
-            error += max(e for _, _, e in parts)
-        finite = logs[np.isfinite(logs)]
-        return Law(atoms, logs, error + self.dimension * ULP * float(-finite.min()))
+            atoms, logs, error = longer, np.concatenate(parts), error + worst
+        return Law(atoms, logs, error + self.dimension * ULP * greatest(logs))
 
     def _plane_law(self, depths: _Depths, slices: PlaneSlices, n: int) -> Law:
         """Return the law on the points of the plane, slice by slice; no point is made where they are many."""
@@ -189,18 +231,8 @@ class HullPoint(HalfspacesOnAGrid):
             parts.append(log + selected)
             worst = max(worst, more)
         logs = np.concatenate(parts)
-        finite = logs[np.isfinite(logs)]
         atoms = self.extended.points if total <= MAX_ATOMS else self.extended.lazy_points
-        return Law(atoms, logs, error + worst + self.dimension * ULP * float(-finite.min()))
-
-    def _extend(
-        self, depths: _Depths, atoms: list[Point], logs: Floats, axis: int, n: int
-    ) -> Iterator[tuple[list[Point], Floats, float]]:
-        """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
-        for prefix, log in zip(atoms, logs.tolist(), strict=True):
-            candidates, scores = depths.after(prefix)
-            selected, error = self._log_law(scores, axis, n)
-            yield [(*prefix, x) for x in candidates], log + selected, error
+        return Law(atoms, logs, error + worst + self.dimension * ULP * greatest(logs))
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
         """Return the sample of the picture: uneven weights on the grid, nothing that labels them."""
@@ -222,3 +254,141 @@ class HullPoint(HalfspacesOnAGrid):
         """Return the flips of one point's label, which is ignored."""
         flips = np.eye(self.domain.size, dtype=np.int64)
         return [moving_points(np.arange(len(flips)), flip) for flip in flips]
+
+
+@dataclass(frozen=True)
+class HullPointExponential(HullPoint):
+    """Release a deep point: each coordinate by the exponential mechanism, score Q, epsilon/d a coordinate.
+
+    Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
+
+    With probability 1 - beta each selection loses at most (2 d/epsilon) ln(d |X~_i| / beta) of depth, so that the point
+    has depth at least ceil(n/(d + 1)) - (2 d/epsilon) sum ln(d |X~_i|/beta), and lies in the convex hull if this is
+    positive: `depth_guarantee`.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 16) or 3 (side 1).
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1 (the exponential mechanism with Tukey depth as quality), over Claim 3.5's domain.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "hull-point-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Exponential"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+    pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        _ = self.extended
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
+        return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / (2 * self.dimension)
+
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
+        kept = np.flatnonzero(self._eligible(scores))
+        return np.asarray(kept[equal_scores.draw([1] * len(kept), scores[kept], self._rate, rng, size)])
+
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
+        return exponential.log_law(scores, self._rate, self._eligible(scores))
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the n from which half of the depth n/(d + 1) is kept with probability 1 - beta, on every sample."""
+        return exponential_examples(self.dimension, self.extended.most, self.epsilon, beta)
+
+    def depth_guarantee(self, n: int, beta: float) -> float:
+        """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
+        check_probability("beta", beta)
+        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.most)
+        return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
+
+
+MOST_POINTS = 2**14
+"""The most candidate points whose depths are computed."""
+
+
+@dataclass(frozen=True)
+class HullPointJoint(HullPoint):
+    """Release a deep point by one exponential mechanism over the whole extended domain X~, score the Tukey depth.
+
+    Pure epsilon-differentially private: the depth has sensitivity 1, and X~ does not depend on the sample. The depth is
+    no sum of parts, so that the whole of epsilon is spent on one selection; coordinate by coordinate each of d
+    selections has epsilon/d, and candidates on one axis.
+
+    With probability 1 - beta the selection loses at most L = (2/epsilon) ln(|X~|/beta) of a depth that is at least
+    n/(d + 1), so that the point lies in the convex hull for n > (d + 1) L, and keeps half of n/(d + 1) for n >= 2 (d +
+    1) L.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, with at most 2^14 candidate points: side up to 3 in the plane.
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "hull-point-joint"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Joint"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
+            raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def _loss(self, beta: float) -> float:
+        """Return L."""
+        check_probability("beta", beta)
+        return 2 / self.epsilon * math.log(len(self.extended.points) / beta)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n > (d + 1) L."""
+        return math.floor((self.dimension + 1) * self._loss(beta)) + 1
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the least n >= 2 (d + 1) L: half of the depth n/(d + 1) is kept with probability 1 - beta."""
+        return math.ceil(2 * (self.dimension + 1) * self._loss(beta))
+
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset."""
+        candidates = self.extended.points
+        depths = tukey_depths(points, weights, candidates)
+        kept = np.flatnonzero(self._eligible(depths))
+        drawn = kept[equal_scores.draw([1] * len(kept), depths[kept], self._rate, rng, size)]
+        return [candidates[i] for i in drawn.tolist()]
+
+    def find_law(self, points: Integers, weights: Integers) -> Law:
+        """Return the law of `find`."""
+        depths = tukey_depths(points, weights, self.extended.points)
+        return Law(list(self.extended.points), *exponential.log_law(depths, self._rate, self._eligible(depths)))
+
+
+LEARNERS = (HullPointExponential, HullPointJoint)
