@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dpaudit.outputs.parts import register_flattener as register_flattener
     from dpaudit.registry import get_learner as get_learner
     from dpaudit.registry import list_learners as list_learners
-    from dpaudit.report.statements import ledger as ledger
+    from dpaudit.report.ledger import ledger as ledger
     from dpaudit.report.tables import to_frame as to_frame
     from dpaudit.utility.audit import audit_utility as audit_utility
     from dpaudit.utility.finding import SampleComplexityFinding as SampleComplexityFinding
@@ -74,7 +74,7 @@ _HOMES = {
     "audit_utility": "utility.audit",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
-    "ledger": "report.statements",
+    "ledger": "report.ledger",
     "list_learners": "registry",
     "neighbours_of": "neighbours.own_data.pairs",
     "pairs_from_strategy": "neighbours.sampled",

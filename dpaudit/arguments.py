@@ -16,7 +16,6 @@ from dpaudit.errors import InputError
 
 __all__ = [
     "CONFIDENCE",
-    "LEAST_TRIALS",
     "addressed_parameters_of",
     "check_built",
     "check_jobs",
@@ -33,8 +32,6 @@ CONFIDENCE = 0.999
 """The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
 JOBS = 32, 8
 """The most jobs on a small machine, and for each processor: a worker takes 100 MB and more."""
-LEAST_TRIALS = 10
-"""Runs a side below which no black-box audit begins."""
 
 
 def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
@@ -91,8 +88,8 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     try:
         Parallel(n_jobs=1, backend=backend)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
-        told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
-        raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
+        message = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
+        raise InputError(message, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
 
 
 def check_names(given: Collection[str], function: Callable[..., Any], *taken: str, also: Collection[str] = ()) -> None:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from dpaudit.arguments import LEAST_TRIALS, read_number
+from dpaudit.arguments import read_number
 from dpaudit.record import Frozen, Size
 
 __all__ = ["LOOKS", "SHARES", "Clock", "Stopped"]
@@ -16,10 +16,12 @@ LOOKS = (0.25, 0.5, 1.0)
 SHARES = (0.05, 0.1, 0.85)
 """Of the verdict's error, for each of them: by the union bound it does not matter at which one the time is over, nor
 whether the outputs have to do with it, as they may where some runs take longer than others."""
+LEAST_TRIALS = 10
+"""Runs a side below which no audit begins, as `Options` declares it."""
 RUNNING = 0.7
 """Of the time, for runs: the rest is for scores that are fitted, and for runs that take longer than the first ones."""
 PACE = 0.05
-"""Of the time, at most, for runs that tell how long one takes."""
+"""Of the time, at most, for runs that measure how long one takes."""
 
 
 class Stopped(Frozen, frozen=True):
@@ -83,7 +85,7 @@ class Clock:
         asked, sides : int
             The runs a side that were asked for, and the number of sides.
         run : callable
-            Makes so many runs, whose outputs nobody looks at.
+            Makes so many runs, whose outputs are dropped.
         """
         self._asked = self._trials = asked
         if self._again is not None:

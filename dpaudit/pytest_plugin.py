@@ -36,8 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of trials, confidence and seed, and the settings of the configuration file for the same."""
     group = parser.getgroup("dpaudit", "audits of privacy and utility")
     for name, default in _DEFAULTS.items():
-        told = f"{_MEANINGS[name]} (default: {_PREFIX}{name} of the configuration, else {default})"
-        group.addoption(f"--dpaudit-{name}", type=type(default), help=told)
+        text = f"{_MEANINGS[name]} (default: {_PREFIX}{name} of the configuration, else {default})"
+        group.addoption(f"--dpaudit-{name}", type=type(default), help=text)
         parser.addini(f"{_PREFIX}{name}", f"{_MEANINGS[name]} (default: {default})", default=str(default))
 
 
@@ -171,9 +171,9 @@ def _plainly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:
     """Let the reports of the test have an audit as properties, JUnit's too."""
-    told = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
+    recorded = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
     # The fixture record_property does the same, and warns where the family is xunit2, whose schema has no properties.
-    request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in told.items()]
+    request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in recorded.items()]
 
 
 def _limits(finding: PrivacyFinding) -> list[str]:

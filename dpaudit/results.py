@@ -27,7 +27,7 @@ _PRESENTING = "dpaudit.report.presenting"
 """The module that shows findings. It stands above them, so they know its name and load it when they are shown."""
 
 SCHEMA_VERSION: Literal[2] = 2
-"""The version of what is stored; 1 told events and verdicts in words."""
+"""The version of what is stored; 1 had events and verdicts as words."""
 STREAMS_VERSION = 1
 """The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs."""
 
@@ -88,7 +88,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
     """
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the finding that `to_dict` wrote.
 
         Raises
@@ -96,7 +96,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         ToolFault
             If it is no finding of this kind: the message names the field.
         """
-        found: Self = decode(json.dumps(told), cls)
+        found: Self = decode(json.dumps(data), cls)
         return found
 
     @classmethod

@@ -131,7 +131,7 @@ def audit_privacy(
         advance and share the error of the verdict, where the time is over. A run under way is not ended: see `timeout`.
         `finding.stopped`, given here, repeats an audit that a limit has stopped.
     timeout_is : {"output", "error"}
-        What a run is that takes longer: an output "timed out", which may tell the sides apart like any other, or a
+        What a run is that takes longer: an output "timed out", which may distinguish the sides like any other, or a
         `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an
         exception like any other.
     include_data : bool
@@ -140,7 +140,7 @@ def audit_privacy(
         withheld.
     progress : bool or callable
         True shows on standard error how many runs have been made, on a terminal and in a notebook as one line that is
-        rewritten; a callable is told ``(runs made, runs at most)``.
+        rewritten; a callable receives ``(runs made, runs at most)``.
 
     Returns
     -------

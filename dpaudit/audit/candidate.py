@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from dpaudit.events.discretizers import CountCells, Discretizer, Identity
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.selection import CellFamilies, SelectedEvent
-from dpaudit.running.sampling import Sampler
+from dpaudit.running.sampling import Job, Observed, Sampler
 
-__all__ = ["Candidate", "best_event", "by_promise", "event_to_test", "law_ratio", "promise", "refuting_event"]
+__all__ = ["Candidate", "best_event", "by_promise", "count_observed", "event_to_test", "promise", "refuting_event"]
 
 NEVER = -745.0
 """The log-probability of what a law excludes: that of the least positive float."""
@@ -118,6 +118,34 @@ class Candidate:
         """Drop all discretizers but some."""
         self.discretizers = [self.discretizers[i] for i in which]
         self.tallies = [self.tallies[i] for i in which]
+
+
+def count_observed(
+    sampler: Sampler,
+    jobs: Sequence[Sequence[Job]],
+    count: Callable[[Any], Sequence[Tally]],
+    totals: Sequence[tuple[Tally, Tally]],
+    raised: Counter[str],
+) -> None:
+    """Make the jobs of both sides together, so that no worker waits; add their cells and exceptions to the counts.
+
+    Parameters
+    ----------
+    jobs : two sequences of Job
+        By side.
+    count : callable
+        Returns of a batch of outputs the cells by each of several discretizers.
+    totals : sequence of (Counter, Counter)
+        The cells on each side, by discretizer.
+    raised : Counter
+        Exceptions by type and message.
+    """
+    listed = [(side, job) for side, made in enumerate(jobs) for job in made]
+    found = sampler.reduced([job for _, job in listed], Observed(count))
+    for (side, _), (tallies, exceptions) in zip(listed, found, strict=True):
+        raised.update(exceptions)
+        for total, new in zip(totals, tallies, strict=True):
+            total[side].update(new)
 
 
 def _events_of(request: Request, candidate: Candidate, careful: bool) -> list[SelectedEvent]:

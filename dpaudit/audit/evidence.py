@@ -96,7 +96,7 @@ class Check(Frozen, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether there is nothing to tell."""
+        """Whether there is nothing to report."""
         return self.answer in (Answer.PASSED, Answer.NOT_ASKED)
 
 

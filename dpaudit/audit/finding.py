@@ -294,8 +294,8 @@ def _event(made: Made, event: Event) -> Event:
         named = (event.low, event.high, *event.path)
     else:
         return event
-    tells = any(map(made.names_a_value, named)) or made.names_a_value(event.feature, numbers=False)
-    return Withheld() if tells else event
+    named_one = any(map(made.names_a_value, named)) or made.names_a_value(event.feature, numbers=False)
+    return Withheld() if named_one else event
 
 
 def _gap(made: Made, gap: Gap) -> Gap:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.audit.candidate import Candidate, event_to_test, refuting_event
+from dpaudit.audit.candidate import Candidate, count_observed, event_to_test, refuting_event
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
@@ -22,7 +22,7 @@ from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import SelectedEvent
-from dpaudit.running.sampling import Observed, narrowed
+from dpaudit.running.sampling import narrowed
 
 __all__ = ["Confirmed", "confirm", "curve_of", "fixed_finding", "tests_of"]
 
@@ -62,27 +62,20 @@ class Confirmed:
 
 
 def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]) -> Confirmed:
-    """Make the fresh runs and count them, look by look where the time is limited, until it is over.
-
-    Both sides are made together, so that no worker waits.
-    """
+    """Make the fresh runs and count them, look by look where the time is limited, until it is over."""
     sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
     sides = [
         sampler.jobs(data, ("confirm", candidate.index, side), request.budget.confirmation)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
     ]
     # What training counted stays here: workers need the rule alone.
-    count = Observed(_CountKnown(tuple(replace(one, training=(Counter(), Counter())) for one in selected)))
+    count = _CountKnown(tuple(replace(one, training=(Counter(), Counter())) for one in selected))
     totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
     raised: Counter[str] = Counter()
     runs, error = 0, 0.0
     for look, (chunks, share) in enumerate(_looks(len(sides[0]), request.clock is not None), 1):
         error = share
-        jobs = [(side, job) for side, made in enumerate(sides) for job in made[chunks]]
-        for (side, _), (found, exceptions) in zip(jobs, sampler.reduced([job for _, job in jobs], count), strict=True):
-            raised.update(exceptions)
-            for total, counts in zip(totals, found, strict=True):
-                total[side].update(counts)
+        count_observed(sampler, [made[chunks] for made in sides], count, totals, raised)
         runs += sum(job.size for job in sides[0][chunks])
         if request.clock is not None and request.clock.over(look):
             break

@@ -190,7 +190,7 @@ class PairBets:
         self.remember(sides)
 
     def different(self) -> int:
-        """Return how many runs had another cell than the commonest one, by the discretizer that tells most apart."""
+        """Return how many runs had another cell than the commonest one, by the discretizer that separates most."""
         both = [past[0] + past[1] for past in self.past]
         return max((cells.total() - max(cells.values(), default=0) for cells in both), default=0)
 

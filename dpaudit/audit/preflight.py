@@ -12,7 +12,7 @@ import math
 import os
 import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -80,10 +80,9 @@ def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool)
             if isinstance(data, Iterator):
                 raise InputError(f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list")
     mechanism = sampler.mechanism
-    refuse = functools.partial(_refuse_outputs, mechanism.name)
     inputs = pairs[0].data, pairs[0].neighbour  # made once, so that it shows if a run changes them
     looked_at = Pair(*inputs, pairs[0].origin)
-    hygiene = Hygiene(sampler, looked_at, look_runs(trials, mechanism.batched), own, refuse)
+    hygiene = Hygiene(sampler, looked_at, look_runs(trials, mechanism.batched), own)
     before = list(map(contents, inputs))
     checks = hygiene.open()
     for side, data, earlier in zip(_SIDES, inputs, before, strict=True):
@@ -106,7 +105,7 @@ def _refuse_outputs(name: str, outputs: Any) -> None:
         if not advice:
             continue
         for coroutine in filter(inspect.iscoroutine, outputs):
-            coroutine.close()  # else it complains that nobody awaited it
+            coroutine.close()  # else it warns that it was never awaited
         raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
 
 
@@ -157,15 +156,12 @@ class Hygiene:
         Runs of a look.
     own : bool
         Whether the mechanism is declared to have randomness of its own: nothing is then asked of its generator.
-    refuse : callable
-        Raises for outputs that no audit can take.
     """
 
     sampler: Sampler
     pair: Pair
     runs: int
     own: bool
-    refuse: Callable[[Any], None]
     spent: int = 0
     used: bool = False
     outputs: list[Any] = field(default_factory=list)
@@ -230,7 +226,7 @@ class Hygiene:
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
             outputs = naming_input(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
-        self.refuse(outputs)
+        _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
         (self.others if side else self.outputs).extend(outputs)
@@ -279,10 +275,10 @@ class Hygiene:
             self.spent += CALLS * runs
             if len(found) > 1:
                 break
-        told = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
+        streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
         if len(found) < 2:
             return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
-        return self._check(CheckName.WORKERS, Answer.PASSED if len(set(told)) == len(told) else Answer.DEPENDS)
+        return self._check(CheckName.WORKERS, Answer.PASSED if len(set(streams)) == len(streams) else Answer.DEPENDS)
 
     def _check(self, name: CheckName, answer: Answer) -> Check:
         """Return a check that has the runs made since the last one."""

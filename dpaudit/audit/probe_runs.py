@@ -40,7 +40,7 @@ Label = Hashable
 
 
 def labels(outputs: Any) -> list[Label] | None:
-    """Return for each output what tells it apart; None if there is one that cannot be told apart, or that timed out.
+    """Return for each output what distinguishes it; None if one cannot be distinguished from others, or timed out.
 
     Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
     are.
@@ -132,7 +132,7 @@ def moved_clocks() -> Any:
 def ticking_clocks() -> Any:
     """Let the clocks of the module `time` begin at one hour and go on by a millisecond each time they are read.
 
-    If they stood still, whoever waits for one would wait for ever.
+    If they stood still, code that waits for one would wait for ever.
     """
     return _changed(time, {name: _ticking(10**6 if name.endswith("_ns") else 1e-3) for name in CLOCKS})
 

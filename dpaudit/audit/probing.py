@@ -21,7 +21,7 @@ PAIRS = 8
 
 
 def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
-    """Return points on which hypotheses that were fitted on pairs of datasets can be told apart.
+    """Return points on which hypotheses that were fitted on pairs of datasets can be distinguished.
 
     They are the distinct records of both sides, those of one side alone first, then points half-way between records
     that follow each other, and two beyond the least and the greatest values of all.
@@ -70,8 +70,8 @@ def _points(data: Any) -> Any:
     except (TypeError, ValueError):
         points = np.zeros(())
     if points.ndim not in (1, 2):
-        told = "{probe} cannot be derived from data of type {kind}: give points that predict takes, one a row"
-        raise InputError(told, names=("probe",), kind=type(data).__qualname__)
+        message = "{probe} cannot be derived from data of type {kind}: give points that predict takes, one a row"
+        raise InputError(message, names=("probe",), kind=type(data).__qualname__)
     return points
 
 
@@ -88,5 +88,5 @@ def probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, .
         return ("the probe is not used: no output has a method predict",)
     if len(outputs) < 2 or len(set(map(canonical, outputs))) > 1:
         return ()
-    told = f"{points} points of the probe have the same predictions in all of the first {len(outputs)} runs"
-    return (f'{told}, on both inputs: choose points that tell models apart, as probe="{FROM_DATA}" does',)
+    message = f"{points} points of the probe have the same predictions in all of the first {len(outputs)} runs"
+    return (f'{message}, on both inputs: choose points that distinguish models, as probe="{FROM_DATA}" does',)

@@ -71,18 +71,18 @@ def resolve_inputs(
         return made.pairs, made.moves
     for name in ("bounds", "unit"):
         if given[name] is not None:
-            told = "{" + name + "} belongs to {data}, which must be given too"
-            raise InputError(told, names=(name, "data"), value=given[name])
+            message = "{" + name + "} belongs to {data}, which must be given too"
+            raise InputError(message, names=(name, "data"), value=given[name])
     learner = isinstance(source, Learner)
     moves = SampleMoves(source.domain, seed) if pairs is None and learner else None
     if pairs is None:
         if not learner:
-            told = "{pairs} must be given, or {data} to make them of: only a learner's neighbouring samples are crafted"
-            raise InputError(told, names=("pairs", "data"))
+            message = "{pairs} must be given, or {data} to make them of: only samples of a learner are crafted"
+            raise InputError(message, names=("pairs", "data"))
         pairs = crafted_pairs(source.domain, source.instance.n if n is None else n, claim.relation)
     elif n is not None:
-        told = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {value_}"
-        raise InputError(told, names=("n", "pairs"), value=n, value_=repr(n))
+        message = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {value_}"
+        raise InputError(message, names=("n", "pairs"), value=n, value_=repr(n))
     checked = check_pairs(pairs, known)
     if learner:
         check_samples(checked)
@@ -92,12 +92,12 @@ def resolve_inputs(
 def _check_data(source: Any, given: Mapping[str, Any]) -> None:
     """Raise `InputError` for what does not go with a dataset."""
     if isinstance(source, Learner):
-        told = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
-        raise InputError(told, names=("data", "pairs"))
+        message = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
+        raise InputError(message, names=("data", "pairs"))
     for name in ("pairs", "n"):
         if given[name] is not None:
-            told = "{" + name + "} must be left out where {data} is given: pairs are made of it"
-            raise InputError(told, names=(name, "data"))
+            message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
+            raise InputError(message, names=(name, "data"))
 
 
 def showing(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:

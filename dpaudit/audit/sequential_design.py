@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
+from dpaudit.audit.candidate import count_observed
 from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
@@ -48,7 +49,7 @@ from dpaudit.events.event import Bets
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.wide import Reducer
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, Observed, Sampler, held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import Sampler, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
 __all__ = ["LEAST_RUNS", "Look", "Session", "sequential_finding"]
 
@@ -226,15 +227,11 @@ class Session:
         where, sampler = (bets.index, bets.batches), narrowed(self._viewing(bets), bets.discretizers)
         coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
-        jobs: list[tuple[int, Job]] = []
-        for side, (data, number) in enumerate(((bets.pair.data, heads), (bets.pair.neighbour, size - heads))):
-            jobs += [(side, job) for job in sampler.jobs(data, ("sequential", "bet", *where, side), number)]
+        runs = ((bets.pair.data, heads), (bets.pair.neighbour, size - heads))
+        address = ("sequential", "bet", *where)
+        jobs = [sampler.jobs(data, (*address, side), number) for side, (data, number) in enumerate(runs)]
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        found = sampler.reduced([job for _, job in jobs], Observed(CountCells(tuple(bets.discretizers))))
-        for (side, _), (tallies, raised) in zip(jobs, found, strict=True):
-            self.raised.update(raised)
-            for mine, new in zip(counted, tallies, strict=True):
-                mine[side].update(new)
+        count_observed(sampler, jobs, CountCells(tuple(bets.discretizers)), counted, self.raised)
         return counted
 
     def _fit(self, bets: PairBets, pilot: Pilot) -> None:

@@ -97,7 +97,7 @@ def wide_limits(width: int, runs: int) -> tuple[str, ...]:
 PILOT_PAIRS = 8
 """The most pairs that the pilot's runs are spread over."""
 QUICK_ROWS = 10_000
-"""The most runs a side that a quick fit takes: it has only to tell promising pairs from others."""
+"""The most runs a side that a quick fit takes: it has only to rank pairs."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class PilotRuns:
 
 
 def run_pilot(request: Request) -> PilotRuns:
-    """Look at some outputs of a few pairs; one run a side of the first pair tells how many numbers they hold."""
+    """Look at some outputs of a few pairs; one run a side of the first pair shows how many numbers they hold."""
     some = range(0, len(request.pairs), -(-len(request.pairs) // PILOT_PAIRS))
     first = request.sampler.sides(request.pairs[0], ("peek",), 1)
     sampler = knowing(request.sampler, first)
@@ -152,7 +152,7 @@ def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> 
 
 
 def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
-    """Fit quick scores on some runs; of wide outputs half of them tell before that which columns to look at."""
+    """Fit quick scores on some runs; of wide outputs half of them first choose the columns to look at."""
     reducer = None
     if request.wide:
         reducer, used = reduce_outputs(candidate, runs)
@@ -306,7 +306,7 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     Those that do best are then fitted on the other half as well and count the first one, so that every run is news
     to the score that places it, and none only fits. Both scores estimate the same log-likelihood ratio, so they
     share their bins; their mean, which is better than either, is what confirms. Where outputs are wide, half of all
-    runs tell before that which of their columns to look at.
+    runs first choose the columns to look at.
     """
     pair, index = candidate.pair, candidate.index
     candidate.sampler, used, reducer = looked.sampler, 0, None

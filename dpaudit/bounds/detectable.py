@@ -63,7 +63,7 @@ def rejection_boundary(
         p = bound.p_value(x[i], n1, ys[i], n2, epsilon=epsilon, delta=delta, gamma=gamma)
         rejected = p <= gamma
         high[i], low[i] = np.where(rejected, x[i], high[i]), np.where(rejected, low[i], x[i])
-        # A p-value is nearly normal in x, so its quantile tells how far the boundary is; every sixth step halves.
+        # A p-value is nearly normal in x, so its quantile shows how far the boundary is; every sixth step halves.
         missing = (ndtri(np.clip(p, 1e-300, 1 - 1e-16)) - ndtri(gamma)) * width[i]
         aimed = x[i] + np.where(rejected, np.floor(missing), np.ceil(missing))
         aimed = np.where(step % 6 == 5, np.floor(0.5 * (low[i] + high[i])), aimed)

@@ -1,4 +1,4 @@
-"""Choose the simplest explicit event that tells two sides apart: half of the runs propose events, half compare them."""
+"""Choose the simplest explicit event that distinguishes two sides: half of the runs propose, half compare."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from dpaudit.running.sampling import Sampler
 __all__ = ["Chosen", "choose", "counted"]
 
 MOST_LEAVES = 32
-"""Parts of an output that are looked at one by one."""
+"""Parts of an output that are examined one by one."""
 SHOWN = 200
 """Outputs a side whose parts are listed."""
 MOST_LISTED = 32
-"""Outputs that an event names; one that needs more is better told by a threshold, or by the audit itself."""
+"""Outputs that an event names; one that needs more is better described by a threshold, or found by the audit itself."""
 WORTH = 0.9
 """The part of the best event's bound that a simpler one must reach."""
 ROUNDED = 0.98
@@ -125,7 +125,7 @@ def _complexity(event: Explicit) -> tuple[int, int]:
 
 
 def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
-    """Yield events that may tell the sides apart, with the side where each is likelier."""
+    """Yield events that may distinguish the sides, with the side where each is likelier."""
     some = [[*outputs[:SHOWN]] for outputs in sides]
     features = [name for name in FEATURES if float_bits or name != STORED]
     for path in islice(_paths(some), MOST_LEAVES):

@@ -81,7 +81,7 @@ def make(
     Without the mechanism it holds the finding's own pair, event and counts. With it, the witness is made simpler first:
     runs that prove nothing look for a smaller pair and an event without a fitted score that still refute the claim.
     Once both are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts.
-    The bound's error is 1 - confidence; where the search may begin anew, from one of k pairs, each has a k-th of it.
+    The bound's error is 1 - confidence; where the search may begin again, from one of k pairs, each has a k-th of it.
     Where no event without a score refutes the claim on the witness, the search takes another of the pairs. Where no
     such bound exceeds the claim, the finding's own numbers are certified, whose error is the finding's: a certificate
     of a true claim is made with a probability of at most 2 (1 - confidence).
@@ -168,7 +168,7 @@ def _begun(
     """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
     They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first other
-    one that does has all of the error, for then fresh runs were looked at for none.
+    one that does has all of the error, since fresh runs of no other were counted.
     """
     first = _starts(finding, listed)
     rest = [index for index in range(len(listed)) if index not in first][:STARTS]
@@ -213,7 +213,7 @@ def _confirmed(
 ) -> Certificate | None:
     """Return the certificate by fresh runs of the smallest pair that holds up on others; None if they refute nothing.
 
-    Other runs choose the pair; the fresh ones are looked at once, by one event.
+    Other runs choose the pair; the fresh ones are counted once, by one event.
     """
     for small in reversed(smaller):
         chosen = small.chosen
@@ -252,7 +252,7 @@ def _of_finding(
     if witness.pair >= len(listed):
         raise InputError(
             "the refuting pair is a variation of those audited, of which the finding has the words alone; give "
-            "{mechanism}, and more {trials} if it was given, so that a pair is found anew",
+            "{mechanism}, and more {trials} if it was given, so that a pair is found again",
             names=("mechanism", "trials"),
         )
     pair = listed[witness.pair]

@@ -41,7 +41,7 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     bound : str
         The kind of the fresh bound.
     counts : Counts or None
-        The fresh runs in the event; None where bets decided, or the audit learned an event anew.
+        The fresh runs in the event; None where bets decided, or the audit learned another event.
     seed : int
         The root seed of the fresh runs.
     """
@@ -71,8 +71,8 @@ def replay(
 ) -> Replay:
     """Run the mechanism on the certificate's pair and bound epsilon by its event alone, at its confidence.
 
-    An event that the certificate can tell is tested as it is. One that only an audit can learn is learned anew: the
-    pair is audited, with as many runs as the certificate says.
+    An explicit event is tested as it is. One that only an audit can learn is learned again: the pair is audited, with
+    as many runs as the certificate states.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def replay(
     trials : int, optional
         Runs on each side; the certificate's own number by default.
     seed : int, optional
-        The root seed; drawn anew by default, so that no certificate can be made to fit it.
+        The root seed; drawn at random by default, so that no certificate can be made to fit it.
     randomness, progress
         As for `audit_privacy`.
     **running
@@ -120,7 +120,7 @@ def replay(
 
 
 def _audited(certificate: Certificate, mechanism: Any, pair: Pair, runs: int, seed: int, how: dict[str, Any]) -> Replay:
-    """Audit the pair anew, where an event has to be learned."""
+    """Audit the pair again, where an event has to be learned."""
     betting = certificate.bound == "betting"
     finding = audit_privacy(
         mechanism,

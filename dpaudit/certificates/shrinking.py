@@ -358,7 +358,7 @@ def _table(value: Any) -> Table | None:
 
 
 def take_rows(value: Any, rows: Sequence[int]) -> Any:
-    """Return some rows of a dataset, as a dataset of the same type; rows of pandas are numbered anew.
+    """Return some rows of a dataset, as a dataset of the same type; rows of pandas are renumbered.
 
     Raises
     ------

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.registry import Entry, Registry
-    from dpaudit.report.aligned import Lines
     from dpaudit.report.plain import Plain
+    from dpaudit.report.terminal import Lines
 
 __all__ = [
     "Chosen",
@@ -142,9 +142,9 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     from dpaudit.engine.outcome import OPEN, leaves_open, refutes
     from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
-    from dpaudit.report.aligned import laid_out
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
+    from dpaudit.report.terminal import laid_out
     from dpaudit.report.verdict_block import verdict_block
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
@@ -180,9 +180,7 @@ def run_of(
 
     plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    header = Header(
-        plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults)
-    )
+    header = Header(plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults))
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 
@@ -233,7 +231,7 @@ def check_plain(path: str | None, *more: str) -> None:
 
 def show_plain(as_json: bool, color: str, data: str, brief: Lines, page: Lines | None = None) -> None:
     """Print a finding: as JSON if that was asked for, or in a few lines, and after them the page, if one is given."""
-    from dpaudit.report.aligned import aligned, laid_out
+    from dpaudit.report.terminal import aligned, laid_out
 
     if as_json:
         say(data)

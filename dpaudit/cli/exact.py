@@ -113,12 +113,12 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import canonical
     from dpaudit.exact.supremum import audit_supremum
-    from dpaudit.report.aligned import aligned
     from dpaudit.report.ci import Promise
     from dpaudit.report.measured import supremum_brief, supremum_lines
     from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
+    from dpaudit.report.terminal import aligned
 
     check_plain(shown.out, ".xml", ".svg")
     entry, learner, parameters = find_learner(id, parameter, shown.learners)

@@ -52,7 +52,7 @@ def ledger(asked: Checking) -> int:
     """
     from dpaudit.contract import Verdict
     from dpaudit.engine.execute import Progress
-    from dpaudit.report.statements import LedgerFault, check_statements
+    from dpaudit.report.ledger import LedgerFault, check_statements
 
     check_out(asked.out)
     if asked.witness is not None and (asked.ids or asked.refuted):
@@ -87,8 +87,8 @@ def _show(asked: Checking, rows: Sequence[LedgerRow], shown: Sequence[LedgerRow]
     import json
 
     from dpaudit.engine.tasks import canonical
-    from dpaudit.report.ledger import counts_text, render
-    from dpaudit.report.table import WIDTH
+    from dpaudit.report.ledger import counts_text, ledger_table
+    from dpaudit.report.terminal import WIDTH
 
     if asked.witness is not None:
         say("".join(f"{json.dumps(row.to_dict(), indent=2)}\n" for row in rows))
@@ -96,7 +96,7 @@ def _show(asked: Checking, rows: Sequence[LedgerRow], shown: Sequence[LedgerRow]
         say("".join(f"{canonical(row.to_dict())}\n" for row in shown))
     else:
         columns = width_of(output()) if output().isatty() else WIDTH
-        table = render(shown, wants_color(asked.color), columns)
+        table = ledger_table(shown, wants_color(asked.color), columns)
         say(table + ("\n" if shown else "") + f"{counts_text(rows)}\n")
 
 

@@ -86,11 +86,11 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 
 def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
-    from dpaudit.report.grid import Column, grid
+    from dpaudit.report.terminal import Head, table
 
     width = width_of(output()) if output().isatty() else _UNBROKEN
     cells = [_cells(row) for row in rows]
-    return "\n".join(grid([Column(*head) for head in _HEADS.items()], cells, [""] * len(rows), width, color)) + "\n"
+    return "\n".join(table([Head(*head) for head in _HEADS.items()], cells, [""] * len(rows), width, color)) + "\n"
 
 
 def _plain(rows: Sequence[Mapping[str, Any]], data: str) -> Plain:

@@ -20,7 +20,7 @@ FORMS = {
     ".json": ("json", "render"),
     ".md": ("markdown", "render"),
     ".sarif": ("ci", "sarif"),
-    ".txt": ("overview", "render"),
+    ".txt": ("console", "render"),
     ".xml": ("ci", "junit"),
 }
 """Suffix -> the module of `dpaudit.report` and its function that writes a run."""

@@ -31,9 +31,7 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     from dpaudit.engine.records import Run
     from dpaudit.project.check import Checked
-    from dpaudit.project.compare import Change
-    from dpaudit.project.history import Kept
-    from dpaudit.project.rows import Row
+    from dpaudit.project.history import Change, Check, Standing
     from dpaudit.report.plain import Plain
 
 __all__ = ["check", "diff", "history", "new"]
@@ -51,7 +49,7 @@ def new(
     overwritten.
     """
     from dpaudit.project.new import begin
-    from dpaudit.report.aligned import laid_out
+    from dpaudit.report.terminal import laid_out
 
     *written, settings = (path.name for path in begin(kind, name))
     more = f"; the audit {name} is in {settings}"
@@ -138,7 +136,7 @@ def _show_part(asked: Checking, settings: Path, checked: Sequence[Checked], stop
     stop.add_note(asked.words(chosen[len(checked) :]))
 
 
-def _rows_text(asked: Checking, rows: Sequence[Row]) -> str:
+def _rows_text(asked: Checking, rows: Sequence[Standing]) -> str:
     """Return rows as the table, or as JSON."""
     from dpaudit.engine.tasks import canonical
     from dpaudit.project.table import check_text
@@ -224,14 +222,14 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
     return 0
 
 
-def _history_plain(checks: Sequence[Kept], data: str) -> Plain:
+def _history_plain(checks: Sequence[Check], data: str) -> Plain:
     """Return the checks as they are written."""
     from dpaudit.project.table import history_cells, history_text
     from dpaudit.report.numbers import plural
     from dpaudit.report.plain import Plain
 
     columns, rows = history_cells(checks)
-    heads = [column.head for column in columns]
+    heads = [column.text for column in columns]
     answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
     return Plain("dpaudit: the checks of a project", data, history_text(checks), answer, heads, rows)
 
@@ -246,13 +244,13 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     differ by less than a tenth count as equal.
     """
     from dpaudit.engine.tasks import canonical
-    from dpaudit.project.compare import compare, read_rows
+    from dpaudit.project.history import compare, read_standings
     from dpaudit.project.table import changes_text
 
     check_plain(out)
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
-    old, new = map(read_rows, paths) if paths else _last_two()
+    old, new = map(read_standings, paths) if paths else _last_two()
     changes = compare(old, new)
     data = "".join(f"{canonical(change)}\n" for change in changes)
     say(data if json else changes_text(changes, wants_color(color), width_of(output())))
@@ -269,11 +267,11 @@ def _changes_plain(changes: Sequence[Change], data: str) -> Plain:
     cells = [change_cells(change) for change in changes]
     worse = sum(bool(change.worse) for change in changes)
     answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
-    heads = ["", *(column.head for column in CHANGES[1:])]
+    heads = ["", *(column.text for column in CHANGES[1:])]
     return Plain("dpaudit: what changed", data, changes_text(changes), answer, heads, cells)
 
 
-def _last_two() -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _last_two() -> tuple[tuple[Standing, ...], tuple[Standing, ...]]:
     """Return the rows of the last two checks of the project."""
     from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings

@@ -15,7 +15,7 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     from dpaudit import certificates
     from dpaudit.registry.import_spec import Place
-    from dpaudit.report.aligned import Lines
+    from dpaudit.report.terminal import Lines
 
 __all__ = ["replay"]
 
@@ -72,9 +72,9 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
     from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
     from dpaudit.registry.import_spec import Place, importable, is_place
-    from dpaudit.report.aligned import laid_out
     from dpaudit.report.ci import Promise
     from dpaudit.report.plain import Plain, summed
+    from dpaudit.report.terminal import laid_out
 
     check_plain(shown.out, ".xml")
     if asked.data is not None and asked.pairs is not None:

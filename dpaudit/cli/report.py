@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpaudit.engine.outcome import Outcome
     from dpaudit.engine.records import Run
     from dpaudit.engine.verification import Verified
-    from dpaudit.report.aligned import Lines
+    from dpaudit.report.terminal import Lines
 
 __all__ = ["report", "show_faults", "shown_run", "verify"]
 
@@ -74,11 +74,11 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
 
 def shown_run(run: Run, verbose: bool, color: str) -> str:
     """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
-    from dpaudit.report import console, overview
+    from dpaudit.report import console
 
     if verbose:
-        return console.render(run, wants_color(color))
-    return overview.render(run, wants_color(color), width_of(output()))
+        return console.full(run, wants_color(color))
+    return console.render(run, wants_color(color), width_of(output()))
 
 
 def show_faults(run: Run, found: Outcome) -> None:
@@ -120,8 +120,8 @@ def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: Shown
     from dpaudit.engine.tasks import canonical
     from dpaudit.engine.verification import verify_run
     from dpaudit.record import encodable
-    from dpaudit.report.aligned import laid_out
     from dpaudit.report.plain import Plain
+    from dpaudit.report.terminal import laid_out
 
     check_plain(shown.out)
     found = verify_run(path, **asked._asdict(), paths=shown.learners, progress=not shown.quiet)

@@ -141,11 +141,11 @@ def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: 
     """Print a finding, write it to the file that was asked for, and return the status."""
     from dpaudit.contract import exit_status
     from dpaudit.engine.tasks import canonical
-    from dpaudit.report.aligned import aligned
     from dpaudit.report.ci import Promise
     from dpaudit.report.measured import complexity_lines, complexity_page
     from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
+    from dpaudit.report.terminal import aligned
 
     data = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
     brief, page = complexity_lines(finding, name, repeat), complexity_page(finding, name, repeat)

@@ -72,7 +72,7 @@ def _shortened(text: str) -> str:
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
-    from dpaudit.report.aligned import laid_out
+    from dpaudit.report.terminal import laid_out
 
     live = sys.stderr.isatty()
     width = shutil.get_terminal_size().columns if live else _UNBROKEN

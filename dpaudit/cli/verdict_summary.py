@@ -10,9 +10,9 @@ from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.aligned import Lines
 from dpaudit.report.brief import brief_lines
 from dpaudit.report.numbers import plural, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.report.verdict_block.exact import asked_lines
 from dpaudit.report.verdict_block.privacy import curve_lines
 from dpaudit.report.verdict_block.utility import theorem_text

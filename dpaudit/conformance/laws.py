@@ -80,7 +80,7 @@ def _g_test(counts: Counter[Any], law: dict[Any, float]) -> float:
 
 
 def check_symmetries(learner: Learner) -> None:
-    """Check that each generator that `symmetries` returns keeps what tells samples from their neighbours."""
+    """Check that each generator that `symmetries` returns keeps what distinguishes samples from their neighbours."""
     if not (isinstance(learner, HasSymmetries) and isinstance(learner, HasLaw)):
         return
     remembered = SimpleNamespace(domain=learner.domain, law=lru_cache(maxsize=None)(learner.law))
@@ -92,7 +92,7 @@ def check_symmetries(learner: Learner) -> None:
             require(
                 check_symmetry(remembered, sample, other, permutation),
                 learner,
-                f"{list(permutation)!r:.200} is no symmetry: it changes what tells {sample!r:.200} from {other!r:.200}",
+                f"{list(permutation)!r:.200} is no symmetry: it changes the loss of {sample!r:.200} and {other!r:.200}",
             )
 
 
@@ -136,13 +136,13 @@ def check_edges(learner: Learner) -> None:
 
 def _check_audit(edge: Learner, audit: Callable[[Any], object]) -> None:
     """Raise `NonConforming` if an audit of a learner ends by another exception than `InputError`."""
-    told = f"{audit.__name__.strip('_')} of {edge!r} raised"
+    message = f"{audit.__name__.strip('_')} of {edge!r} raised"
     try:
         audit(edge)
     except InputError:
         return
-    except Exception as error:  # whatever a learner raises is its fault, and is told
-        require(False, edge, f"{told} {type(error).__name__}: {error}")
+    except Exception as error:  # whatever a learner raises is its fault, and is reported
+        require(False, edge, f"{message} {type(error).__name__}: {error}")
 
 
 def _run(edge: Learner) -> None:

@@ -124,7 +124,7 @@ Event = Cells | Interval | Bets | Told | Withheld
 """The events of findings."""
 
 
-class Threshold(Frozen, frozen=True, tag="threshold", tag_field="kind"):
+class Threshold(Interval, frozen=True, tag="threshold", tag_field="kind"):
     """The event low <= feature < high, where an infinite end is no limit; an output without such a number is outside.
 
     Attributes
@@ -140,9 +140,6 @@ class Threshold(Frozen, frozen=True, tag="threshold", tag_field="kind"):
     """
 
     feature: FeatureName
-    low: Extended
-    high: Extended
-    path: Path = ()
 
     def holds(self, outputs: Any) -> NDArray[np.bool_]:
         """Say for each output of a batch whether it is in the event."""

@@ -225,11 +225,16 @@ class CellFamilies:
 
         Its rivals are the best of other discretizers, that among which one will be chosen; they count themselves.
         """
-        bounds = [self._bounds(family, test, rivals) for family in self.families]
+        ordered = self.discretizer.ordered
+        bounds = [
+            prefix_bounds(
+                *self._sides(one), test, ordered=ordered, models=one.models, penalty=one.penalty, rivals=rivals
+            )
+            for one in self.families
+        ]
         # The first of equals, as `max` has it.
-        family, (expected, markdown) = max(
-            zip(self.families, bounds, strict=True), key=lambda one: float(one[1][0].max())
-        )
+        pairs = zip(self.families, bounds, strict=True)
+        family, (expected, markdown) = max(pairs, key=lambda one: float(one[1][0].max()))
         best = int(np.argmax(expected))
         second = self._second(family, best + 1, test)
         shares = [(best + 1, 1 - second[1]), second] if second else [(best + 1, 1.0)]
@@ -241,16 +246,12 @@ class CellFamilies:
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
         """
-        families = self.families
-        if not self.discretizer.ordered:
-            families = list(families_by_counts(self.data, self.neighbour, False))
-        scores = [
-            refutation_score(*self._sides(family), test, epsilon, ordered=self.discretizer.ordered)[:-1]
-            for family in families
-        ]
+        ordered = self.discretizer.ordered
+        families = self.families if ordered else list(families_by_counts(self.data, self.neighbour, False))
+        scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in families]
         best, family = max(zip(scores, families, strict=True), key=lambda one: float(one[0].max(initial=-np.inf)))
         length = int(np.argmax(best)) + 1 if len(best) else 1
-        expected, _ = prefix_bounds(*self._sides(family), test, ordered=self.discretizer.ordered)
+        expected, _ = prefix_bounds(*self._sides(family), test, ordered=ordered)
         compared = sum(len(one.order) for one in families)
         selected = self._selected(family, [(length, 1.0)], compared, expected[length - 1], 0.0)
         return float(best.max(initial=-np.inf)), selected
@@ -259,7 +260,7 @@ class CellFamilies:
         self, family: Family, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float
     ) -> SelectedEvent:
         """Return prefixes of a family, given by their lengths and shares of the error, as the event selected."""
-        ranking = self._ranking(family)
+        ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
         return SelectedEvent(
             self.discretizer,
             self.training,
@@ -272,10 +273,6 @@ class CellFamilies:
             markdown=float(markdown),
         )
 
-    def _ranking(self, family: Family) -> tuple[Hashable, ...]:
-        """Return all cells in a family's order, the rare ones together."""
-        return tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
-
     def _event(self, taken: Sequence[Hashable]) -> CellEvent:
         """Return the event that the cell is one of these."""
         inside = frozenset(taken)
@@ -285,19 +282,6 @@ class CellFamilies:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
-
-    def _bounds(
-        self, family: Family, test: PlannedTest, rivals: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the bounds expected of the family's prefixes, and their markdowns."""
-        return prefix_bounds(
-            *self._sides(family),
-            test,
-            ordered=self.discretizer.ordered,
-            models=family.models,
-            penalty=family.penalty,
-            rivals=rivals,
-        )
 
     def _second(self, family: Family, main: int, test: PlannedTest) -> tuple[int, float] | None:
         """Return what else to test in the order of the best event; None where no model says how sure it is."""

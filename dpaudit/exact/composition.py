@@ -74,7 +74,7 @@ class Composition:
         return self.basic if delta == 0 else min(self.basic, self.dominating.epsilon(delta))
 
     def epsilon_lower(self, delta: float) -> float:
-        """Return an epsilon below which T runs are not (epsilon, delta)-private: some pair of neighbours tells."""
+        """Return an epsilon below which T runs are not (epsilon, delta)-private, as some pair of neighbours shows."""
         _check_delta(delta)
         return self.least if delta == 0 else max(lower.epsilon(delta) for lower in self.witnesses)
 
@@ -84,7 +84,7 @@ class Composition:
         return 0.0 if epsilon >= self.basic else self.dominating.delta(epsilon)
 
     def delta_lower(self, epsilon: float) -> float:
-        """Return a delta below which T runs are not (epsilon, delta)-private: some pair of neighbours tells."""
+        """Return a delta below which T runs are not (epsilon, delta)-private, as some pair of neighbours shows."""
         _check_epsilon(epsilon)
         return max(lower.delta(epsilon) for lower in self.witnesses)
 
@@ -200,7 +200,7 @@ def pair_law(profiles: LossProfiles, pair: int) -> LossLaw:
 def _worst_pairs(profiles: LossProfiles) -> tuple[int, ...]:
     """Return the pairs with the greatest epsilon, divergence, delta(0) and mass of infinite loss.
 
-    The first tells most of few runs at a tiny delta, the second of many runs, the third of a large delta, the last of
+    The first is tightest for few runs at a tiny delta, the second of many runs, the third of a large delta, the last of
     the delta that no epsilon removes.
     """
     divergence, catastrophe = _moments(profiles)

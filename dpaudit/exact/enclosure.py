@@ -86,12 +86,12 @@ def require_exact_law(learner: Learner) -> HasExactLaw:
     A class that overrides `law` alone inherits an `exact_law` that is not its own.
     """
     if not isinstance(learner, HasExactLaw):
-        told = "learner {id!r} has no exact_law(sample, field), which {enclosure:=True} needs"
-        raise InputError(told, names=("enclosure",), id=learner.id)
+        message = "learner {id!r} has no exact_law(sample, field), which {enclosure:=True} needs"
+        raise InputError(message, names=("enclosure",), id=learner.id)
     owners = {name: owner_of(learner, name) for name in ("law", "exact_law")}
     if not issubclass(owners["exact_law"], owners["law"]):
-        told = "learner {id!r} overrides law but not exact_law, which {enclosure:=True} needs"
-        raise InputError(told, names=("enclosure",), id=learner.id)
+        message = "learner {id!r} overrides law but not exact_law, which {enclosure:=True} needs"
+        raise InputError(message, names=("enclosure",), id=learner.id)
     _flint()
     return learner
 

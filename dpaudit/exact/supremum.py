@@ -152,7 +152,7 @@ class _Search:
         self._offer(max(self.peaks, key=lambda peak: peak.safe))
 
     def follow_rays(self, most: int) -> None:
-        """Follow rays to their exact limits where the learner tells them, else far enough."""
+        """Follow rays to their exact limits where the learner has them, else far enough."""
         if isinstance(self.learner, HasLimitLaw) and _owns(self.learner, "limit_law"):
             self._follow_to_limits(self.learner.limit_law, most)
             return

@@ -75,7 +75,7 @@ class Universe:
         return self._domain.sample(self._points[rows], self._labels[rows], counts, public)
 
     def fold(self, law: Callable[[Any], Law], rng: np.random.Generator) -> None:
-        """Keep one of the examples that a law does not tell apart on some samples, as where labels are ignored.
+        """Keep one of the examples that a law does not distinguish on some samples, as where labels are ignored.
 
         Samples with an example that is left out are not searched, so that the supremum found may be too small where
         these samples did not show the difference; it is never too large.
@@ -151,7 +151,7 @@ class Star:
     limits : bool
         Whether `law` gives limits.
     tell : callable, optional
-        Is told of each law.
+        Called after each law.
     """
 
     def __init__(

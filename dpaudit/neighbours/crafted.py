@@ -6,6 +6,7 @@ landmarks of the domain (in agreement, in conflict, split evenly) with changes t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
@@ -13,6 +14,7 @@ from typing import Any
 
 from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
+from dpaudit.neighbours.check import sample_of
 
 __all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
 
@@ -106,15 +108,11 @@ def _sample(
     domain: Domain, background: list[tuple[_Example, int]], share: float | None, extra: _Example | None
 ) -> Sample:
     """Return the sample of the background examples, of which a share is public, and the private extra one, if any."""
-    rows: list[tuple[_Example, int, bool]] = []
+    rows: Counter[tuple[Any, ...]] = Counter()
     for example, count in background:
         public = count if share is None else round(share * count)
-        rows += [(example, public, True), (example, count - public, False)]
+        rows[(*example, True)] += public
+        rows[(*example, False)] += count - public
     if extra is not None:
-        rows.append((extra, 1, False))
-    rows = [row for row in rows if row[1]]
-    if not rows:
-        return domain.empty_sample()
-    flags: Any = None if share is None else [flag for _, _, flag in rows]
-    points = [example[0] for example, _, _ in rows]
-    return domain.sample(points, [example[1] for example, _, _ in rows], [count for _, count, _ in rows], flags)
+        rows[(*extra, False)] += 1
+    return sample_of(rows, domain, share is not None)

@@ -132,8 +132,8 @@ def _check_limit(what: str, count: int, limit: int, n: int) -> None:
     """Raise `InputError` if there is too much to enumerate."""
     if count > limit:
         shown = f"{count:,}" if count < 10**15 else "more than 10^15"
-        told = f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; {_ALTERNATIVE}"
-        raise InputError(told, parameter="n", value=n, names=("samples",))
+        text = f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; {_ALTERNATIVE}"
+        raise InputError(text, parameter="n", value=n, names=("samples",))
 
 
 def _catalogue(groups: Iterable[tuple[int, Ranks]]) -> dict[int, Ranks]:
@@ -206,9 +206,9 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
             f"samples have no neighbours under {relation.value}: nothing can be compared", parameter="samples"
         )
     sides = np.array(list(origins), dtype=np.int64)
-    inputs, told = list(numbers), list(origins.values())
+    inputs, made = list(numbers), list(origins.values())
     return PairPlan(
-        sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), told.__getitem__
+        sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), made.__getitem__
     )
 
 

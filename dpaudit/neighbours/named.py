@@ -61,7 +61,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
 
 
 def is_source(text: str) -> bool:
-    """Say whether a text is patterns:DIMENSION or random:COUNT; no MODULE:NAME is, since no name is a number."""
+    """Return whether a text is patterns:DIMENSION or random:COUNT; no MODULE:NAME is, since no name is a number."""
     word, _, number = text.partition(":")
     return word in (PATTERNS, RANDOM) and number.isascii() and number.isdigit()
 
@@ -95,12 +95,12 @@ def pairs_of_source(
     word, _, number = text.partition(":")
     if word == PATTERNS:
         if isinstance(mechanism, Learner):
-            told = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
-            raise InputError(told, names=("pairs",), value=text, given=text)
+            message = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
+            raise InputError(message, names=("pairs",), value=text, given=text)
         return query_patterns(int(number))
     if not isinstance(mechanism, Learner):
-        told = "{pairs} {given} are drawn over a learner's domain; the mechanism given is no learner"
-        raise InputError(told, names=("pairs",), value=text, given=text)
+        message = "{pairs} {given} are drawn over a learner's domain; the mechanism given is no learner"
+        raise InputError(message, names=("pairs",), value=text, given=text)
     claim = mechanism.privacy
     kin = relation if relation is not None else (claim.relation if claim else Relation.REPLACE_ONE)
     return random_pairs(
@@ -137,25 +137,25 @@ def pairs_beside(place: Place, role: str) -> Place:
 
 def pairs_at(place: Place, seed: int = 0) -> list[Any]:
     """Return the pairs at a place: a list of (data, neighbour), what a callable returns or a strategy makes."""
-    pairs, told = place.find(), f"{place.role} {place.source}:{place.name}"
+    pairs, source = place.find(), f"{place.role} {place.source}:{place.name}"
     if is_strategy(pairs):
         return list(pairs_from_strategy(pairs, seed=seed))
     if callable(pairs):
         try:
             pairs = pairs()
         except (Exception, SystemExit) as error:
-            raise InputError(f"{told}() failed: {type(error).__name__}: {error}") from error
+            raise InputError(f"{source}() failed: {type(error).__name__}: {error}") from error
     if isinstance(pairs, str | bytes | dict):
-        raise InputError(f"{told} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
+        raise InputError(f"{source} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
     try:
         return list(pairs)
     except TypeError:
         raise InputError(
-            f"{told} must be a list of (data, neighbour) tuples or a callable that returns one, got {pairs!r:.100}"
+            f"{source} must be a list of (data, neighbour) tuples or a callable that returns one, got {pairs!r:.100}"
         ) from None
 
 
 def is_strategy(value: Any) -> bool:
-    """Say whether a value is a strategy of hypothesis, which is loaded already if there is one."""
+    """Return whether a value is a strategy of hypothesis, which is loaded already if there is one."""
     strategies = sys.modules.get("hypothesis.strategies")
     return strategies is not None and isinstance(value, strategies.SearchStrategy)

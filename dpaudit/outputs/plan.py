@@ -53,10 +53,16 @@ class LeafPlan:
         All that is looked at.
     unseen : list of str
         What is not looked at, in words.
+    total : int
+        Outputs that the plan is made from.
+    in_row : bool
+        While it is made, whether a row of numbers holds what is planned now too.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    total: int = 0
+    in_row: bool = False
 
     @classmethod
     def of(cls, rows: Sequence[Any] | NDArray[Any]) -> LeafPlan:
@@ -67,15 +73,15 @@ class LeafPlan:
         InputError
             If an output cannot be taken apart.
         """
-        planner = Planner(len(rows))
+        plan = cls(total=len(rows))
         if not isinstance(rows, np.ndarray) or rows.dtype.kind not in FAMILIES_OF_DTYPES:
-            planner.node(rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows), ())
+            plan.node(rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows), ())
         elif rows.ndim == 1:
             kind = FAMILIES_OF_DTYPES[rows.dtype.kind]
-            planner.add((Step("family", kind),), readers.real if kind == "float" else readers.whole)
+            plan.add((Step("family", kind),), readers.real if kind == "float" else readers.whole)
         else:
-            _array(planner, list(rows), (Step("family", "array"),))
-        return cls(planner.leaves, planner.unseen)
+            _array(plan, list(rows), (Step("family", "array"),))
+        return plan
 
     @classmethod
     def of_reduced(cls, rows: Any, names: Sequence[str], columns: tuple[str, ...]) -> LeafPlan:
@@ -90,34 +96,12 @@ class LeafPlan:
         columns : tuple of str
             Of the reduced rows.
         """
-        planner = Planner(len(rows))
+        plan = cls(total=len(rows))
         for j, name in enumerate(names):
-            planner.node([row[j] for row in rows], (Step("leaf", (j, name)),))
+            plan.node([row[j] for row in rows], (Step("leaf", (j, name)),))
         path: Path = (Step("leaf", (len(names), "output")),) if names else (Step("family", "array"),)
-        planner.add(path, readers.Block(len(columns), columns))
-        return cls(planner.leaves, planner.unseen)
-
-
-@dataclass
-class Planner:
-    """Leaves of some outputs, as they are found.
-
-    Attributes
-    ----------
-    total : int
-        Outputs that the plan is made from.
-    leaves : list of Leaf
-        What is looked at.
-    unseen : list of str
-        What is not, in words.
-    in_row : bool
-        Whether a row of numbers holds what is planned now too.
-    """
-
-    total: int
-    leaves: list[Leaf] = field(default_factory=list)
-    unseen: list[str] = field(default_factory=list)
-    in_row: bool = False
+        plan.add(path, readers.Block(len(columns), columns))
+        return plan
 
     def node(self, values: Sequence[Any], path: Path) -> None:
         """Plan the values at the end of a path."""
@@ -146,9 +130,9 @@ class Planner:
         """Say whether so many of the outputs are worth being taken apart."""
         return count >= max(LEAST_ROWS, COMMON * self.total)
 
-    def step(self, name: str, values: Sequence[Any], path: Path, at: Any = None) -> None:
+    def step(self, name: str, values: Sequence[Any], path: Path) -> None:
         """Plan what a step leads to from all values."""
-        step = Step(name, at)
+        step = Step(name)
         self.node(follow(step, values)[0], (*path, step))
 
     def add(self, path: Path, reader: Callable[[Any], Any], what: str = "", representation: bool = False) -> None:
@@ -179,42 +163,42 @@ class Planner:
         self.in_row = outer
 
 
-Handler: TypeAlias = Callable[[Planner, list[Any], Path], None]
+Handler: TypeAlias = Callable[[LeafPlan, list[Any], Path], None]
 """Plans values of one family, which stand at the end of a path."""
 
 
-def _object(planner: Planner, values: list[Any], path: Path) -> None:
+def _object(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan objects by their parts, as the table of types has them."""
-    planner.step("parts", values, path)
+    plan.step("parts", values, path)
 
 
-def _sequence(planner: Planner, values: list[Any], path: Path) -> None:
+def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan lists and tuples: their length, and a row of numbers or each element."""
     lengths = set(map(len, values))
     longest = max(lengths)
     if len(lengths) > 1:
-        planner.add((*path, Step("length")), readers.whole)
+        plan.add((*path, Step("length")), readers.whole)
     inside = {family(kind) for kind in set(map(type, chain.from_iterable(values)))}
     if len(inside) > 1 or not inside <= NUMERIC:
-        planner.category(_types_of, values, path, "types")
+        plan.category(_types_of, values, path, "types")
     if inside <= NUMERIC:
         if longest:
-            planner.add(path, readers.Block(longest))
+            plan.add(path, readers.Block(longest))
         if 1 <= longest <= NAMED_POSITIONS:
-            with planner.row():
-                _positions(planner, values, path, "item", longest)
+            with plan.row():
+                _positions(plan, values, path, "item", longest)
         return
-    _positions(planner, values, path, "item", min(longest, POSITIONS))
+    _positions(plan, values, path, "item", min(longest, POSITIONS))
     if longest > POSITIONS:
-        planner.unseen.append(f"elements {POSITIONS} to {longest - 1} of {in_words(path)}")
+        plan.unseen.append(f"elements {POSITIONS} to {longest - 1} of {in_words(path)}")
 
 
-def _positions(planner: Planner, values: list[Any], path: Path, step: str, longest: int) -> None:
+def _positions(plan: LeafPlan, values: list[Any], path: Path, step: str, longest: int) -> None:
     for j in range(longest):
         to = Step(step, j)
         below = follow(to, values)[0]
-        if planner.common(len(below)) or len(values) == len(below):
-            planner.node(below, (*path, to))
+        if plan.common(len(below)) or len(values) == len(below):
+            plan.node(below, (*path, to))
 
 
 def _types_of(values: Iterable[Any]) -> str:
@@ -222,22 +206,22 @@ def _types_of(values: Iterable[Any]) -> str:
     return " ".join(family(type(value)) for value, _ in zip(values, range(POSITIONS), strict=False))
 
 
-def _array(planner: Planner, values: list[NDArray[Any]], path: Path) -> None:
+def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     """Plan arrays: their shape, kind and numbers; those of other things by their parts."""
-    planner.category(_shape, values, path, "shape")
-    planner.category(_kind_of_numbers, values, path, "kind of the numbers")
-    planner.category(_dtype, values, path, "dtype", representation=True)
+    plan.category(_shape, values, path, "shape")
+    plan.category(_kind_of_numbers, values, path, "kind of the numbers")
+    plan.category(_dtype, values, path, "dtype", representation=True)
     if any(value.dtype.kind not in "iufb" for value in values):
-        _object(planner, values, path)
+        _object(plan, values, path)
         return
     widest = max(value.size for value in values)
     if len({value.size for value in values}) > 1:
-        planner.add((*path, Step("size")), readers.whole)
+        plan.add((*path, Step("size")), readers.whole)
     if widest:
-        planner.add(path, readers.Block(widest))
+        plan.add(path, readers.Block(widest))
     if 1 <= widest <= NAMED_POSITIONS:
-        with planner.row():
-            _positions(planner, values, path, "entry", widest)
+        with plan.row():
+            _positions(plan, values, path, "entry", widest)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -253,85 +237,85 @@ def _dtype(value: Any) -> str:
     return str(value.dtype)
 
 
-def _sparse(planner: Planner, values: list[Any], path: Path) -> None:
+def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan sparse matrices: all their numbers where these are not too many, and the pattern of what is stored."""
-    planner.category(_shape, values, path, "shape")
-    planner.category(_kind_of_numbers, values, path, "kind of the numbers")
-    planner.category(_format, values, path, "format", representation=True)
-    planner.category(_dtype, values, path, "dtype", representation=True)
+    plan.category(_shape, values, path, "shape")
+    plan.category(_kind_of_numbers, values, path, "kind of the numbers")
+    plan.category(_format, values, path, "format", representation=True)
+    plan.category(_dtype, values, path, "dtype", representation=True)
     widths = {int(np.prod(value.shape, dtype=np.int64)) for value in values}
     if len(widths) > 1 or max(widths) > DENSE or any(value.dtype.kind not in "iufb" for value in values):
-        _object(planner, values, path)
+        _object(plan, values, path)
         return
-    planner.add(path, readers.SparseRows(max(widths)))
-    planner.add((*path, Step("stored entries")), readers.whole)
+    plan.add(path, readers.SparseRows(max(widths)))
+    plan.add((*path, Step("stored entries")), readers.whole)
     step = Step("explicit zeros")
     zeros = follow(step, values)[0]
     if any(zeros):
-        planner.node(zeros, (*path, step))
+        plan.node(zeros, (*path, step))
 
 
 def _format(value: Any) -> str:
     return str(value.format)
 
 
-def _mapping(planner: Planner, values: list[Any], path: Path) -> None:
+def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan mappings: their keys, the order of these, and the value at each."""
-    planner.category(frozenset, values, path, "keys")
-    planner.category(tuple, values, path, "order of the keys")
+    plan.category(frozenset, values, path, "keys")
+    plan.category(tuple, values, path, "order of the keys")
     if len(set(map(len, values))) > 1:
-        planner.add((*path, Step("length")), readers.whole)
+        plan.add((*path, Step("length")), readers.whole)
     counts = Counter(chain.from_iterable(values))
-    kept = [key for key, count in counts.most_common(KEYS) if planner.common(count) or count == len(values)]
+    kept = [key for key, count in counts.most_common(KEYS) if plan.common(count) or count == len(values)]
     for key in sorted(kept, key=stable_repr):
         to = Step("key", key)
         below = follow(to, values)[0]
         if len(below) < len(values):
-            planner.category(partial(_has, key), values, path, f"presence of {key!r:.60}")
-        planner.node(below, (*path, to))
+            plan.category(partial(_has, key), values, path, f"presence of {key!r:.60}")
+        plan.node(below, (*path, to))
     if len(kept) < len(counts):
-        planner.step("keys", values, path)
-        planner.step("values", values, path)
+        plan.step("keys", values, path)
+        plan.step("values", values, path)
 
 
-def _set(planner: Planner, values: list[Any], path: Path) -> None:
+def _set(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan sets: the presence of common members, and the sorted elements."""
     counts = Counter(chain.from_iterable(values))
-    followed = [member for member, count in counts.most_common(KEYS) if planner.common(count) and count < len(values)]
+    followed = [member for member, count in counts.most_common(KEYS) if plan.common(count) and count < len(values)]
     for member in sorted(followed, key=stable_repr):
-        planner.category(partial(_has, member), values, path, f"membership of {member!r:.60}")
-    planner.step("elements", values, path)
+        plan.category(partial(_has, member), values, path, f"membership of {member!r:.60}")
+    plan.step("elements", values, path)
 
 
 def _has(member: Any, value: Any) -> bool:
     return member in value
 
 
-def _text(planner: Planner, values: list[str], path: Path) -> None:
+def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
     """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
-    planner.add(path, readers.text)
+    plan.add(path, readers.text)
     different = counted(None, values)
-    with planner.row():
+    with plan.row():
         for step, read in (("json", from_json), ("hexadecimal", from_hexadecimal)):
             decimal = step == "hexadecimal" and all(map(str.isdigit, different))
             readable = sum(count for value, count in different.items() if read(value) is not None)
             if not decimal and readable >= MOSTLY * len(values):
-                planner.step(step, values, path)
+                plan.step(step, values, path)
                 return
         templates = counted(template, values)
         if max(templates.values()) > 1 and len(templates) < len(different):
-            planner.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
+            plan.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
             steps = Step("numbers"), Step("decimals")
             whole, decimals = (follow(step, values)[0] for step in steps)
-            planner.node(whole, (*path, steps[0]))
+            plan.node(whole, (*path, steps[0]))
             if list(decimals) != list(whole):
-                planner.node(decimals, (*path, steps[1]))
+                plan.node(decimals, (*path, steps[1]))
 
 
-def _exception(planner: Planner, values: list[Any], path: Path) -> None:
+def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan exceptions: their type, and their message as text."""
-    planner.category(_exception_kind, values, path, "exception type")
-    planner.step("message", values, path)
+    plan.category(_exception_kind, values, path, "exception type")
+    plan.step("message", values, path)
 
 
 def _exception_kind(error: Any) -> str:
@@ -340,7 +324,7 @@ def _exception_kind(error: Any) -> str:
 
 def _leaf(reader: Callable[[Any], Any]) -> Handler:
     """Return how values without elements are planned."""
-    return lambda planner, values, path: planner.add(path, reader)
+    return lambda plan, values, path: plan.add(path, reader)
 
 
 _HANDLERS: dict[str, Handler] = {
@@ -349,7 +333,7 @@ _HANDLERS: dict[str, Handler] = {
     "float": _leaf(readers.real),
     "text": _text,
     "bytes": _leaf(readers.octets),
-    "none": lambda planner, values, path: None,  # that an output is None is its type
+    "none": lambda plan, values, path: None,  # that an output is None is its type
     "exception": _exception,
     "sequence": _sequence,
     "array": _array,

@@ -21,10 +21,10 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
-from dpaudit.project.rows import Row, row_of
-from dpaudit.project.settings import Audit, Project, read_project
+from dpaudit.project.history import Standing, standing_of
+from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Subject, subject_of
-from dpaudit.report.brief import brief_lines
+from dpaudit.report.brief import because, next_step, no_power
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
 
@@ -40,7 +40,7 @@ ESTIMATED_SECONDS = 0.2
 class Checked(NamedTuple):
     """The row of an audit, and its results as a run stores them: none if it failed."""
 
-    row: Row
+    row: Standing
     results: tuple[Result, ...]
 
 
@@ -94,13 +94,13 @@ def check(
         tell(0.0)
         options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
         make = _alone if alone and can_fork() else _checked
-        found.append(make(audit, project, settings.resolve().parent, options))
+        found.append(make(audit, settings.resolve().parent, options))
         keep(found[-1])
     listener(len(chosen), len(chosen), "", 1.0)
     return tuple(found)
 
 
-def status(rows: Iterable[Row], *, allow_no_evidence: bool = False) -> int:
+def status(rows: Iterable[Standing], *, allow_no_evidence: bool = False) -> int:
     """Return the exit status of a check.
 
     2 if an audit failed, else 1 for a violation that is not accepted, else 3 where one could have seen no leak, else 0.
@@ -118,7 +118,7 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     found: dict[str, float | str] = {}
     for audit in project.chosen(names):
         try:
-            with subject_of(audit, project, settings.resolve().parent) as subject:
+            with subject_of(audit, settings.resolve().parent) as subject:
                 found[audit.name] = _seconds(subject)
         except DpauditError as error:
             found[audit.name] = str(error)
@@ -135,29 +135,29 @@ def _limited(audit: Audit, timeout: float | None, time_limit: float | None) -> A
     return replace(audit, **{name: value for name, value in given.items() if getattr(audit, name) is None})
 
 
-def _alone(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
+def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit that a copy of this process makes."""
-    child = Child(lambda emit: _checked(audit, project, root, options))
+    child = Child(lambda emit: _checked(audit, root, options))
     try:
         _, checked = child.call()
     except DpauditError as error:
         why = f"the audit {error}" if isinstance(error, ChildDied) else str(error)
-        return Checked(Row(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
+        return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
     finally:
         child.close()
     return Checked(*checked)
 
 
-def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
+def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit; a fault of the mechanism's file, or of the tool, is told in it."""
     try:
-        with subject_of(audit, project, root) as subject:
+        with subject_of(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
-        return Checked(Row(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())
+        return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())
     why = next((_because(one) for one in results if refutes(one) or leaves_open(one)), "")
     findings = [one.finding for one in results if isinstance(one.finding, PrivacyFinding | LawFinding)]
-    return Checked(row_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
+    return Checked(standing_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
 
 
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
@@ -195,10 +195,12 @@ def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: Priva
 
 
 def _because(result: Result) -> str:
-    """Return what shows a violation; or why a leak could not have been seen, and what to do about it."""
-    assert isinstance(result.finding, PrivacyFinding | LawFinding)
-    lines = dict(brief_lines(result.finding, decoded=result.decoded or None))
-    return lines["because"] if refutes(result) else f"{lines['power'].removeprefix('none: ')}; {lines['next']}"
+    """Return what shows a violation; or why a leak could not have been detected, and what to do about it."""
+    finding = result.finding
+    assert isinstance(finding, PrivacyFinding | LawFinding)
+    if isinstance(finding, PrivacyFinding) and not refutes(result):
+        return f"{no_power(finding)}; {next_step(finding)}"
+    return because(finding, result.decoded or None)
 
 
 def _seconds(subject: Subject) -> float:

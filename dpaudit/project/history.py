@@ -1,35 +1,144 @@
-"""The checks of a project, one line each, in a file that only grows, in a folder beside the settings."""
+"""The checks of a project: what is kept of each, the history file that only grows, and what changed between two."""
 
 from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import Verdict
+from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.files import append_line, held
+from dpaudit.engine.outcome import is_ladder
+from dpaudit.engine.records import Result
+from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.project.rows import Row
-from dpaudit.record import Frozen, decode, encodable
+from dpaudit.exact.finding import LawFinding
+from dpaudit.project.settings import Accepted
+from dpaudit.record import Amount, Frozen, NonNegative, Probability, decode, encodable
+from dpaudit.report.columns import Numbers
+from dpaudit.report.json import Report
+from dpaudit.report.numbers import significant
+from dpaudit.report.wording import label_parameters
 from dpaudit.results import SCHEMA_VERSION, versions
+from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["PLACE", "Kept", "keep", "read_history"]
+__all__ = ["PLACE", "Change", "Check", "Standing", "compare", "keep", "read_history", "read_standings", "standing_of"]
 
 PLACE = Path(".dpaudit") / "history.jsonl"
+_MARGIN = 1.1
+"""Bounds that differ by less than a tenth are taken for equal: other seeds, other bounds."""
+_EXACT_MARGIN = 1 + 1e-9
+"""The same for exact epsilons, which no seed changes."""
 
 
-class Kept(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
+class Standing(Frozen, frozen=True, kw_only=True):
+    """What was found of one mechanism or learner, in numbers.
+
+    Attributes
+    ----------
+    name : str
+        The name in the project, or the learner with its parameters and, of utility, the case.
+    mechanism : str
+        What was audited.
+    verdict : str
+        The verdict: that of the exact audit where it found a violation, "accepted" for one that is accepted,
+        "failed" without a finding.
+    promise : {"privacy", "utility"}
+        The promise that was tested.
+    claimed, delta : float or None
+        The claim of privacy; of utility, `claimed` is beta.
+    found : float or None
+        The lower bound on epsilon that the black-box audit found; of utility, the lower end of the failure rate.
+    exact : float or None
+        The worst epsilon by exact laws.
+    detectable : float or None
+        The least epsilon that would have been caught; infinite where there is none.
+    why : str
+        What shows a violation, in a line; the error of an audit that failed.
+    accepted : Accepted or None
+        The violation that is accepted.
+    """
+
+    name: str
+    mechanism: str
+    verdict: Verdict
+    promise: Literal["privacy", "utility"] = "privacy"
+    claimed: Amount | None = None
+    delta: Probability | None = None
+    found: NonNegative | None = None
+    exact: NonNegative | None = None
+    detectable: NonNegative | None = None
+    why: str = ""
+    accepted: Accepted | None = None
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers on privacy by the names of columns; without evidence no epsilon would have been detected."""
+        return {
+            "claimed_epsilon": self.claimed,
+            "claimed_delta": self.delta,
+            "exact_epsilon": self.exact,
+            "epsilon_lower": self.found,
+            "detectable_epsilon": math.inf if self.verdict == Verdict.NO_EVIDENCE else self.detectable,
+        }
+
+
+def standing_of(
+    name: str,
+    mechanism: str,
+    *findings: PrivacyFinding | LawFinding | UtilityFinding,
+    why: str = "",
+    accepted: Accepted | None = None,
+) -> Standing:
+    """Return what was found of one mechanism, at most one of each kind."""
+    kinds = {type(finding): finding for finding in findings}
+    blackbox, exact, utility = kinds.get(PrivacyFinding), kinds.get(LawFinding), kinds.get(UtilityFinding)
+    if isinstance(utility, UtilityFinding):
+        return Standing(
+            name=name,
+            mechanism=mechanism,
+            verdict=utility.verdict,
+            promise="utility",
+            claimed=utility.beta,
+            found=utility.failure_lower,
+            why=why,
+        )
+    numbers: dict[str, Any] = {}
+    if isinstance(exact, LawFinding):
+        numbers |= {"claimed": exact.claimed_epsilon, "delta": exact.claimed_delta, "exact": exact.epsilon}
+    if isinstance(blackbox, PrivacyFinding):
+        numbers |= {"claimed": blackbox.epsilon, "delta": blackbox.delta, "found": blackbox.epsilon_lower}
+        numbers |= {"detectable": blackbox.detectable_epsilon}
+    verdicts = {finding.verdict for finding in findings}
+    telling = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
+    found = next(verdict for verdict in telling if verdict in verdicts)
+    if found == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
+        found = Verdict.ACCEPTED
+    return Standing(name=name, mechanism=mechanism, verdict=found, why=why, accepted=accepted, **numbers)
+
+
+def _most(numbers: dict[str, Any]) -> float:
+    """Return the largest epsilon that was shown."""
+    return float(max(numbers.get("found") or 0.0, numbers.get("exact") or 0.0))
+
+
+class Check(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
     """A check that was made.
 
     Attributes
     ----------
     at : datetime
         The time at its end, in UTC.
-    rows : tuple of Row
-        Its rows.
+    rows : tuple of Standing
+        What was found of each mechanism.
     versions : dict of str to str
         Versions of Python and of the libraries that the numbers depend on.
     schema_version : int
@@ -37,17 +146,17 @@ class Kept(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
     """
 
     at: datetime.datetime
-    rows: tuple[Row, ...]
+    rows: tuple[Standing, ...]
     versions: dict[str, str] = msgspec.field(default_factory=versions)
     schema_version: Literal[2] = SCHEMA_VERSION
 
 
-def keep(rows: Sequence[Row], root: Path, at: datetime.datetime | None = None) -> Path:
+def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = None) -> Path:
     """Append a check to the history of a project and return the file.
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of Standing
         What was found.
     root : Path
         The folder of the settings.
@@ -56,14 +165,14 @@ def keep(rows: Sequence[Row], root: Path, at: datetime.datetime | None = None) -
     """
     path = root / PLACE
     path.parent.mkdir(exist_ok=True)
-    made = Kept(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
+    made = Check(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
     line = json.dumps(encodable(made), sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
     with held(path.parent):
         append_line(path, line.encode())
     return path
 
 
-def read_history(path: Path) -> tuple[Kept, ...]:
+def read_history(path: Path) -> tuple[Check, ...]:
     """Return the checks in a history, the oldest first.
 
     Raises
@@ -80,7 +189,142 @@ def read_history(path: Path) -> tuple[Kept, ...]:
     kept = []
     for number, line in enumerate(lines, 1):
         try:
-            kept.append(decode(line, Kept))
+            kept.append(decode(line, Check))
         except ToolFault as error:
             raise ToolFault(f"{path}, line {number}: {error}") from None
     return tuple(kept)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A difference between two rows of the same name.
+
+    Attributes
+    ----------
+    name : str
+        The name.
+    text : str
+        The difference in words.
+    worse : bool or None
+        Whether it is for the worse; None if it is for neither.
+    """
+
+    name: str
+    text: str
+    worse: bool | None
+
+
+def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
+    """Return what changed from the old rows to the new ones, in the order of the new ones.
+
+    A verdict is worse the graver it is; a claim that promises less, an exact epsilon that is larger, and a bound or the
+    least leak that would have been caught that is larger by a tenth, are worse too; so is a row that is not there any
+    more.
+    """
+    before, after = {row.name: row for row in old}, {row.name: row for row in new}
+    changes = [Change(name, "is not checked any more", True) for name in before if name not in after]
+    for name, row in after.items():
+        if name in before:
+            changes += _changes(before[name], row)
+        else:
+            changes.append(Change(name, f"is new: {row.verdict}", row.verdict == Verdict.VIOLATION or None))
+    return changes
+
+
+def _changes(old: Standing, new: Standing) -> list[Change]:
+    """Return what changed in a row."""
+    changes = []
+    if old.verdict != new.verdict:
+        steps = new.verdict.meaning.gravity - old.verdict.meaning.gravity
+        why = f" ({new.why})" if new.why and steps > 0 else ""
+        changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
+    promised = "allows failures with probability" if new.promise == "utility" else "claims epsilon"
+    failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
+    compared = [
+        (f"{promised} {{1}}, claimed {{0}} before", old.claimed, new.claimed, 1.0, "nearest"),
+        ("claims delta {1}, claimed {0} before", old.delta, new.delta, 1.0, "nearest"),
+        ("has exact epsilon {1}, had {0}", old.exact, new.exact, _EXACT_MARGIN, "nearest"),
+    ]
+    if old.claimed == new.claimed:  # power depends on the claim, which has a line of its own
+        power = old.detectable, new.detectable
+        compared.append(("would catch an epsilon of {1}, caught {0} before", *power, _MARGIN, "up"))
+    # Where nothing is refuted a lower bound says how much was found and not how much there is.
+    compared += [("shows {1}, showed {0}", old.found, new.found, _MARGIN, "down")] if failing else []
+    for words, was, now, margin, towards in compared:
+        worse = _worse(was, now, margin)
+        if worse is not None and was is not None and now is not None:
+            text = words.format(significant(was, towards), significant(now, towards))
+            changes.append(Change(new.name, text, worse))
+    return changes
+
+
+def _worse(old: float | None, new: float | None, margin: float) -> bool | None:
+    """Say whether a number grew by more than a factor, or shrank by more than it; None for neither."""
+    if old is None or new is None or old == new:
+        return None
+    return True if new > margin * old else False if old > margin * new else None
+
+
+def read_standings(path: Path | str) -> tuple[Standing, ...]:
+    """Return the rows of what is stored at a path.
+
+    Parameters
+    ----------
+    path : Path or str
+        A history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a finding that
+        was saved; or the folder of a project.
+
+    Raises
+    ------
+    InputError
+        If there is nothing of the kind.
+    """
+    where = Path(path)
+    if where.is_dir():
+        found = [where / name for name in (FILENAME, PLACE, PLACE.name) if (where / name).is_file()]
+        if not found:
+            raise InputError(f"there is neither a run ({FILENAME}) nor a history ({PLACE}) in {str(path)!r}")
+        where = found[0]
+    if not where.is_file():
+        raise InputError(f"there is no file {str(path)!r}: give a run, a history, a report or a finding that was saved")
+    if where.name.endswith(".jsonl"):
+        with where.open("rb") as file:
+            first = file.readline()
+        return read_history(where)[-1].rows if b'"record":"check"' in first else _rows_of(load_run(where).results)
+    return _rows_of_json(where)
+
+
+def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
+    """Return the rows of a run: a learner and parameters each, and of utility a case each."""
+    found: dict[tuple[str, str], list[PrivacyFinding | LawFinding | UtilityFinding]] = {}
+    for result in results:
+        if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
+            found.setdefault((_name(result), result.learner), []).append(result.finding)
+    return tuple(standing_of(name, learner, *findings) for (name, learner), findings in found.items())
+
+
+def _name(result: Result) -> str:
+    told = f"{result.learner} ({label_parameters(result.parameters)})" if result.parameters else result.learner
+    arguments = result.arguments
+    if isinstance(arguments, UtilityArguments):
+        return f"{told}, {arguments.case}, n = {arguments.n} ({arguments.setting})"
+    return told
+
+
+def _rows_of_json(path: Path) -> tuple[Standing, ...]:
+    """Return the rows of a report, or the row of a finding that was saved."""
+    text = path.read_bytes()
+    kinds: Mapping[str, type] = {kind.kind: kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)}
+    try:
+        told = json.loads(text)
+        kind = Report if "results" in told else kinds[told["kind"]]
+    except (ValueError, KeyError, TypeError):
+        allowed = "give a run, a history, a report in JSON or what finding.save wrote"
+        raise InputError(f"{path} holds no finding: {allowed}") from None
+    try:
+        found = decode(text, kind)
+    except ToolFault as error:
+        raise ToolFault(f"{path}: {error}") from None
+    if isinstance(found, Report):
+        return _rows_of(found.results)
+    return (standing_of("the finding", "the mechanism", found),)

@@ -130,12 +130,19 @@ class Project(Frozen, frozen=True, kw_only=True):
     seed: Count = 0
 
     def chosen(self, names: Iterable[str]) -> tuple[Audit, ...]:
-        """Return the audits of these names, all if there are none; `InputError` for a name that there is not."""
+        """Return the audits of these names, all if none is given, each with its numbers; `InputError` for others."""
         known = {one.name: one for one in self.audit}
         for name in names:
             if name not in known:
                 raise InputError(f"there is no audit {name!r}{_near(name, known)}")
-        return tuple(known[name] for name in dict.fromkeys(names)) or self.audit
+        return tuple(map(self._filled, tuple(known[name] for name in dict.fromkeys(names)) or self.audit))
+
+    def _filled(self, audit: Audit) -> Audit:
+        """Return an audit with the numbers of the project where its own settings leave them open."""
+        own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
+        return msgspec.structs.replace(
+            audit, **{name: getattr(self, name) for name, value in own.items() if value is None}
+        )
 
 
 def find_settings(start: Path | None = None) -> Path:
@@ -169,11 +176,11 @@ def read_project(path: Path) -> Project:
         If the file is no TOML, has a key that there is not (the message names the nearest), lacks one that there must
         be, or a value is of the wrong type or out of range: the message names the place.
     """
-    told = _parsed(path)
+    table = _parsed(path)
     if path.name == PYPROJECT:
-        told = told.get("tool", {}).get("dpaudit", {})
-    _check_keys(path, "the project", told, Project)
-    listed = told.get("audit", [])
+        table = table.get("tool", {}).get("dpaudit", {})
+    _check_keys(path, "the project", table, Project)
+    listed = table.get("audit", [])
     if not isinstance(listed, list):
         raise InputError(f"{path}: audits are tables [[audit]], with two brackets; got {listed!r:.60}")
     for i, entry in enumerate(listed):
@@ -183,7 +190,7 @@ def read_project(path: Path) -> Project:
             if isinstance(entry.get("accepted"), dict):
                 _check_keys(path, f"accepted of {where}", entry["accepted"], Accepted)
     try:
-        project: Project = msgspec.convert(told, Project)
+        project: Project = msgspec.convert(table, Project)
     except (msgspec.ValidationError, InputError) as error:
         raise InputError(f"{path}: {_placed(str(error), listed)}") from None
     names = [one.name for one in project.audit]
@@ -218,33 +225,33 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known)}"
 
 
-def _plainly(told: str, key: str) -> str:
+def _plainly(message: str, key: str) -> str:
     """Return what the decoder says of a key in words for who writes settings."""
-    if "RFC3339" in told:
+    if "RFC3339" in message:
         return "must be a date without quotes, as 2026-01-31"
-    if told.startswith("Invalid enum value"):
+    if message.startswith("Invalid enum value"):
         names = [f'"{one}"' for one in OPTIONS[key].choices]
-        return f"must be {' or '.join(names)}, got {told.removeprefix('Invalid enum value ')}"
-    if lacking := re.fullmatch(r"Object missing required field `(\w+)`", told):
+        return f"must be {' or '.join(names)}, got {message.removeprefix('Invalid enum value ')}"
+    if lacking := re.fullmatch(r"Object missing required field `(\w+)`", message):
         return f"{lacking[1]} is missing; add {_EXAMPLES.get(lacking[1], lacking[1])}"
-    if "matching regex" in told:
+    if "matching regex" in message:
         return "must be letters and digits, between which - . _ may stand"
-    if found := re.fullmatch(r"Expected `(.*?)`(.*)", told):
+    if found := re.fullmatch(r"Expected `(.*?)`(.*)", message):
         kinds = " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null")
         rest = re.sub(r"`(.*?)`", lambda kind: _KINDS.get(kind[1], kind[1]), found[2])
         return f"must be {kinds}{rest}"
-    return told
+    return message
 
 
-def _placed(message: str, listed: list[Any]) -> str:
+def _placed(error: str, listed: list[Any]) -> str:
     """Return an error with audits by their names: `$.audit[0].trials` is "trials of audit 'mean'"."""
-    told, at, place = message.partition(" - at `$")
+    message, at, place = error.partition(" - at `$")
     if not at:
-        return told
+        return message
     steps = place.rstrip("`").strip(".").split(".")
-    told = _plainly(told, steps[-1])
+    message = _plainly(message, steps[-1])
     if steps[0].startswith("audit[") and steps[0][6:-1].isdigit():
         entry = listed[int(steps[0][6:-1])]
         name = entry.get("name", steps[0]) if isinstance(entry, dict) else steps[0]
-        return f"{'.'.join(steps[1:])}{' of ' if steps[1:] else ''}audit {name!r}: {told}"
-    return f"{'.'.join(steps)}: {told}"
+        return f"{'.'.join(steps[1:])}{' of ' if steps[1:] else ''}audit {name!r}: {message}"
+    return f"{'.'.join(steps)}: {message}"

@@ -92,8 +92,8 @@ class Entry:
                 )
         missing = [n for n, default in known.items() if default is inspect.Parameter.empty and n not in parameters]
         if missing:
-            told = f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}"
-            raise InputError(told, parameter=missing[0], allowed=allowed)
+            message = f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}"
+            raise InputError(message, parameter=missing[0], allowed=allowed)
         built: Learner = self.learner(**parameters)
         return built
 

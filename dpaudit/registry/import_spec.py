@@ -65,8 +65,8 @@ def at_path(path: Path) -> Source:
     """Return how to load the file or the folder at `path` under a private name."""
     where = path.resolve()
     if not (where.is_dir() or (where.is_file() and where.suffix == ".py")):
-        told = "{learners} must be a .py file or a folder of them; got {given!r}"
-        raise InputError(told, names=("learners",), value=str(path), given=str(path))
+        message = "{learners} must be a .py file or a folder of them; got {given!r}"
+        raise InputError(message, names=("learners",), value=str(path), given=str(path))
     digest = hashlib.blake2b(str(where).encode(), digest_size=6).hexdigest()
     name = f"{PRIVATE}{digest}_{re.sub(r'[^0-9A-Za-z_]', '_', where.stem)}"
     return Source(str(path), True, partial(_load_private, name, where))

@@ -10,13 +10,13 @@ from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
 from dpaudit.contract import Direction, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.aligned import Lines
 from dpaudit.report.evidence import Shown, check_words, gap_words, remedy, representation_text
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import answer_words, answers_of, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["brief_lines"]
+__all__ = ["because", "brief_lines", "next_step", "no_power"]
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3
@@ -66,6 +66,23 @@ def brief_lines(
     return lines if isinstance(finding, LawFinding) else [*lines, ("seed", f"{finding.seed}, {_runs(finding)}")]
 
 
+def because(finding: PrivacyFinding | LawFinding | UtilityFinding, decoded: Mapping[str, str] | None = None) -> str:
+    """Return what shows a violation: the event or the output and its probabilities, or the rate of failure."""
+    if isinstance(finding, PrivacyFinding):
+        return _event_reason(finding, decoded)
+    return _worst_case(finding, decoded) if isinstance(finding, LawFinding) else _failure_reason(finding)
+
+
+def no_power(finding: PrivacyFinding) -> str:
+    """Return why an audit could not have detected a leak."""
+    return "; ".join(map(gap_words, finding.gaps))
+
+
+def next_step(finding: PrivacyFinding, shown: Shown = in_python) -> str:
+    """Return what can be done so that an audit could detect a leak."""
+    return "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps))
+
+
 def _runs(finding: PrivacyFinding | UtilityFinding) -> str:
     return f"{count(finding.trials)} runs{' a side' if isinstance(finding, PrivacyFinding) else ''}"
 
@@ -78,10 +95,9 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
     lines = [(finding.verdict.upper(), told)]
     if finding.verdict == Verdict.VIOLATION:
         lines = [("VIOLATION", f"{told} ({percent(finding.confidence)} sure)")]
-        lines.append(("because", _because(finding, decoded)))
+        lines.append(("because", because(finding, decoded)))
     elif finding.verdict == Verdict.NO_EVIDENCE:
-        lines += [("power", f"none: {'; '.join(map(gap_words, finding.gaps))}")]
-        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps)))]
+        lines += [("power", f"none: {no_power(finding)}"), ("next", next_step(finding, shown))]
     else:
         least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
         lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {_likely(finding)}"))
@@ -98,7 +114,7 @@ def _likely(finding: PrivacyFinding) -> str:
     return "on an event as likely as the one tested"
 
 
-def _because(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
+def _event_reason(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness = finding.witness
     event, (likely, other) = _cut(_event(witness, decoded)), _sides(witness)
@@ -168,10 +184,10 @@ def _exact(finding: LawFinding, name: str, decoded: Mapping[str, str] | None) ->
     told = f"{claim}, has {worst} ({finding.grade})"
     if finding.verdict != Verdict.VIOLATION:
         return [(finding.verdict.upper(), told), covers]
-    return [("VIOLATION", told), ("because", _worst_case(finding, claimed, decoded))]
+    return [("VIOLATION", told), ("because", because(finding, decoded))]
 
 
-def _worst_case(finding: LawFinding, claimed: float, decoded: Mapping[str, str] | None) -> str:
+def _worst_case(finding: LawFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the output and the pair at which the worst case lies."""
     pair, output = finding.pair_in_words, _cut(output_text(finding.worst_atom, decoded))
     told = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
@@ -179,31 +195,28 @@ def _worst_case(finding: LawFinding, claimed: float, decoded: Mapping[str, str] 
         return f"{told}: the pair at which epsilon is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
     if math.isinf(finding.epsilon):
         return f"{told}: possible on the first, impossible on the second"
-    allowed = math.exp(min(claimed, 700.0))
+    allowed = math.exp(min(finding.claimed_epsilon or 0.0, 700.0))
     times = significant(math.exp(min(finding.epsilon, 700.0)), digits=2, apart_from=allowed)
     return f"{told}: {times} times as often, the claim allows {significant(allowed, digits=2)}"
 
 
 def _utility(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
     """Return the lines of an audit of utility."""
-    rates = [_rate(finding, value, to) for value, to in _ends(finding)]
-    told = f"{name} fails in {rates[0]} % of runs, {_rate(finding, finding.beta)} % allowed"
-    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
-    sure = f"{rates[1]} to {rates[2]} %, {percent(finding.confidence)} sure"
-    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
-    lines = [(finding.verdict.upper(), told), ("because", f"{runs} ({sure}): {case}")]
+    rate = _rate(finding, finding.failure_rate)
+    told = f"{name} fails in {rate} % of runs, {_rate(finding, finding.beta)} % allowed"
+    lines = [(finding.verdict.upper(), told), ("because", because(finding))]
     if finding.verdict == Verdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
     return lines
 
 
-def _ends(finding: UtilityFinding) -> tuple[tuple[float, str], ...]:
-    return (
-        (finding.failure_rate, "nearest"),
-        (finding.failure_lower, "down"),
-        (finding.failure_upper, "up"),
-    )
+def _failure_reason(finding: UtilityFinding) -> str:
+    """Return the failures, the interval of their rate, and the hard case."""
+    low, high = _rate(finding, finding.failure_lower, "down"), _rate(finding, finding.failure_upper, "up")
+    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
+    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
+    return f"{runs} ({low} to {high} %, {percent(finding.confidence)} sure): {case}"
 
 
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:

@@ -1,253 +1,289 @@
-"""The report for a terminal: at most 120 columns, violations first to the eye."""
+"""The report of a run for a terminal: the answer, a table of what matters most, reasons; in full on request.
+
+The short report has fewer than 40 lines; the full one has all mechanisms, controls and the power of each audit.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
+from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
+from dpaudit.report.brief import because
+from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words, learning_share
-from dpaudit.report.grid import Column, grid
 from dpaudit.report.ledger import counts_text
-from dpaudit.report.numbers import count, plural, rate, significant, value_text
+from dpaudit.report.numbers import count, plural, significant, value_text
 from dpaudit.report.summary import Summary, learners_text, summarise
-from dpaudit.report.table import BOLD, RED, WIDTH, painted
+from dpaudit.report.terminal import WIDTH, Head, Lines, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
-from dpaudit.report.wording import claim_text, short_verdict, verdict_words
+from dpaudit.report.wording import claim_text, verdict_words
 
-__all__ = ["render"]
+__all__ = ["full", "headline", "render"]
 
-_LEARNERS = (
-    Column("", "word"),
-    Column("learner", "name"),
-    Column("claimed\nepsilon"),
-    Column("exact\nepsilon"),
-    Column("black-box\nlower"),
-    Column("detect-\nable"),
-    Column("failure rate\n[interval]", "word"),
-    Column("beta"),
-    Column("verdict", "text"),
-)
-_CONTROLS = (
-    Column("", "word"),
-    Column("positive control", "name"),
-    Column("claimed"),
-    Column("exact"),
-    Column("black-box"),
-    Column("detected by", "text"),
-    Column("what it leaks", "text"),
-)
-_POWERS = (
-    Column("black-box power", "name"),
-    Column("claimed\nepsilon"),
-    Column("design", "word"),
-    Column("pairs"),
-    Column("events"),
-    Column("delta\nfrom"),
-)
+_ROWS = 14
+"""The most mechanisms of a short report; the calm ones among the others are counted."""
+_SPARE = 8
+"""The most lines of their table beside one for each of them; with more, long names are cut."""
+_NAMED = 3
+"""The most things of one kind that a short report names."""
+_STATUS = {
+    0: "no violation",
+    1: "a violation, or a missed control",
+    2: "results are missing",
+    3: "no evidence or undecided",
+}
+_MARKS = {
+    "!": "violation",
+    "x": "no result",
+    "?": "no evidence",
+    "~": "accepted, or accuracy undecided",
+}
+_CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
-black-box lower, detectable, failure rate: statistical, at the confidence that the full report gives; -: not computed.
-failure rate: of the worst case; r = realizable, a = agnostic, e = empirical, s = solution, as the full report says.
-Every number holds for the instances, inputs and events that were tried, and for nothing else."""
-_NO_EVIDENCE = (
-    "no evidence: the black-box audit could not have seen that the claim fails, so that its silence says nothing:"
+found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
+fails: of the worst case at the theorem's sample size; r = realizable, a = agnostic, e = empirical, s = solution."""
+_POWER_LEGEND = f"""\
+eps(q) from: the least true epsilon detected with probability {POWER} on an event of probability q on
+the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.
+They are those that {learning_share('fixed')} of the runs detect on an event that is given (of bets \
+{learning_share('sequential')}): the others pay for learning it."""
+_POWER_HEADS = (
+    Head("black-box power", "name"),
+    Head("claimed\nepsilon"),
+    Head("design", "word"),
+    Head("pairs"),
+    Head("events"),
+    Head("delta\nfrom"),
 )
 
 
-def render(run: Run, color: bool = False) -> str:
-    """Return the report of a run as tables of plain text.
+def render(run: Run, color: bool = False, width: int = 80) -> str:
+    """Return the short report of a run.
 
     Parameters
     ----------
     run : Run
         The stored run.
     color : bool
-        Whether to colour with ANSI escapes; without, a violation is marked by ``!!`` alone.
+        Whether to colour with ANSI escapes; marks say the same.
+    width : int
+        The columns of the terminal.
     """
-    summary, header = summarise(run), run.header
-    parts = [harmless(f"dpaudit: profile {header.profile}, seed {header.seed}")]
-    for rows, columns, cells in ((summary.learners, _LEARNERS, _learner), (summary.controls, _CONTROLS, _control)):
-        if rows:
-            styles = [_style(row) for row in rows]
-            parts += ["", *grid(columns, [cells(row) for row in rows], styles, WIDTH, color), *_notes(rows)]
-    parts += [*_power(summary.learners, color), "", _LEGEND]
-    if unseen := [row for row in summary.learners if row.blackbox and row.blackbox.verdict == Verdict.NO_EVIDENCE]:
-        parts += [_NO_EVIDENCE, *_gaps(unseen)]
-    if summary.pending:
-        parts += ["", f"Planned, without a result: {len(summary.pending)}", *_without_result(summary)]
-    if summary.faults:
-        parts += ["", f"Not planned: {len(summary.faults)}"]
-        parts += [f"  {harmless(f'{fault.learner}: {fault.error}')}" for fault in summary.faults]
-    return "\n".join([*parts, "", *_total(summary, color), f"seal: {run.seal}"]) + "\n"
+    summary = summarise(run)
+    rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=_gravity)
+    shown = rows[:_ROWS]
+    lines = _learners(shown, width, color)
+    if len(lines) > _ROWS + _SPARE:
+        lines = _learners(shown, width, color, deep=1)
+    if left := len(rows) - len(shown):
+        lines.insert(len(lines) - 1, f"   and {plural(left, 'mechanism')} more, none graver; -v shows all")
+    lines += _legend(shown)
+    return _framed(run, summary, lines, _NAMED, color, width)
 
 
-def _without_result(summary: Summary) -> list[str]:
-    """Return a line for each task without a result, with what it raised if it failed."""
-    told = (key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending)
-    return [
-        line
-        for text in told
-        for line in textwrap.wrap(harmless(text), WIDTH, initial_indent="  ", subsequent_indent="    ")
-    ]
+def full(run: Run, color: bool = False) -> str:
+    """Return the full report of a run, 120 columns wide.
+
+    Parameters
+    ----------
+    run : Run
+        The stored run.
+    color : bool
+        Whether to colour with ANSI escapes; marks say the same.
+    """
+    summary = summarise(run)
+    lines = _learners(summary.learners, WIDTH, color, full=True)
+    lines += [*_notes(summary.learners), *_legend(summary.learners)]
+    lines += [*_controls(summary.controls, color), *_powers(summary.learners, color), "", *_LEGEND.splitlines()]
+    head = f"{learners_text(summary.learners)}; profile {run.header.profile}, seed {run.header.seed}"
+    return _framed(run, summary, [harmless(head), *lines], None, color, WIDTH)
 
 
-def _gaps(rows: Sequence[Row]) -> list[str]:
-    """Return a line or more for each row: why its black-box audit could not have seen a leak."""
-    told = [
-        f"{row.label}: {'; '.join(map(gap_words, row.blackbox.gaps)) or 'no power'}" for row in rows if row.blackbox
-    ]
-    return [
-        line
-        for text in told
-        for line in textwrap.wrap(harmless(text), WIDTH, initial_indent="  ", subsequent_indent="    ")
-    ]
+def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
+    """Return the answer, then these lines, then counts, reasons, the command and the status."""
+    status, answer = outcome(run).status, textwrap.fill(harmless(headline(summary)), width)
+    parts = [painted(answer, "bold red" if status == 1 else "bold") if color else answer, ""]
+    parts += [*lines, ""] if lines else []
+    parts += laid_out(_counts(summary), width, color).splitlines()
+    if reasons := _reasons(summary, named):
+        parts += ["", *laid_out(reasons, width, color).splitlines()]
+    ends = [("repeat", run.header.command), ("seal", run.seal), ("status", f"{status} ({_STATUS[status]})")]
+    return "\n".join([*parts, "", _CAVEAT, laid_out(ends, width, color)])
 
 
-class _Audited(NamedTuple):
-    """A row with its black-box audit and the frontier of that, by the probability of the event."""
-
-    row: Row
-    finding: PrivacyFinding
-    frontier: dict[str, str]
+def _gravity(row: Row) -> tuple[int, float]:
+    """Return by what rows are ordered: the gravest first, and among equals those nearest to their claim."""
+    return row.verdict.rank, -row.nearness
 
 
-def _power(rows: Sequence[Row], color: bool) -> list[str]:
-    """Return, behind an empty line, the least leaks that each black-box audit would have detected."""
-    audited = [_Audited(row, row.blackbox, dict(frontier_text(row.blackbox))) for row in rows if row.blackbox]
-    if not audited:
+def headline(summary: Summary) -> str:
+    """Return the answer in a sentence."""
+    claims = sum(row.claim is not None and not row.further for row in summary.learners)
+    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
+    if summary.missed:
+        return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
+    if broken:
+        verb = "is" if len(broken) == 1 else "are"
+        return f"{len(broken)} of {plural(claims, 'privacy claim')} {verb} broken: {_names(broken)}."
+    if failing:
+        return f"No privacy claim is broken, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
+    if not summary.whole:
+        return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
+    if not claims:
+        return "No claim of privacy was tested."
+    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
+    found = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
+    unseen = len(summary.without_evidence)
+    return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
+
+
+def _names(rows: Sequence[Row]) -> str:
+    """Return what rows are about: a few of their names."""
+    labels = list(dict.fromkeys(row.label for row in rows))
+    more = len(labels) - _NAMED
+    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
+    """Return the table of the mechanisms; the full one has intervals and verdicts."""
+    if not rows:
         return []
-    masses = sorted({mass for one in audited for mass in one.frontier}, key=float, reverse=True)
-    columns = (*_POWERS, *(Column(f"eps({mass})\nfrom") for mass in masses))
-    lines = [
+    numbers = [numbers_of(row) for row in rows]
+    columns = columns_of(numbers, whole=full)
+    heads = [Head("", "word"), Head("mechanism", "name"), *(Head(column.head) for column in columns)]
+    cells = [
         [
-            row.label,
-            claim_text(finding),
-            finding.design,
-            count(finding.pairs),
-            count(finding.events) if finding.design == "fixed" else "bets",
-            delta_text(finding),
-            *(frontier.get(mass, "-") for mass in masses),
+            row.verdict.meaning.mark,
+            f"{row.label} (!)" if row.conflict else row.label,
+            *(column.text(own) + _initial(row, column) * full if row.results else "-" for column in columns),
+            *([verdict_words(row.verdict, row.to_blame)] if full else []),
         ]
-        for row, finding, frontier in audited
+        for row, own in zip(rows, numbers, strict=True)
     ]
-    legend = [
-        f"eps(q) from: the least true epsilon detected with probability {POWER} on an event of probability q on",
-        "the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
-        f"They are those that {learning_share('fixed')} of the runs detect on an event that is given (of bets "
-        f"{learning_share('sequential')}): the others pay for learning it.",
-    ]
-    if any(one.finding.design == "sequential" for one in audited):
-        legend.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")
-    return ["", *grid(columns, lines, [""] * len(lines), WIDTH, color), *legend]
+    styles = [style_of(row.verdict) for row in rows]
+    return table([*heads, *([Head("verdict", "text")] if full else [])], cells, styles, width, color, deep)
 
 
-def _learner(row: Row) -> list[str]:
-    """Return the cells of one learner."""
-    detectable, failure, beta = "-", "-", "-"
-    if row.blackbox is not None:
-        detectable = significant(row.blackbox.detectable_epsilon, "up", infinity="never")
-    if (u := row.utility) is not None:
-        ends = f"[{rate(u.failure_lower, 'down', beta=u.beta)}, {rate(u.failure_upper, 'up', beta=u.beta)}]"
-        failure, beta = f"{rate(u.failure_rate, beta=u.beta)} {ends} {u.setting[0]}", value_text(u.beta)
-    verdict = verdict_words(row.verdict, row.to_blame)
-    if row.verdict == Verdict.VIOLATION:
-        verdict = verdict.replace("violation", "VIOLATION", 1)
-    verdict += " (!)" if row.conflict else ""
-    return [_mark(row), row.label, _claim(row), _exact(row), _lower(row), detectable, failure, beta, verdict]
+def _initial(row: Row, column: Column) -> str:
+    """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
+    kinds = {"exact_epsilon": row.exact and row.exact.grade, "failure_rate": row.utility and row.utility.setting}
+    return f" {kind[0]}" if (kind := kinds.get(column.name)) else ""
 
 
-def _control(row: Row) -> list[str]:
-    """Return the cells of one positive control."""
-    missed = "NOT DETECTED" if row.complete else short_verdict(row.verdict)
-    convicted = " + ".join(row.convicted_by) or missed
-    return [_mark(row), row.label, _claim(row), _exact(row), _lower(row), convicted, str(row.fault)]
-
-
-def _claim(row: Row) -> str:
-    """Return the claim; of a learner without any result it is not known."""
-    return claim_text(row.claim) if row.results else "-"
-
-
-def _alarming(row: Row) -> bool:
-    """Say whether a learner breaks a promise, or a control was missed."""
-    return row.verdict == Verdict.VIOLATION if row.fault is None else row.complete and not row.convicted_by
-
-
-def _mark(row: Row) -> str:
-    return "!!" if _alarming(row) else ""
-
-
-def _style(row: Row) -> str:
-    """Return the style of a row: alarms are red, what no audit could see magenta, what else is open yellow."""
-    if _alarming(row):
-        return "bold red"
-    if row.verdict == Verdict.NO_EVIDENCE:
-        return "magenta"
-    return "yellow" if row.verdict.status or row.verdict == Verdict.NOT_CHECKED else ""
-
-
-def _exact(row: Row) -> str:
-    """Return the exact worst case with the initial of its grade."""
-    if row.exact is None:
-        return "-"
-    shown = significant(row.exact.epsilon, apart_from=row.exact.claimed_epsilon, error=row.exact.error)
-    return f"{shown} {row.exact.grade[0]}"
+def _legend(rows: Sequence[Row]) -> list[str]:
+    """Return what the marks of rows mean."""
+    marks = dict.fromkeys(row.verdict.meaning.mark for row in rows if row.verdict.needs_look)
+    return ["   ".join(f"{mark} {_MARKS[mark]}" for mark in marks)] if marks else []
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
     """Return a line for each row with a claimed delta: there it decides, not the exact epsilon."""
-    return [f"  {harmless(row.label)}: {note}" for row in rows if (note := _note(row))]
-
-
-def _note(row: Row) -> str:
-    f = row.exact
-    if f is None or f.claimed_epsilon is None or f.claimed_delta == 0:
-        return ""
-    delta = significant(f.delta_at_claim, apart_from=f.claimed_delta, error=f.error)
-    claimed = f"(claimed {value_text(f.claimed_delta)})"
-    return f"{f.grade} delta at epsilon {value_text(f.claimed_epsilon)}: {delta} {claimed}"
-
-
-def _lower(row: Row) -> str:
-    """Return the black-box lower bound."""
-    if row.blackbox is None:
-        return "-"
-    return significant(row.blackbox.epsilon_lower, "down", apart_from=row.blackbox.epsilon)
-
-
-def _total(summary: Summary, color: bool) -> list[str]:
-    """Return the line that sums up, behind notes on contradictions, and one on the ledger if the run checked it."""
-    notes = [
-        f"(!) {harmless(row.label)}: the black-box lower bound exceeds the exact worst case; see the full report."
-        for row in summary.learners
-        if row.conflict
+    found = [(row.label, row.exact) for row in rows if row.exact is not None]
+    return [
+        harmless(
+            f"  {label}: {f.grade} delta at epsilon {value_text(f.claimed_epsilon)}: "
+            f"{significant(f.delta_at_claim, apart_from=f.claimed_delta, error=f.error)} "
+            f"(claimed {value_text(f.claimed_delta)})"
+        )
+        for label, f in found
+        if f.claimed_epsilon is not None and f.claimed_delta
     ]
-    line = (
-        f"{learners_text(summary.learners)}: {_verdicts(summary)}\n"
-        f"controls detected: {len(summary.convicted)} of {len(summary.controls)}; "
-        f"missing results: {len(summary.pending)}"
-        + (f" ({len(summary.errors)} failed)" if summary.errors else "")
-        + (f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else "")
-    )
-    if color:
-        alarm = summary.violations or summary.faults or summary.errors or summary.missed
-        line = painted(line, RED if alarm else BOLD)
-    return [*notes, line, *([f"ledger: {counts_text(summary.ledger)}"] if summary.ledger else [])]
 
 
-def _verdicts(summary: Summary) -> str:
-    """Return how many rows have each verdict, the gravest first; every row is counted once."""
-    found = Counter(row.verdict for row in summary.learners)
-    bad = found.pop(Verdict.VIOLATION, 0)
-    parts = [f"{bad} VIOLATION{'S' if bad > 1 else ''}"] if bad else []
-    parts += [f"{found.pop(verdict)} {verdict}" for verdict in Verdict if verdict.status and verdict in found]
-    silent = found.pop(Verdict.CONSISTENT, 0)
-    parts += [f"{silent} {Verdict.CONSISTENT} at these runs"] if silent else []
-    parts += [f"{n} with {short_verdict(verdict)}" for verdict, n in found.items()]
-    return ", ".join(parts) or "nothing audited"
+def _controls(rows: Sequence[Row], color: bool) -> list[str]:
+    """Return the table of the positive controls, behind an empty line."""
+    if not rows:
+        return []
+    numbers = [numbers_of(row) for row in rows]
+    columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
+    cells = [
+        [
+            row.state.meaning.mark,
+            row.label,
+            *(column.text(own) if row.results else "-" for column in columns),
+            " + ".join(row.convicted_by) or _uncaught(row.state),
+            str(row.fault),
+        ]
+        for row, own in zip(rows, numbers, strict=True)
+    ]
+    heads = [Head("", "word"), Head("positive control", "name"), *(Head(column.head) for column in columns)]
+    heads += [Head("detected by", "text"), Head("what it leaks", "text")]
+    return ["", *table(heads, cells, [style_of(row.state) for row in rows], WIDTH, color)]
+
+
+def _uncaught(state: Verdict) -> str:
+    return "NOT DETECTED" if state == Verdict.MISSED else state.value
+
+
+def _powers(rows: Sequence[Row], color: bool) -> list[str]:
+    """Return, behind an empty line, the least leaks that each black-box audit would have detected."""
+    audited = [(row.label, row.blackbox, dict(frontier_text(row.blackbox))) for row in rows if row.blackbox]
+    if not audited:
+        return []
+    masses = sorted({mass for *_, frontier in audited for mass in frontier}, key=float, reverse=True)
+    heads = (*_POWER_HEADS, *(Head(f"eps({mass})\nfrom") for mass in masses))
+    cells = [
+        [label, *_power(finding), *(frontier.get(mass, "-") for mass in masses)] for label, finding, frontier in audited
+    ]
+    legend = _POWER_LEGEND.splitlines()
+    if any(finding.design == "sequential" for _, finding, _ in audited):
+        legend.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")
+    return ["", *table(heads, cells, width=WIDTH, color=color), *legend]
+
+
+def _power(finding: PrivacyFinding) -> list[str]:
+    events = count(finding.events) if finding.design == "fixed" else "bets"
+    return [claim_text(finding), finding.design, count(finding.pairs), events, delta_text(finding)]
+
+
+def _counts(summary: Summary) -> Lines:
+    """Return how many claims, promises, controls and statements ended how."""
+    lines = [("privacy", _tally([row.privacy_verdict for row in summary.learners if not row.further]))]
+    if accuracy := [row.utility_verdict for row in summary.learners if row.cases]:
+        lines.append(("accuracy", _tally(accuracy)))
+    if summary.controls:
+        missed = f"; missed: {_names(summary.missed)}" if summary.missed else ""
+        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
+        lines.append(("controls", caught + missed))
+    if summary.ledger:
+        lines.append(("ledger", counts_text(summary.ledger)))
+    failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
+    unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
+    return [*lines, ("missing", plural(len(summary.pending), "result") + failed + unplanned)]
+
+
+def _tally(verdicts: Sequence[Verdict]) -> str:
+    """Return how many verdicts there are of each kind, the gravest first."""
+    found = Counter(verdicts)
+    words = {Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
+    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in Verdict if found[v]) or "nothing audited"
+
+
+def _reasons(summary: Summary, named: int | None) -> Lines:
+    """Return why the gravest verdicts are what they are, of each kind as many as may be named."""
+    lines = [("because", f"{row.label}: {_because(row)}") for row in summary.violations[:named]]
+    lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
+    for row in summary.without_evidence[:named]:
+        gaps = "; ".join(gap_words(gap) for gap in row.blackbox.gaps) if row.blackbox else "no power"
+        lines.append(("no evidence", f"{row.label}: {gaps}"))
+    for task in summary.pending[:named]:
+        lines.append(("missing", f"{task}: {summary.errors.get(task, 'not run yet; --resume goes on')}"))
+    lines += [("not planned", f"{fault.learner}: {fault.error}") for fault in summary.faults[:named]]
+    conflict = "the black-box lower bound exceeds the exact worst case; see the page"
+    return [*lines, *(("(!)", f"{row.label}: {conflict}") for row in summary.learners if row.conflict)]
+
+
+def _because(row: Row) -> str:
+    """Return the reason of the finding by which a row is a violation: exact before black box before utility."""
+    for finding in (row.exact, row.blackbox, row.utility):
+        if finding is not None and finding.verdict == Verdict.VIOLATION:
+            return because(finding, row.decoded(finding))
+    return str(row.verdict)

@@ -1,35 +1,169 @@
-"""The report as a JSON document: header, one row a learner, the ledger and all findings, numbers as they are."""
+"""The report as a JSON document: header, totals, a row for each mechanism, the ledger, and all results."""
 
 from __future__ import annotations
 
 import json
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Literal
 
-from dpaudit.contract import Verdict
-from dpaudit.engine.records import Run
-from dpaudit.record import encodable
-from dpaudit.report.document import (
-    BlackBoxNumbers,
-    Control,
-    ExactNumbers,
-    Learner,
-    LedgerPart,
-    Power,
-    Report,
-    SettingNumbers,
-    Totals,
-    UtilityNumbers,
-    Verdicts,
-)
-from dpaudit.report.evidence import origin_counts
+from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result, Run
+from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, encodable
+from dpaudit.report.columns import numbers_of
 from dpaudit.report.ledger import counts
 from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.view import Row
 
-__all__ = ["render", "report_of"]
+__all__ = ["Report", "render", "report_of"]
 
-Numbers = TypeVar("Numbers", ExactNumbers, BlackBoxNumbers, SettingNumbers, UtilityNumbers, Power)
+
+class Verdicts(Frozen, frozen=True):
+    """The verdicts on a mechanism.
+
+    Attributes
+    ----------
+    privacy, utility : Verdict
+        On each of its promises; of a control, `privacy` says whether its leak was detected.
+    overall : Verdict
+        The graver one; where neither is bad, that on privacy.
+    """
+
+    privacy: Verdict
+    utility: Verdict
+    overall: Verdict
+
+
+class Mechanism(Frozen, frozen=True, kw_only=True):
+    """One learner or control at one setting of its parameters.
+
+    Attributes
+    ----------
+    label : str
+        The learner's id, with its parameters where the run holds the learner more than once.
+    learner : str
+        The learner's id.
+    parameters : dict
+        The learner's keyword arguments.
+    fault : str or None
+        For a positive control, what it leaks.
+    claim : PrivacyClaim or None
+        The claim of privacy.
+    verdict : Verdicts
+        The verdicts.
+    numbers : dict of str to float or None
+        The numbers of the findings that decide: claimed_epsilon, claimed_delta, exact_epsilon (at the claimed delta)
+        with its error, epsilon_lower, detectable_epsilon, failure_rate with failure_lower and failure_upper, beta.
+    deciding : dict of str to str
+        The tasks whose findings decide, by kind of audit: "exact", "privacy", "utility". They are among the results.
+    deciding_settings : dict of str to str
+        The tasks whose findings decide in each setting of utility.
+    hard_cases : int
+        How many hard cases of utility were audited at the theorem's sample size.
+    joint_confidence : float or None
+        Of the intervals of all hard cases together.
+    missing : dict of str to str
+        The kinds of audit without a finding, and why.
+    convicted_by : tuple of str
+        The audits of privacy that found a violation.
+    conflict : bool
+        Whether the black box contradicts the exact laws.
+    """
+
+    label: str
+    learner: str
+    parameters: Parameters
+    fault: str | None
+    claim: PrivacyClaim | None
+    verdict: Verdicts
+    numbers: dict[str, NonNegative | None]
+    deciding: dict[Literal["exact", "privacy", "utility"], Words]
+    deciding_settings: dict[str, Words]
+    hard_cases: Count
+    joint_confidence: Probability | None
+    missing: dict[Literal["exact", "privacy", "utility"], Words]
+    convicted_by: tuple[str, ...]
+    conflict: bool
+
+
+class Totals(Frozen, frozen=True, kw_only=True):
+    """The counts of a run.
+
+    Attributes
+    ----------
+    learners, positive_controls : int
+        Rows.
+    violations, undecided, no_evidence, vacuous : int
+        Learners with such a verdict, the last two on privacy and on utility.
+    convicted : int
+        Positive controls that were detected.
+    pending, failed : int
+        Planned tasks without a result, and those of them that raised.
+    unplanned : int
+        Learners for which no plan could be made.
+    """
+
+    learners: Count
+    violations: Count
+    undecided: Count
+    no_evidence: Count
+    vacuous: Count
+    positive_controls: Count
+    convicted: Count
+    pending: Count
+    failed: Count
+    unplanned: Count
+
+
+class LedgerPart(Frozen, frozen=True):
+    """The statements of papers that the run checked.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+        How many got each verdict.
+    statements : tuple of LedgerRow
+        The statements.
+    """
+
+    counts: dict[Verdict, Count]
+    statements: tuple[LedgerRow, ...]
+
+
+class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"):
+    """The JSON report of a run.
+
+    Attributes
+    ----------
+    header : Header
+        The header of the run.
+    totals : Totals
+        Its counts.
+    learners, positive_controls : tuple of Mechanism
+        One row a learner, and a positive control, at one setting of its parameters.
+    ledger : LedgerPart
+        The statements of papers.
+    pending : tuple of str
+        The keys of planned tasks without a result.
+    failures : tuple of Failure
+        What became of those of them that raised.
+    results : tuple of Result
+        All results, in the order of the plan.
+    seal : str
+        The total of the sealed run; "not sealed" or "not sealed yet" for any other.
+    schema_version : int
+        The version of the schema that the report keeps.
+    """
+
+    header: Header
+    totals: Totals
+    learners: tuple[Mechanism, ...]
+    positive_controls: tuple[Mechanism, ...]
+    ledger: LedgerPart
+    pending: tuple[Words, ...]
+    failures: tuple[Failure, ...]
+    results: tuple[Result, ...]
+    seal: Words
+    schema_version: Literal[3] = 3
 
 
 def render(run: Run) -> str:
@@ -57,8 +191,8 @@ def report_of(run: Run) -> Report:
     return Report(
         header=run.header,
         totals=_totals(summary),
-        learners=tuple(Learner(**_row(row)) for row in summary.learners),
-        positive_controls=tuple(Control(**_row(row), convicted_by=row.convicted_by) for row in summary.controls),
+        learners=tuple(map(_mechanism, summary.learners)),
+        positive_controls=tuple(map(_mechanism, summary.controls)),
         ledger=LedgerPart(counts(summary.ledger), tuple(summary.ledger)),
         pending=tuple(summary.pending),
         failures=run.failures,
@@ -83,38 +217,27 @@ def _totals(summary: Summary) -> Totals:
     )
 
 
-def _row(row: Row) -> dict[str, Any]:
-    """Return the fields of one learner's row."""
-    utility = row.utility and _copied(
-        UtilityNumbers,
-        row.utility,
+def _mechanism(row: Row) -> Mechanism:
+    """Return the record of one row."""
+    found = {"exact": row.exact, "privacy": row.blackbox, "utility": row.utility}
+    return Mechanism(
+        label=row.label,
+        learner=row.learner,
+        parameters=row.parameters,
+        fault=row.fault,
+        claim=row.claim,
+        verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
+        numbers=numbers_of(row),
+        deciding={kind: _task(row, finding) for kind, finding in found.items() if finding is not None},  # type: ignore[misc]
+        deciding_settings={setting: _task(row, row.in_setting(setting).utility) for setting in row.settings},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
-        settings=tuple(_setting(row.in_setting(setting)) for setting in row.settings),
+        missing=dict(row.missing),  # type: ignore[arg-type]
+        convicted_by=row.convicted_by,
+        conflict=row.conflict,
     )
-    return {
-        "label": row.label,
-        "learner": row.learner,
-        "parameters": row.parameters,
-        "fault": row.fault,
-        "claim": row.claim,
-        "exact": row.exact and _copied(ExactNumbers, row.exact),
-        "blackbox": row.blackbox
-        and _copied(
-            BlackBoxNumbers, row.blackbox, power=_copied(Power, row.blackbox, origins=origin_counts(row.blackbox))
-        ),
-        "utility": utility,
-        "missing": dict(row.missing),
-        "verdict": Verdicts(row.privacy_verdict, row.utility_verdict, row.verdict),
-        "conflict": row.conflict,
-    }
 
 
-def _setting(row: Row) -> SettingNumbers:
-    """Return the deciding numbers of one setting; `row` holds the cases of that one alone."""
-    return _copied(SettingNumbers, row.utility, hard_cases=len(row.cases))
-
-
-def _copied(kind: type[Numbers], finding: Any, **more: Any) -> Numbers:
-    """Return the numbers that a record takes over from a finding, and some more."""
-    return kind(**{name: getattr(finding, name) for name in kind.__struct_fields__ if name not in more}, **more)
+def _task(row: Row, finding: Any) -> str:
+    """Return the task that made a finding."""
+    return next(result.task for result in row.results if result.finding is finding)

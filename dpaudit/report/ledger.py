@@ -1,24 +1,124 @@
-"""The ledger in words: how many statements got which verdict, and the statements as a table."""
+"""The ledger: every statement of the papers that computation can check, and the verdict on it."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from dpaudit.arguments import read_number
 from dpaudit.contract import OF_STATEMENTS, Verdict
+from dpaudit.engine.execute import Listener, RunEvent, TaskFailed, TaskFinished, execute
 from dpaudit.engine.records import LedgerRow
-from dpaudit.report.grid import Column, grid
+from dpaudit.engine.tasks import ledger_task
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.registry import load
 from dpaudit.report.numbers import plural
-from dpaudit.report.table import WIDTH
+from dpaudit.report.terminal import WIDTH, Head, table
 
-__all__ = ["counts", "counts_text", "render"]
+__all__ = ["LedgerFault", "LedgerRow", "check_statements", "counts", "counts_text", "ledger", "ledger_table"]
 
-_COLUMNS = (
-    Column("verdict", "word"),
-    Column("statement", "name"),
-    Column("evidence", "word"),
-    Column("what it says, and what was found", "text"),
+_HEADS = (
+    Head("verdict", "word"),
+    Head("statement", "name"),
+    Head("evidence", "word"),
+    Head("what it says, and what was found", "text"),
 )
+
+
+class LedgerFault(ToolFault):
+    """Some checks raised, so that nothing is known of their statements.
+
+    Attributes
+    ----------
+    rows : tuple of LedgerRow
+        The statements whose checks ran.
+    faults : dict of str to str
+        Id of each other statement -> what its check raised.
+    """
+
+    def __init__(self, rows: tuple[LedgerRow, ...], faults: Mapping[str, str]) -> None:
+        self.rows, self.faults = rows, dict(faults)
+        told = "; ".join(f"{id}: {error}" for id, error in self.faults.items())
+        super().__init__(f"{len(self.faults)} of {len(rows) + len(self.faults)} checks failed: {told}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel between processes: exceptions are rebuilt from their message otherwise."""
+        return type(self), (self.rows, self.faults)
+
+
+def ledger(
+    ids: Sequence[str] | None = None, *, n_jobs: int = 1, time_limit: float | None = None
+) -> tuple[LedgerRow, ...]:
+    """Check statements of the papers and return the verdict on each.
+
+    Parameters
+    ----------
+    ids : sequence of str, optional
+        Which statements, in this order; by default all that are installed, sorted by id.
+    n_jobs : int
+        How many checks run at a time; -1 for one a processor. No verdict depends on it.
+    time_limit : float, optional
+        Seconds that each check may take. One that takes longer is undecided, and its row says in which part it was.
+
+    Returns
+    -------
+    tuple of LedgerRow
+        One for each statement: `id`, `statement`, `source`, `verdict` ("holds", "loose", "refuted" or "undecided"),
+        `summary`, `numbers`, `grade` ("exact", "numeric" or "statistical"); what is `printed` and `found` and the
+        `best` constant known; the instance that decides as `witness_data`, in words as `witness` where it refutes; and
+        `repeat`, the command that makes the row again.
+
+    Raises
+    ------
+    InputError
+        If an id is unknown (the message names the nearest) or `n_jobs` is 0, before anything runs.
+    LedgerFault
+        If checks raised: a `ToolFault` that names them, raised once all the others are done; `rows` holds those.
+
+    Examples
+    --------
+    >>> [row.verdict for row in ledger(["NIS-ParityFailure"])]  # doctest: +SKIP
+    ['refuted']
+    """
+    return check_statements(ids, n_jobs=n_jobs, time_limit=time_limit)
+
+
+def check_statements(
+    ids: Sequence[str] | None = None,
+    *,
+    n_jobs: int = 1,
+    time_limit: float | None = None,
+    paths: tuple[str, ...] = (),
+    listeners: Sequence[Listener] = (),
+) -> tuple[LedgerRow, ...]:
+    """Check statements as `ledger` does; those of the modules at `paths` too, telling `listeners` what happens."""
+    if isinstance(ids, str):
+        raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
+    if time_limit is not None:
+        read_number("time_limit", time_limit, 0, math.inf)
+    registry = load(paths)
+    entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
+    tasks = [ledger_task(entry, time_limit) for entry in entries]
+    ended: dict[str, RunEvent] = {}
+
+    def keep(event: RunEvent) -> None:
+        if isinstance(event, TaskFinished | TaskFailed):
+            ended[event.task] = event
+
+    execute(tasks, seed=0, listeners=[keep, *listeners], paths=paths, n_jobs=n_jobs)
+    faults, rows = {}, []
+    for task in tasks:
+        event = ended[task.key]
+        if isinstance(event, TaskFailed):
+            faults[task.learner] = event.error
+        elif isinstance(event, TaskFinished):
+            assert isinstance(event.record.finding, LedgerRow)
+            rows.append(event.record.finding)
+    if faults:
+        raise LedgerFault(tuple(rows), faults)
+    return tuple(rows)
 
 
 def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:
@@ -34,13 +134,13 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
     return f"{plural(len(rows), 'statement')} checked: {told}"
 
 
-def render(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -> str:
+def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -> str:
     """Return statements as a table, with ANSI escapes if `color`; empty without statements."""
     if not rows:
         return ""
     cells = [(str(row.verdict), row.id, str(row.grade), _told(row)) for row in rows]
     styles = ["yellow" if row.verdict == Verdict.REFUTED else "" for row in rows]
-    return "\n".join(grid(_COLUMNS, cells, styles, width, color)) + "\n"
+    return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"
 
 
 def _told(row: LedgerRow) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dpaudit.contract import Grade, Support, Verdict
 from dpaudit.exact.finding import SupremumFinding
-from dpaudit.report.aligned import Lines
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, Slope, WorstCase
 
 __all__ = ["complexity_lines", "complexity_page", "supremum_brief", "supremum_lines"]

@@ -14,7 +14,7 @@ from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, R
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.record import schema_of_type
-from dpaudit.report.document import Report
+from dpaudit.report.json import Report
 from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
@@ -118,8 +118,8 @@ def _summary(lines: list[str]) -> str:
 
 
 def _field_words(record: type) -> dict[str, str]:
-    """Return the description of each field, from the docstrings of a record, its bases, and the one it copies."""
-    found = _field_words(record.taken_from) if hasattr(record, "taken_from") else {}
+    """Return the description of each field, from the docstrings of a record and its bases."""
+    found: dict[str, str] = {}
     for base in reversed(record.__mro__):
         found |= _section(_lines(base.__dict__.get("__doc__")))
     return found

@@ -218,7 +218,7 @@ class Row:
         names = {"exact": "exact", "privacy": "black box"}
         return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
 
-    def decoded(self, finding: PrivacyFinding | LawFinding) -> Mapping[str, str]:
+    def decoded(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Mapping[str, str]:
         """Return what the outputs stand for that one of its findings names, by code."""
         return self.result_of(finding).decoded
 
@@ -245,9 +245,10 @@ class Row:
     @property
     def exact_epsilon(self) -> float | None:
         """The exact epsilon at the claimed delta (at 0, where an older version stored no other); None without laws."""
-        if self.exact is None:
+        exact = self.exact
+        if exact is None:
             return None
-        return self.exact.epsilon if self.exact.epsilon_at_claim is None else self.exact.epsilon_at_claim
+        return exact.epsilon_at_claim if exact.claimed_delta and exact.epsilon_at_claim is not None else exact.epsilon
 
     @property
     def nearness(self) -> float:

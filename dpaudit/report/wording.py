@@ -73,10 +73,10 @@ def event_words(event: Event | Predicate, decoded: Mapping[str, str] | None = No
     match event:
         case Cells():
             return _cells_words(event, decoded)
-        case Interval():
-            return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case Threshold():
             return _threshold_words(event)
+        case Interval():
+            return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case Outputs():
             ranges = [f"{low}..{high}" if low < high else str(low) for low, high in event.ranges]
             values = [in_words(canonical(decode_value(value))) for value in event.values]

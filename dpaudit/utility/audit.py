@@ -34,7 +34,7 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.progress import Progress, Tell, followed
 from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
-from dpaudit.utility.error import best_error, labels_of
+from dpaudit.utility.error import labels_of
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
 from dpaudit.utility.trials import Problem, Trial, count_failures, stream_address
@@ -116,7 +116,10 @@ def audit_utility(
         `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
     """
     check_built(learner)
-    check_numbers(alpha, beta, trials, confidence, n_jobs)
+    for value_name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
+        read_number(value_name, value, 0, 1)
+    read_integer("trials", trials)
+    check_jobs(n_jobs)
     seed, most = check_seed(seed), None if most is None else read_integer("most", most)
     asked = None if setting is None else read_setting(learner, setting)
     claim = _claim(learner, alpha, beta, asked, needed=n is None)
@@ -125,8 +128,8 @@ def audit_utility(
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
-    best = _best(learner, concept, target, law, flips)
-    problem = Problem(learner, target, law, flips, alpha, setting, best)
+    of_class = not isinstance(concept, Hypothesis)
+    problem = Problem.of(learner, target, law, flips, alpha, setting, of_class=of_class)
     trial = Trial(problem, size, seed, stream_address(problem, name, size))
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
@@ -149,7 +152,7 @@ def audit_utility(
         seed=seed,
         claim_id=claim.claim_id if claim and claim.setting == setting and size >= claim.sample_size else "",
         failure=_failure(setting, alpha, claim),
-        best_error=best if setting == "agnostic" else None,
+        best_error=problem.best if setting == "agnostic" else None,
     )
 
 
@@ -172,23 +175,9 @@ def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
     if n is not None:
         return read_integer("n", n)
     if claim is None:
-        told = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-        raise InputError(told, names=("n",), id=learner.id)
+        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(text, names=("n",), id=learner.id)
     return read_integer("n", claim.sample_size)
-
-
-def _best(
-    learner: Learner,
-    concept: int | Hypothesis,
-    target: Hypothesis,
-    law: Distribution,
-    flips: NDArray[np.float64] | None,
-) -> float:
-    """Return the error of the best concept of the class; 0 without noise, where the excess is the error itself."""
-    if flips is None:
-        return 0.0
-    truth = labels_of(target, law.points)
-    return best_error(learner.concepts, law, truth, flips, of_class=not isinstance(concept, Hypothesis))
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
@@ -227,8 +216,8 @@ def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, need
 def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
     """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
 
-    A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". Whoever asks for a setting must look at
-    that of the answer: a learner with one claim has nothing else to say.
+    A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". A learner with one claim returns it
+    whatever setting is asked for, so callers check the setting of the claim.
 
     Returns
     -------
@@ -250,7 +239,7 @@ def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = 
 
 
 def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
-    """Say whether a learner's theorem speaks of points from this distribution, labelled so."""
+    """Return whether a learner's theorem speaks of points from this distribution, labelled so."""
     if law.public is None or not isinstance(learner, HasPopulations):
         return True
     labels = labels_of(concept, law.points).astype(np.float64)
@@ -267,8 +256,8 @@ def read_distribution(learner: Learner, distribution: Distribution | str) -> Dis
     if not isinstance(distribution, Distribution):
         raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
     if distribution.public is not None and not isinstance(learner, HasPopulations):
-        told = "{distribution} must have no public examples for {id!r}, to which all examples are private"
-        raise InputError(told, names=("distribution",), id=learner.id)
+        text = "{distribution} must have no public examples for {id!r}, to which all examples are private"
+        raise InputError(text, names=("distribution",), id=learner.id)
     inside = learner.domain.contains(distribution.points)
     if not inside.all():
         raise InputError(
@@ -292,21 +281,13 @@ def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, s
     return concept, stable_repr(concept)
 
 
-def check_numbers(alpha: float, beta: float, trials: int, confidence: float, n_jobs: int) -> None:
-    """Raise `InputError` for numbers out of range."""
-    for name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
-        read_number(name, value, 0, 1)
-    read_integer("trials", trials)
-    check_jobs(n_jobs)
-
-
 def read_setting(learner: Any, setting: str) -> str:
     """Return a setting that can be audited, or raise `InputError`."""
     if setting not in SETTINGS:
         raise InputError.among("setting", setting, SETTINGS)
     if setting == "solution" and not isinstance(learner, Solves):
-        told = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
-        raise InputError(told, names=("setting",), value=setting, id=learner.id)
+        text = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
+        raise InputError(text, names=("setting",), value=setting, id=learner.id)
     return setting
 
 

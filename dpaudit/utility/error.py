@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 def exceeds(error: float, alpha: float) -> bool:
-    """Say whether an error is greater than alpha by more than rounding.
+    """Return whether an error is greater than alpha by more than rounding.
 
     Sums are correctly rounded (`math.fsum`), but their terms are floats: three points of probability 0.1
     weigh 0.30000000000000004, and a claim about alpha = 0.3 must not fail for that.
@@ -127,12 +127,12 @@ def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
 
 
 class Judge:
-    """Says which outputs of a learner fail, judging each distinct output once.
+    """Decides which outputs of a learner fail, judging each distinct output once.
 
     Parameters
     ----------
     fails : callable
-        Says of an output whether it fails.
+        Returns whether an output fails.
     """
 
     def __init__(self, fails: Callable[[Hashable], bool]) -> None:
@@ -155,7 +155,7 @@ class Judge:
         return cls(lambda output: not learner.solves(output, sample))
 
     def fails(self, output: Any) -> bool:
-        """Say whether the output is a failure."""
+        """Return whether the output is a failure."""
         output = output.item() if isinstance(output, np.generic) else output
         if output not in self._known:
             self._known[output] = bool(self._fails(output))

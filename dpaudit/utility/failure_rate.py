@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import HasLaw, Learner
 from dpaudit.errors import InputError
-from dpaudit.utility.error import Judge, best_error, labels_of
+from dpaudit.utility.error import Judge
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.trials import Problem
 
@@ -65,11 +65,8 @@ class CaseFailure:
     """
 
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
-        concept, law, noise = learner.concepts.concept(case.concept_code), case.distribution, case.noise
-        best = 0.0
-        if noise is not None:
-            best = best_error(learner.concepts, law, labels_of(concept, law.points), noise, of_class=True)
-        self._problem = Problem(learner, concept, law, noise, alpha, setting, best)
+        concept = learner.concepts.concept(case.concept_code)
+        self._problem = Problem.of(learner, concept, case.distribution, case.noise, alpha, setting, of_class=True)
         self._lawful = isinstance(learner, HasLaw)
         self._known: dict[Any, float] = {}
         self._masks: dict[range, NDArray[np.bool_]] = {}

@@ -92,10 +92,10 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
     Attributes
     ----------
     concept : int or None
-        The concept's code; None where the case is told in words alone, as a learner offers it for its domain's points
-        without listing them.
+        The concept's code; None where the case is described in words alone, as a learner offers it for its domain's
+        points without listing them.
     points : list of list of int
-        The points of the distribution, a row each; none where the case is told in words alone.
+        The points of the distribution, a row each; none where the case is described in words alone.
     probabilities : list of float
         Their probabilities.
     noise : list of float

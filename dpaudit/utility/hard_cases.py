@@ -1,9 +1,9 @@
 """Hard cases for a utility audit, made from the concept class itself.
 
 A theorem promises its bound for every concept and every distribution; an audit runs a few. For labels without noise
-they are chosen so that a sample is likely to miss what tells the concept from its nearest rival: little probability,
-but more than alpha, on a point where the two differ. With noise, labels are nearly fair coins where concepts differ;
-for a problem on the points, the data lie as close to each other as they can.
+they are chosen so that a sample is likely to miss what distinguishes the concept from its nearest rival: little
+probability, but more than alpha, on a point where the two differ. With noise, labels are nearly fair coins where
+concepts differ; for a problem on the points, the data lie as close to each other as they can.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class HardCase:
     noise: Floats | None = None
 
     def is_uniform(self, size: int) -> bool:
-        """Say whether all of `size` points are equally likely."""
+        """Return whether all of `size` points are equally likely."""
         weights = self.distribution.probabilities
         return len(weights) == size and bool(np.ptp(weights) == 0)
 

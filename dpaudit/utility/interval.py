@@ -54,7 +54,7 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
 def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bool = False) -> Verdict:
     """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided".
 
-    A vacuous claim is not said to hold, but to be "vacuous"; where it fails all the same that is a violation.
+    For a vacuous claim "vacuous" replaces "holds"; one that fails is still a violation.
     """
     if failure_upper <= beta:
         return Verdict.VACUOUS if vacuous else Verdict.HOLDS
@@ -62,10 +62,10 @@ def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bo
 
 
 def is_vacuous(alpha: float, beta: float, setting: str) -> bool:
-    """Say whether a claim Pr[error > alpha] <= beta promises next to nothing: alpha or beta is 1/2 or more.
+    """Return whether a claim Pr[error > alpha] <= beta promises next to nothing: alpha or beta is 1/2 or more.
 
-    Who answers by the toss of a coin one of the two constant labellings errs on at most half of any distribution with
-    probability 1/2 at least. In the setting "solution" alpha plays no part.
+    A learner that returns one of the two constant labellings by the toss of a coin errs on at most half of any
+    distribution with probability 1/2 at least. In the setting "solution" alpha plays no part.
     """
     return beta >= GUESS or (setting != "solution" and alpha >= GUESS)
 

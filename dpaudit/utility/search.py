@@ -22,7 +22,7 @@ from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, j
 __all__ = ["RATIO", "Candidate", "Search", "estimated_size", "proposals"]
 
 RATIO = 1.02
-"""Sizes nearer to each other than this are not told apart."""
+"""Sizes nearer to each other than this are not distinguished."""
 DRAWS = 60
 """Samples on which a proposal is judged, the same random numbers for all."""
 CHECKS = 150

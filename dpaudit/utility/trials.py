@@ -22,7 +22,7 @@ from dpaudit.jsonable import jsonable
 from dpaudit.progress import Tell
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
-from dpaudit.utility.error import Judge, empirical_error, labels_of, population_error
+from dpaudit.utility.error import Judge, best_error, empirical_error, labels_of, population_error
 
 __all__ = ["Problem", "Trial", "apportioned", "count_failures", "draw_noisy", "fixed_sample", "stream_address"]
 
@@ -65,6 +65,25 @@ class Problem:
     alpha: float
     setting: str
     best: float
+
+    @classmethod
+    def of(
+        cls,
+        learner: Any,
+        concept: Hypothesis,
+        distribution: Distribution,
+        noise: NDArray[np.float64] | None,
+        alpha: float,
+        setting: str,
+        *,
+        of_class: bool,
+    ) -> Problem:
+        """Return the problem with the error of the best concept; `of_class` is whether the concept is of the class."""
+        best = 0.0
+        if noise is not None:
+            truth = labels_of(concept, distribution.points)
+            best = best_error(learner.concepts, distribution, truth, noise, of_class=of_class)
+        return cls(learner, concept, distribution, noise, alpha, setting, best)
 
     @cached_property
     def truth(self) -> NDArray[np.uint8]:

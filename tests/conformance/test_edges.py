@@ -9,7 +9,7 @@ import pytest
 
 from dpaudit import cli
 from dpaudit.arguments import parameters_of
-from dpaudit.conformance import laws as edges
+from dpaudit.conformance import edges
 from dpaudit.registry import Entry, list_learners
 
 VERBS: dict[str, list[str]] = {

@@ -357,7 +357,7 @@ def main():
 
     (HERE / "run_small.jsonl").write_bytes(lines(build()))
     run = load_run(HERE / "run_small.jsonl")
-    (HERE / "run_small.txt").write_text(console.render(run))
+    (HERE / "run_small.txt").write_text(console.full(run))
     (HERE / "run_small.json").write_text(json_report.render(run))
 
 

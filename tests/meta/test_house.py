@@ -36,7 +36,7 @@ FLOORS = {
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
 }
 
-# Lines of each room. A room may exceed its line by 5 %; beyond that the line is changed by hand, and the commit says why.
+# Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
 }
 

@@ -18,7 +18,7 @@ from dpaudit.cli import main
 from dpaudit.engine.records import Run
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import DpauditError
-from dpaudit.report import html, overview
+from dpaudit.report import console, html
 from dpaudit.report import json as json_report
 
 MOST = 2_000
@@ -175,7 +175,7 @@ def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, 
         assert anew
         assert run.total != total
         counts["another total"] += 1
-        for reporter in (overview, json_report, html):
+        for reporter in (console, json_report, html):
             assert reporter.render(run)
 
     alter()

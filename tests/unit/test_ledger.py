@@ -22,7 +22,7 @@ from dpaudit.engine.perform import check_statement
 from dpaudit.engine.records import LedgerRow
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.report import schema
-from dpaudit.report.statements import LedgerFault, check_statements
+from dpaudit.report.ledger import LedgerFault, check_statements
 
 HERE = Path(__file__).parent
 

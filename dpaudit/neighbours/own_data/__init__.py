@@ -1,4 +1,4 @@
-"""Neighbours of somebody's own dataset: its records are told apart, changed as attackers would, and put together.
+"""Neighbours of a user's own dataset: its records are taken out, changed as attackers would, and put together again.
 
-`tables` says which kinds of datasets there are; `recipes` which neighbours are tried; `make` is where a user begins.
+`tables` has an adapter for each kind of dataset; `backgrounds` the neighbours that are tried; `pairs` the entry point.
 """

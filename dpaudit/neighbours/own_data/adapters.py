@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -30,9 +30,10 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 @dataclass(frozen=True, eq=False)
 class Table(ABC):
-    """A dataset of one kind, as rows and columns."""
+    """A dataset of one kind, as rows and columns; `rebuilds` then make it one of a type that a user registered."""
 
     data: Any
+    rebuilds: tuple[Callable[[Any], Any], ...] = field(default=(), kw_only=True)
 
     @property
     def size(self) -> int:
@@ -54,16 +55,23 @@ class Table(ABC):
         """Return the same records followed by new ones; the types of all values stay as they are."""
 
     @abstractmethod
-    def take(self, index: Index) -> Any:
-        """Return a dataset of the kind given that holds these rows, in this order."""
-
-    @abstractmethod
     def records(self) -> list[Any]:
         """Return the records one by one, to be compared."""
 
     @abstractmethod
-    def content(self) -> Iterator[bytes]:
+    def _taken(self, index: Index) -> Any:
+        """Return a dataset of the kind that holds these rows, in this order."""
+
+    @abstractmethod
+    def _content(self) -> Iterator[bytes]:
         """Yield bytes that determine the dataset."""
+
+    def take(self, index: Index) -> Any:
+        """Return a dataset of the kind given that holds these rows, in this order."""
+        found = self._taken(index)
+        for rebuild in self.rebuilds:
+            found = rebuild(found)
+        return found
 
     def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
         """Return a dataset of the kind given in which some rows, by number, have other values in a column."""
@@ -74,8 +82,9 @@ class Table(ABC):
 
     def digest(self) -> str:
         """Return the SHA-256 of the kind and the content, in hexadecimal digits."""
-        found = hashlib.sha256(f"{type(self).__name__} {self.size}\n".encode())
-        for part in self.content():
+        kind = "Registered" if self.rebuilds else type(self).__name__
+        found = hashlib.sha256(f"{kind} {self.size}\n".encode())
+        for part in self._content():
             found.update(f"{len(part)}\n".encode())
             found.update(part)
         return found.hexdigest()
@@ -107,16 +116,14 @@ class ArrayTable(Table):
                     flat[i, column] = value
         return replace(self, data=found)
 
-    def take(self, index: Index) -> Any:
-        """Return a new array of these rows."""
+    def _taken(self, index: Index) -> Any:
         return self.data[index]
 
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data)
 
-    def content(self) -> Iterator[bytes]:
-        """Yield type, shape and bytes; of objects their text."""
+    def _content(self) -> Iterator[bytes]:
         yield f"{self.data.dtype.descr} {self.data.shape}".encode()
         yield _text(self.data.tolist()) if self.data.dtype.hasobject else self.data.tobytes()
 
@@ -145,8 +152,7 @@ class FrameTable(Table):
                 new.iloc[i, column] = value
         return replace(self, data=pd.concat([self.data, new]))
 
-    def take(self, index: Index) -> Any:
-        """Return a table or column of these rows."""
+    def _taken(self, index: Index) -> Any:
         found = self.data.iloc[index]
         if self.numbered:
             found.index = pd.RangeIndex(len(found), name=found.index.name)
@@ -156,8 +162,7 @@ class FrameTable(Table):
         """Return the records one by one."""
         return list(self.data.itertuples(index=False, name=None))
 
-    def content(self) -> Iterator[bytes]:
-        """Yield labels, types and values of the index and of every column."""
+    def _content(self) -> Iterator[bytes]:
         labels = [] if self.numbered else [("index", self.data.index.to_series())]
         for label, values in [*labels, *((str(name), self.data[name]) for name in self.data.columns)]:
             yield f"{label} {values.dtype}".encode()
@@ -189,16 +194,14 @@ class SparseTable(Table):
                 new[i, int(self.shown[column])] = value
         return replace(self, data=sparse.vstack([self.data, new], format="csr", dtype=self.data.dtype))
 
-    def take(self, index: Index) -> Any:
-        """Return a matrix of these rows in the format given."""
+    def _taken(self, index: Index) -> Any:
         return self.data[index].asformat(self.format)
 
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data.toarray())
 
-    def content(self) -> Iterator[bytes]:
-        """Yield type, shape and entries, in one order."""
+    def _content(self) -> Iterator[bytes]:
         held = self.data.sorted_indices()
         yield f"{held.dtype} {held.shape}".encode()
         for part in (held.indptr.astype(np.int64), held.indices.astype(np.int64), held.data):
@@ -231,16 +234,14 @@ class RecordTable(Table):
             made.append(record)
         return replace(self, data=[*self.data, *made])
 
-    def take(self, index: Index) -> Any:
-        """Return a list or tuple of these rows."""
+    def _taken(self, index: Index) -> Any:
         return self.kind([self.data[row] for row in index.tolist()])
 
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data)
 
-    def content(self) -> Iterator[bytes]:
-        """Yield the text of the records."""
+    def _content(self) -> Iterator[bytes]:
         yield _text(self.data)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ import numpy as np
 from dpaudit.errors import InputError
 
 __all__ = ["read_dataset"]
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".npy")
 
 
 def read_dataset(path: str | Path) -> Any:
@@ -29,69 +30,47 @@ def read_dataset(path: str | Path) -> Any:
         If there is no such file, it is of another format, holds no record, or cannot be read.
     """
     path = Path(path)
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        raise InputError.of("data", str(path), "a file", "that is a folder")
     if not path.is_file():
-        if path.is_dir():
-            raise InputError.of("data", str(path), "a file", "that is a folder")
-        near = get_close_matches(path.name, _names_beside(path))
+        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = get_close_matches(path.name, beside)
         hint = f"did you mean {' or '.join(near)}?" if near else ""
         raise InputError.of("data", str(path), "a file that is there", hint)
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        raise InputError.of("data", str(path), f"a file {', '.join(_READERS)}")
+    if suffix not in SUFFIXES:
+        raise InputError.of("data", str(path), f"a file {', '.join(SUFFIXES)}")
     try:
-        found = reader(path)
+        found = _read(path, suffix)
     except InputError:
         raise
-    except Exception as error:  # whatever a reader makes of somebody's file; its message may show what is in it
-        told = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
-        suffix = path.suffix.lower()
+    except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it
         hint = "; look at its first lines" if suffix in (".csv", ".tsv") else ""
-        kind = type(error).__name__
-        raise InputError(told, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
+        raise InputError(
+            "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}",
+            names=("data",),
+            path=str(path),
+            suffix=suffix,
+            kind=type(error).__name__,
+            hint=hint,
+        ) from None
     if not len(found):
         raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))
     return found
 
 
-def _names_beside(path: Path) -> list[str]:
-    return [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-
-
-def _separated(by: str) -> Callable[[Path], Any]:
-    """Return what reads a text of columns."""
-
-    def read(path: Path) -> Any:
-        import pandas as pd
-
-        try:
-            return pd.read_csv(path, sep=by)
-        except pd.errors.EmptyDataError:
-            told = "{data} must hold at least one record, and {path} is empty"
-            raise InputError(told, names=("data",), path=str(path)) from None
-
-    return read
-
-
-def _parquet(path: Path) -> Any:
+def _read(path: Path, suffix: str) -> Any:
+    if suffix == ".npy":
+        return np.load(path, allow_pickle=False)
     import pandas as pd
 
     try:
-        return pd.read_parquet(path)
+        separator = "," if suffix == ".csv" else "\t"
+        return pd.read_parquet(path) if suffix == ".parquet" else pd.read_csv(path, sep=separator)
+    except pd.errors.EmptyDataError:
+        text = "{data} must hold at least one record, and {path} is empty"
     except ImportError:
-        raise InputError(
-            "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} as .csv",
-            names=("data",),
-            path=str(path),
-        ) from None
-
-
-def _array(path: Path) -> Any:
-    return np.load(path, allow_pickle=False)
-
-
-_READERS: dict[str, Callable[[Path], Any]] = {
-    ".csv": _separated(","),
-    ".tsv": _separated("\t"),
-    ".parquet": _parquet,
-    ".npy": _array,
-}
+        text = (
+            "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} as .csv"
+        )
+    raise InputError(text, names=("data",), path=str(path))

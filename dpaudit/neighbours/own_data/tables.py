@@ -63,8 +63,7 @@ class PartsTable(Table):
             found[name], start = part.extended(own), stop
         return replace(self, data=found)
 
-    def take(self, index: Index) -> Any:
-        """Return the parts with these rows, as they were given."""
+    def _taken(self, index: Index) -> Any:
         taken = {name: part.take(index) for name, part in self.data.items()}
         return self.kind(taken if self.kind is dict else taken.values())
 
@@ -72,43 +71,10 @@ class PartsTable(Table):
         """Return the records one by one."""
         return list(zip(*(part.records() for part in self.data.values()), strict=True))
 
-    def content(self) -> Iterator[bytes]:
-        """Yield names and contents of all parts."""
+    def _content(self) -> Iterator[bytes]:
         for name, part in self.data.items():
             yield str(name).encode()
-            yield from part.content()
-
-
-@dataclass(frozen=True, eq=False)
-class Registered(Table):
-    """A dataset of a user's type: `data` is the table of its records, which `rebuild` makes one of the type again."""
-
-    rebuild: Callable[[Any], Any]
-
-    @property
-    def size(self) -> int:
-        """The number of records."""
-        return int(self.data.size)
-
-    def cells(self) -> pd.DataFrame:
-        """Return the cells of the records."""
-        return self.data.cells()
-
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones."""
-        return replace(self, data=self.data.extended(rows))
-
-    def take(self, index: Index) -> Any:
-        """Return a dataset of the user's type."""
-        return self.rebuild(self.data.take(index))
-
-    def records(self) -> list[Any]:
-        """Return the records one by one."""
-        return list(self.data.records())
-
-    def content(self) -> Iterator[bytes]:
-        """Yield what the records hold."""
-        return iter(self.data.content())
+            yield from part._content()
 
 
 @singledispatch
@@ -260,7 +226,11 @@ def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callabl
     for name, function in (("records", records), ("rebuild", rebuild)):
         if not callable(function):
             raise InputError.of(name, function, "a callable that takes a dataset")
-    table_of.register(kind, lambda data: Registered(table_of(records(data)), rebuild))
+    table_of.register(kind, lambda data: _registered(table_of(records(data)), rebuild))
+
+
+def _registered(table: Table, rebuild: Callable[[Any], Any]) -> Table:
+    return replace(table, rebuilds=(*table.rebuilds, rebuild))
 
 
 def _is_part(value: Any) -> bool:

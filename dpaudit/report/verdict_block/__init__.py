@@ -8,7 +8,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
-from dpaudit.report.aligned import Lines, aligned
+from dpaudit.report.terminal import Lines, aligned
 from dpaudit.report.verdict_block.exact import exact_lines
 from dpaudit.report.verdict_block.privacy import privacy_lines
 from dpaudit.report.verdict_block.utility import utility_lines

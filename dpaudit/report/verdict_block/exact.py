@@ -8,9 +8,9 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.aligned import Lines
 from dpaudit.report.evidence import origin_text
 from dpaudit.report.numbers import count, plural, significant
+from dpaudit.report.terminal import Lines
 from dpaudit.report.verdict_block.claim import tested_claim
 from dpaudit.report.wording import output_text
 

@@ -6,7 +6,6 @@ from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Result
 from dpaudit.registry.import_spec import is_place
-from dpaudit.report.aligned import Lines
 from dpaudit.report.evidence import (
     POWER,
     assumed_text,
@@ -23,6 +22,7 @@ from dpaudit.report.evidence import (
     scores_text,
 )
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.report.verdict_block.claim import tested_claim
 from dpaudit.report.wording import event_words
 

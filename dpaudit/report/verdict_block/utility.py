@@ -6,8 +6,8 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
-from dpaudit.report.aligned import Lines
 from dpaudit.report.numbers import count, percent, rate, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 

@@ -14,12 +14,12 @@ from cli_support import called
 from dpaudit.cli.app import app
 from dpaudit.cli.help import COMMANDS
 from dpaudit.cli.options import PLAIN
-from dpaudit.project.history import keep
-from dpaudit.project.rows import Row, Verdict
+from dpaudit.contract import Verdict
+from dpaudit.project.history import Standing, keep
 
 
-def row(verdict: Verdict, found: float) -> Row:
-    return Row(name="a|b <i>", mechanism="m.py:f", verdict=verdict, claimed=1.0, found=found, detectable=1.1)
+def row(verdict: Verdict, found: float) -> Standing:
+    return Standing(name="a|b <i>", mechanism="m.py:f", verdict=verdict, claimed=1.0, found=found, detectable=1.1)
 
 
 @pytest.fixture

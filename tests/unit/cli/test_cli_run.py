@@ -65,8 +65,8 @@ def test_a_task_that_fails_is_status_2_and_its_error_is_shown(capsys, tmp_path):
         Draft202012Validator(schema.load("run")).validate(encodable(record))
     assert cli.main(["report", str(tmp_path), "-v"]) == 2
     out, err = capsys.readouterr()
-    assert re.search(r"^ +toy-crash .* failed: privacy$", out, re.M)
-    assert re.search(r"^  toy-crash/exact/\S+: ZeroDivisionError: toy", out, re.M)
+    assert re.search(r"^x +toy-crash .* failed: privacy$", out, re.M)
+    assert re.search(r"^missing +toy-crash/exact/\S+: ZeroDivisionError: toy", out, re.M)
     assert re.search(r"^dpaudit: fault: toy-crash/exact/\S+: ZeroDivisionError: toy", err, re.M)
 
 

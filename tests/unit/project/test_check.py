@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 from dpaudit.project.check import check, estimate, status
-from dpaudit.project.rows import Row, Verdict
+from dpaudit.project.history import Standing
 from dpaudit.project.settings import Accepted, read_project
 from dpaudit.project.subject import subject_of
 from dpaudit.project.table import check_text
@@ -93,7 +94,7 @@ def project(tmp_path: Path) -> Iterator[Path]:
     sys.modules.pop("rr", None)
 
 
-def row_in(project: Path, name: str) -> Row:
+def row_in(project: Path, name: str) -> Standing:
     ((row, _),) = check(project, [name])
     return row
 
@@ -137,9 +138,9 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
     assert max(map(len, text.splitlines())) <= 80
 
 
-def row(verdict: str, **changes: Any) -> Row:
+def row(verdict: str, **changes: Any) -> Standing:
     given: dict[str, Any] = {"claimed": 1.0, "delta": 0.0, "found": 0.5, "detectable": 1.1}
-    return Row(name="a", mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))
+    return Standing(name="a", mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))
 
 
 @pytest.mark.parametrize(
@@ -160,12 +161,12 @@ def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be
     lines = check_text(
         [row("consistent", found=0.99999, detectable=1.10001), row("no evidence", exact=2.0)]
     ).splitlines()
-    assert lines[3].split() == ["a", "1", "0.999", "-", "1.11", "consistent"]
-    assert lines[4].split() == ["?", "a", "1", "0.500", "2.00", "never", "no", "evidence"]
+    assert lines[3].split() == ["a", "1", "-", "0.999", "1.11", "consistent"]
+    assert lines[4].split() == ["?", "a", "1", "2.00", "0.500", "never", "no", "evidence"]
 
 
 def test_a_long_name_has_two_lines_and_colours_mark_the_verdict() -> None:
-    long = Row(name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, claimed=1.0, why="\x1b[2J")
+    long = Standing(name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, claimed=1.0, why="\x1b[2J")
     text = check_text([long], color=True)
     assert any("\x1b[1;31m!" in line and "nnn" in line for line in text.splitlines())
     plain = check_text([long]).splitlines()
@@ -214,7 +215,7 @@ def test_options_reach_the_audit(project: Path) -> None:
     entry = 'mechanism = "rr.py:batched"\nepsilon = 1.2\nbatched = true\nrandomness = "own"\nseed = 3\ncurve = true'
     project.write_text(f'trials = 500\n[[audit]]\nname = "one"\npairs = "rr.py:PAIRS"\n{entry}\n')
     settings = read_project(project)
-    with subject_of(settings.audit[0], settings, project.parent) as subject:
+    with subject_of(settings.chosen(())[0], project.parent) as subject:
         given = subject.arguments
         assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
         assert subject.timed(10) < 5

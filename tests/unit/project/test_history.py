@@ -10,24 +10,22 @@ from typing import Any
 import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
-from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.contract import PrivacyClaim, Relation, Verdict
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, Planned, Result
 from dpaudit.engine.store import Store, load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.project.compare import Change, compare, read_rows
-from dpaudit.project.history import PLACE, keep, read_history
-from dpaudit.project.rows import Row, Verdict
+from dpaudit.project.history import PLACE, Change, Standing, compare, keep, read_history, read_standings
 from dpaudit.project.table import changes_text, history_text
 from dpaudit.report.json import render
 
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
 
-def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> Row:
+def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> Standing:
     given = {"claimed": 1.0, "delta": 0.0, "found": 0.5, "detectable": 1.1}
-    return Row(name=name, mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))
+    return Standing(name=name, mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))
 
 
 def test_checks_are_appended_and_come_back(tmp_path: Path) -> None:
@@ -82,7 +80,7 @@ def test_a_history_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
         ),
     ],
 )
-def test_what_got_worse_is_told(old: Row, new: Row, text: str, worse: bool | None) -> None:
+def test_what_got_worse_is_told(old: Standing, new: Standing, text: str, worse: bool | None) -> None:
     assert compare([old], [new]) == [Change("a", text, worse)]
     assert compare([old], [old]) == []
 
@@ -144,20 +142,21 @@ def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
     for one in made:
         store.append(one)
     store.finish()
-    privacy, utility = read_rows(tmp_path)
+    privacy, utility = read_standings(tmp_path)
     assert (privacy.name, privacy.verdict, privacy.found, privacy.exact) == ("toy (k = 2)", "violation", 1.5, 1.0)
     assert (utility.name, utility.promise) == ("toy (k = 2), hard, n = 5 (realizable)", "utility")
-    assert read_rows(tmp_path / "run.jsonl") == (privacy, utility)
+    assert read_standings(tmp_path / "run.jsonl") == (privacy, utility)
     (tmp_path / "report.json").write_text(render(load_run(tmp_path / "run.jsonl")))
-    assert read_rows(tmp_path / "report.json") == (privacy, utility)
+    assert read_standings(tmp_path / "report.json") == (privacy, utility)
 
 
 def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
     keep([row()], tmp_path)
     path = keep([row("violation")], tmp_path)
-    assert read_rows(path) == read_rows(tmp_path) == read_rows(tmp_path / PLACE.parent) == (row("violation"),)
+    for place in (path, tmp_path, tmp_path / PLACE.parent):
+        assert read_standings(place) == (row("violation"),)
     privacy_finding("violation", epsilon_lower=1.5).save(tmp_path / "finding.json")
-    (one,) = read_rows(tmp_path / "finding.json")
+    (one,) = read_standings(tmp_path / "finding.json")
     assert (one.verdict, one.found) == ("violation", 1.5)
 
 
@@ -174,4 +173,4 @@ def test_what_cannot_be_compared_is_refused(name: str, content: str | None, told
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises((InputError, ToolFault), match=told):
-        read_rows(tmp_path / name)
+        read_standings(tmp_path / name)

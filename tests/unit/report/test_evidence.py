@@ -110,7 +110,7 @@ def test_the_cost_of_learning_an_event_is_the_one_that_audits_are_planned_with()
     assert (LEARNING, LEARNING_OF_BETS) == (3, 2)
     assert "detects with a third of the confirmation runs" in told.assumed_text(finding())
     assert "detect with half of the runs" in told.assumed_text(BETS)
-    assert "that a third of the runs detect" in console.render(load_small())
+    assert "that a third of the runs detect" in console.full(load_small())
 
 
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
@@ -152,7 +152,7 @@ def variants():
         yield put(run, *(retold(r, verdict=utility if r.kind == "utility" else privacy) for r in audits))
 
 
-@pytest.mark.parametrize("render", [console.render, json_report.render, html.render])
+@pytest.mark.parametrize("render", [console.full, json_report.render, html.render])
 def test_no_report_says_that_something_passed(render):
     for run in variants():
         assert not re.search(r"\bpass(es|ed|ing)?\b", render(run), re.IGNORECASE)

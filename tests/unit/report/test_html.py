@@ -202,9 +202,8 @@ def test_numbers_of_the_table_are_in_the_json_report(small):
     for line in re.findall("<tr data-k.*?</tr>", table)[:2]:
         row = rows[re.search(">([^<]*)</a>", line)[1]]
         keys = [float(v) for v in re.findall('class="num" data-v="([^"]*)"', line)]
-        exact = -1 if row["exact"] is None else row["exact"]["epsilon_at_claim"]
-        assert keys[:3] == [row["claim"]["epsilon"], row["claim"]["delta"], exact]
-        assert keys[3:5] == [row["blackbox"]["epsilon_lower"], row["blackbox"]["detectable_epsilon"]]
+        names = ("claimed_epsilon", "claimed_delta", "exact_epsilon", "epsilon_lower", "detectable_epsilon")
+        assert keys[:5] == [-1 if row["numbers"][name] is None else row["numbers"][name] for name in names]
 
 
 def test_delta_decides_where_the_claim_has_one():

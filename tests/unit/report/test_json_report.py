@@ -10,7 +10,7 @@ from dpaudit.errors import ToolFault
 from dpaudit.record import decode, encodable
 from dpaudit.report import json as json_report
 from dpaudit.report import schema
-from dpaudit.report.document import Report
+from dpaudit.report.json import Report
 
 
 def variants():
@@ -38,32 +38,20 @@ def test_rows_hold_the_numbers_as_they_are():
     run = load_small()
     document = json.loads(json_report.render(run))
     good, bare, bets = document["learners"]
-    assert good["exact"]["epsilon"] == first(run, "exact").finding.epsilon
-    assert good["blackbox"]["epsilon_lower"] == 0.50021
-    assert good["utility"]["joint_confidence"] == 0.95
-    assert (bare["utility"]["setting"], bare["utility"]["failure"]) == ("empirical", "error on the sample > 0.1")
-    assert [(s["setting"], s["failure"], s["n"]) for s in bare["utility"]["settings"]] == [
-        ("realizable", "error > 0.1", 37),
+    findings = {result["task"]: result["finding"] for result in document["results"]}
+    assert good["numbers"]["exact_epsilon"] == first(run, "exact").finding.epsilon
+    assert good["numbers"]["epsilon_lower"] == findings[good["deciding"]["privacy"]]["epsilon_lower"] == 0.50021
+    assert (good["joint_confidence"], bets["joint_confidence"], bare["hard_cases"]) == (0.95, None, 2)
+    assert findings[bare["deciding"]["utility"]]["setting"] == "empirical"
+    settings = {setting: findings[task] for setting, task in bare["deciding_settings"].items()}
+    assert [(s, f["failure"], f["n"]) for s, f in settings.items()] == [
         ("empirical", "error on the sample > 0.1", 1),
+        ("realizable", "error > 0.1", 37),
     ]
-    assert bets["utility"] is None
     assert bets["missing"]["utility"] == "no audit of utility was planned"
-    assert bare["exact"]["epsilon"] == "inf"
-    assert (bare["blackbox"], bare["missing"]) == (None, {"privacy": "the learner claims no privacy"})
-    assert bets["blackbox"]["power"] == {
-        "detectable_epsilon": 0.93,
-        "detectable_at": "unlikelier side",
-        "detectable_delta": 0.0021,
-        "frontier": [[0.1, 0.93], [0.01, 1.4], [0.001, 3.1], [0.0001, "inf"]],
-        "design": "sequential",
-        "pairs": 2,
-        "events": 0,
-        "scores": [],
-        "budget": {"used": 4000, "allowed": 4000, "checks": 0},
-        "errors": {"verdict": 0.025, "epsilon_lower": 0.025},
-        "origins": {"given": 2},
-    }
-    assert good["blackbox"]["power"]["origins"] == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
+    assert (bare["numbers"]["exact_epsilon"], bare["numbers"]["claimed_epsilon"]) == ("inf", None)
+    assert ("privacy" in bare["deciding"], bare["missing"]) == (False, {"privacy": "the learner claims no privacy"})
+    assert good["verdict"] == {"privacy": "consistent", "utility": "vacuous", "overall": "consistent"}
     assert document["positive_controls"][0]["convicted_by"] == ["exact", "black box"]
     assert document["results"] == [encodable(result) for result in run.results]
     assert document["totals"] == {

@@ -135,8 +135,8 @@ def mechanism(data: Any, rng: np.random.Generator) -> float:
 AUDITS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "pairs too": (mechanism, {"data": [31], "pairs": [(1, 2)]}, "pairs must be left out where data is given"),
     "a number of examples": (mechanism, {"data": [31], "n": 3}, "n must be left out where data is given"),
-    "bounds of nothing": (mechanism, {"bounds": (0, 1)}, "bounds says something of data, which must be given too"),
-    "a unit of nothing": (mechanism, {"unit": "user"}, "unit says something of data, which must be given too"),
+    "bounds of nothing": (mechanism, {"bounds": (0, 1)}, "bounds belongs to data, which must be given too"),
+    "a unit of nothing": (mechanism, {"unit": "user"}, "unit belongs to data, which must be given too"),
     "nothing": (mechanism, {}, "pairs must be given, or data to make them of"),
     "an empty dataset": (mechanism, {"data": []}, "data must hold at least one record"),
 }

@@ -1,0 +1,108 @@
+"""The columns of every table of mechanisms: console, HTML, Markdown and JSON show the numbers that stand here.
+
+A new column is a line of `COLUMNS` and its number in `numbers_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from dpaudit.report.numbers import significant, value_text
+from dpaudit.report.view import Mechanism, Row
+
+__all__ = ["COLUMNS", "PRIVACY", "Column", "Numbers", "columns_of", "numbers_of"]
+
+Numbers: TypeAlias = Mapping[str, float | None]
+"""Name of a column, or of a number that a column needs, -> the number; None where nothing was audited."""
+
+
+class Column(NamedTuple):
+    """A number of a mechanism.
+
+    Attributes
+    ----------
+    name : str
+        Its key in JSON, and in what `numbers_of` returns.
+    head : str
+        Its head in plain text, which may have two lines.
+    title : str
+        Its head where symbols can be shown.
+    promise : {"privacy", "accuracy"}
+        What it is about.
+    towards : {"nearest", "down", "up", "given"}
+        How it is rounded: to three digits, a lower bound down and an upper bound up; not at all if it was given.
+    apart : str
+        The name of the number on whose side of it the text stays.
+    scale : float
+        What it is multiplied by: 100 for a number in per cent.
+    low : str
+        The name of the lower end, of an interval whose upper end the number is.
+    absent : str
+        The text where there is no number.
+    """
+
+    name: str
+    head: str
+    title: str
+    promise: Literal["privacy", "accuracy"]
+    towards: str = "nearest"
+    apart: str = ""
+    scale: float = 1.0
+    low: str = ""
+    absent: str = "-"
+
+    def text(self, numbers: Numbers) -> str:
+        """Return the number as text."""
+        value, low = numbers.get(self.name), numbers.get(self.low)
+        if value is None:
+            return self.absent
+        if low is not None:
+            return f"{self._rounded(low, 'down', numbers)}-{self._rounded(value, 'up', numbers)}"
+        return value_text(value) if self.towards == "given" else self._rounded(value, self.towards, numbers)
+
+    def _rounded(self, value: float, towards: str, numbers: Numbers) -> str:
+        apart, error = numbers.get(self.apart), numbers.get(f"{self.name}_error") or 0.0
+        return significant(
+            self.scale * value,
+            towards,
+            digits=3,
+            apart_from=None if apart is None else self.scale * apart,
+            error=error,
+            infinity="never" if self.name == "detectable_epsilon" else "inf",
+        )
+
+
+COLUMNS = (
+    Column("claimed_epsilon", "claimed\nepsilon", "claimed ε", "privacy", "given", absent="none"),
+    Column("claimed_delta", "claimed\ndelta", "claimed δ", "privacy", "given"),
+    Column("exact_epsilon", "exact\nepsilon", "exact ε", "privacy", apart="claimed_epsilon"),
+    Column("epsilon_lower", "found\n>=", "found ε ≥", "privacy", "down", "claimed_epsilon"),
+    Column("detectable_epsilon", "would\ncatch>=", "would catch ε ≥", "privacy", "up", "claimed_epsilon"),
+    Column("failure_rate", "fails\n%", "fails, %", "accuracy", apart="beta", scale=100),
+    Column("failure_upper", "interval\n%", "interval, %", "accuracy", apart="beta", scale=100, low="failure_lower"),
+    Column("beta", "allowed\n%", "allowed, %", "accuracy", scale=100),
+)
+"""The claim, the exact epsilon at the claimed delta, what runs found and would have detected; the failure rate of the
+worst hard case, its interval, and what is allowed."""
+
+PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
+
+
+def numbers_of(shown: Row | Mechanism) -> dict[str, float | None]:
+    """Return the numbers of a mechanism, by name."""
+    tested, accurate = (shown, shown) if isinstance(shown, Row) else (shown.tested, shown.accurate)
+    sources: list[tuple[Any, dict[str, str]]] = [
+        (tested.claim, {"claimed_epsilon": "epsilon", "claimed_delta": "delta"}),
+        (tested, {"exact_epsilon": "exact_epsilon"}),
+        (tested.exact, {"exact_epsilon_error": "error"}),
+        (tested.blackbox, {name: name for name in ("epsilon_lower", "detectable_epsilon")}),
+        (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
+    ]
+    return {name: getattr(source, own, None) for source, names in sources for name, own in names.items()}
+
+
+def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:
+    """Return the columns of a table of plain text: no delta where all are 0, and intervals only in a whole one."""
+    left = set() if any(one["claimed_delta"] for one in numbers) else {"claimed_delta"}
+    return [column for column in columns if column.name not in left and (whole or not column.low)]

@@ -1,0 +1,202 @@
+"""What a terminal shows: tables, by rich, and lines of a label and a text; colours repeat what words and marks say."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from dpaudit.contract import Verdict
+from dpaudit.escaping import harmless
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["WIDTH", "Head", "Lines", "aligned", "laid_out", "painted", "style_of", "table"]
+
+Cell: TypeAlias = str | tuple[str, ...]
+Lines: TypeAlias = list[tuple[str, str]]
+"""A label and a text for each line."""
+
+WIDTH = 120
+"""The columns of what is shown whole."""
+_STYLES = {"bad": "bold red", "ok": "blue", "none": "bold"}
+"""Tone of a verdict -> its style, in rich's words."""
+_ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
+_BOLD = ("BAD INPUT", "INTERRUPTED")
+"""Labels, beside verdicts, that are bold."""
+_TEXT_AT = 13
+"""The column at which the texts of lines begin."""
+_COMMANDS = ("repeat", "resume")
+"""Labels of commands, which are broken so that a shell reads them as one."""
+_LEAST, _TEXT, _GAP = 12, 30, 2
+"""In a table: the least columns of a name and of a text, and those between two cells."""
+_ESCAPE, _END = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
+
+
+def style_of(verdict: Verdict, calm: str = "") -> str:
+    """Return the style of the row of a verdict; `calm` where nothing about it needs a look."""
+    return _STYLES[verdict.tone] if verdict.needs_look else calm
+
+
+def painted(text: str, style: str) -> str:
+    """Return text with the ANSI escapes of a style."""
+    return f"{_ESCAPES[style]}{text}\x1b[0m" if style else text
+
+
+def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool = True) -> str:
+    """Return lines as aligned text, broken below themselves at `width` columns, commands so that a shell takes them.
+
+    With ``shell=False`` what repeats a finding is Python, which is broken as text is.
+    """
+    rows: list[str] = []
+    for label, text in lines:
+        fill = _command_parts if shell and label in _COMMANDS else _text_parts
+        first, *more = fill(text, max(width - _TEXT_AT, 20)) or [""]
+        rows.append(painted(label, _style_of_label(label) if color else "") + " " * (_TEXT_AT - len(label)) + first)
+        rows += [" " * _TEXT_AT + part for part in more]
+    return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+def _style_of_label(label: str) -> str:
+    """Return the style of a label: that of the verdict whose word it is, in capitals."""
+    verdict = next((verdict for verdict in Verdict if label == verdict.upper()), None)
+    return _STYLES.get(verdict.tone, "") if verdict else "bold" if label in _BOLD else ""
+
+
+def aligned(lines: Lines) -> str:
+    """Return lines with their texts below each other, unbroken."""
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name.ljust(width)}  {harmless(text)}" for name, text in lines) + "\n"
+
+
+def _text_parts(text: str, width: int) -> list[str]:
+    return textwrap.wrap(harmless(text), width, break_on_hyphens=False)
+
+
+def _command_parts(text: str, width: int) -> list[str]:
+    """Break a command between its words; all parts but the last end with a backslash."""
+    parts = [""]
+    try:
+        words = shlex.split(text)
+    except ValueError:  # a file that was written by hand may hold any text there
+        return _text_parts(text, width)
+    for word in words:
+        quoted = harmless(shlex.quote(word))
+        if parts[-1] and len(parts[-1]) + len(quoted) + 3 > width:
+            parts.append("")
+        parts[-1] += f" {quoted}" if parts[-1] else quoted
+    return [*(f"{part} \\" for part in parts[:-1]), parts[-1]]
+
+
+class Head(NamedTuple):
+    """The head of a column.
+
+    Attributes
+    ----------
+    text : str
+        Its text, which may have several lines.
+    kind : {"number", "word", "name", "text"}
+        Numbers stand at the right. Where a line is too long, names go on in a second one, if they may, and lose what
+        does not fit, and texts are broken as often as they have to be.
+    """
+
+    text: str
+    kind: str = "number"
+
+
+def table(
+    heads: Sequence[Head],
+    rows: Sequence[Sequence[Cell]],
+    styles: Sequence[str] = (),
+    width: int = WIDTH,
+    color: bool = False,
+    deep: int = 2,
+) -> list[str]:
+    """Return the lines of a table with a rule below its heads and one at its end.
+
+    Parameters
+    ----------
+    heads : sequence of Head
+        The columns.
+    rows : sequence of sequences of Cell
+        The cells: a text, or several lines.
+    styles : sequence of str
+        The style of each row, in rich's words, as "bold red"; "" is none.
+    width : int
+        The most columns of a line.
+    color : bool
+        Whether to colour with ANSI escapes.
+    deep : int
+        The most lines of a name.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    top = max(head.text.count("\n") for head in heads) + 1
+    for head in heads:
+        drawn.add_column(
+            "\n" * (top - 1 - head.text.count("\n")) + head.text,
+            justify="right" if head.kind == "number" else "left",
+            no_wrap=head.kind == "word" or (head.kind == "name" and deep == 1),
+            overflow="fold",
+            min_width=None if head.kind in ("name", "text") else max(map(len, head.text.split("\n"))),
+        )
+    for row, style in zip(_cut(heads, rows, width, deep), styles or [""] * len(rows), strict=True):
+        drawn.add_row(*map(Text, row), style=style or None)
+    console = _console(width, color)
+    lines = ["".join(part.text for part in line).rstrip() for line in console.render_lines(drawn, pad=False)]
+    rule = "-" * max(map(len, lines))
+    with console.capture() as captured:
+        console.print(drawn)
+    # The blanks that fill the last cells go; the escapes among them stay.
+    shown = [_END.sub(lambda end: "".join(_ESCAPE.findall(end[0])), line) for line in captured.get().splitlines()]
+    return [*shown[:top], rule, *shown[top:], rule]
+
+
+def _console(width: int, color: bool) -> Console:
+    """Return a console of rich that changes nothing in what it is given."""
+    from rich.console import Console
+
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+def _shown(cell: Cell) -> str:
+    return harmless(cell) if isinstance(cell, str) else "\n".join(map(harmless, cell))
+
+
+def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep: int) -> list[list[str]]:
+    """Return the rows with names cut to as many lines of what the other columns leave; of texts nothing is cut."""
+    rest = 0
+    for i, head in enumerate(heads):
+        cells = (head.text, *(_shown(row[i]) for row in rows))
+        needed = max(len(line) for cell in cells for line in cell.split("\n"))
+        rest += {"name": 0, "text": min(needed, _TEXT)}.get(head.kind, needed)
+    room = deep * max(_LEAST, width - rest - _GAP * (len(heads) - 1))
+    names = [head.kind == "name" for head in heads]
+    return [
+        [_shortened(_shown(one), room) if name else _shown(one) for name, one in zip(names, row, strict=True)]
+        for row in rows
+    ]
+
+
+def _shortened(text: str, room: int) -> str:
+    """Return a text that fits: parameters lose their end; of a name both ends stay, which differ from others'."""
+    kept = room - 2
+    if len(text) <= room:
+        return text
+    return f"{text[:kept]}.." if " (" in text[:kept] else f"{text[: kept - kept // 2]}..{text[-(kept // 2) :]}"
