@@ -126,7 +126,7 @@ def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: _Runs) -> Res
         _certify(
             asked, runs, result, subject.mechanism,
             lambda: subject.pairs() if asked.data else subject.arguments.get("pairs"), name=named.id,
-            strategy=given if is_strategy(given) else None, n=None if given else named.n,
+            strategy=given if is_strategy(given) else None, n=named.n if subject.place is None else None,
             place=asked.data or asked.pairs or "crafted pairs",
         )  # fmt: skip
     return result

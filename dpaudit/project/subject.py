@@ -137,7 +137,7 @@ def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relatio
 
 def _place(text: str | None, role: str, root: Path) -> Place | None:
     """Return the place that a text names, files from the root; None for an id, for pairs:NUMBER and for none."""
-    if text is None or is_source(text) or not is_place(text):
+    if text is None or is_source(text) or not (is_place(text) or role == "--pairs"):
         return None
     place = Place.parse(role, text)
     return Place(role, str(root / place.source), place.name) if place.is_file else place
@@ -157,10 +157,10 @@ def _placed(audit: Audit, place: Place) -> Any:
     mechanism = place.find()
     check_built(mechanism, audit.mechanism)
     if not isinstance(mechanism, Learner) and not callable(mechanism):
-        told = f"{audit.mechanism} must be a function (data, rng) -> output or a learner, got {mechanism!r:.100}"
-        raise InputError(told)
+        raise InputError(f"{audit.mechanism} must be a function (data, rng) -> output, got {mechanism!r:.100}")
     if not isinstance(mechanism, Learner) and audit.n is not None:
-        raise InputError(f"n is for learners, whose samples are crafted; {audit.mechanism} gets the pairs given")
+        text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
+        raise InputError(text, names=("n",), audited=audit.mechanism)
     return mechanism
 
 

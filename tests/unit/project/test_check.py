@@ -192,7 +192,7 @@ def test_the_estimate_grows_with_the_runs(project: Path) -> None:
         ('mechanism = "rr.py:response"', "epsilon must be given: the mechanism makes no claim of its own"),
         (
             'mechanism = "rr.py:NUMBER"\nepsilon = 1',
-            "rr.py:NUMBER must be a function (data, rng) -> output or a learner",
+            "rr.py:NUMBER must be a function (data, rng) -> output",
         ),
         ('mechanism = "rr.py:response"\nepsilon = 1\nn = 3', "n is for learners, whose samples are crafted"),
         ('mechanism = "rr.py:response"\nepsilon = 1\nparameters = {a = 1}', "parameters are for installed learners"),
@@ -255,7 +255,7 @@ def test_pairs_are_made_of_a_dataset_whose_values_are_not_told(project: Path) ->
     [
         ('data = "peple.csv"', "did you mean people.csv"),
         ('data = "people.csv"\npairs = "rr.py:PAIRS"', "pairs must be left out where data is given"),
-        ("bounds = [0, 1]", "bounds says something of data, which must be given too"),
+        ("bounds = [0, 1]", "bounds belongs to data, which must be given too"),
         ('data = "people.csv"\nbounds = { w = [0, 1] }', "w"),
         ('data = "people.csv"\nunit = "person"', "person"),
     ],
