@@ -255,7 +255,7 @@ def test_pairs_are_made_of_a_dataset_whose_values_are_not_told(project: Path) ->
     [
         ('data = "peple.csv"', "did you mean people.csv"),
         ('data = "people.csv"\npairs = "rr.py:PAIRS"', "pairs must be left out where data is given"),
-        ("bounds = [0, 1]", "bounds says something of data, which must be given too"),
+        ("bounds = [0, 1]", "bounds belongs to data, which must be given too"),
         ('data = "people.csv"\nbounds = { w = [0, 1] }', "w"),
         ('data = "people.csv"\nunit = "person"', "person"),
     ],
