@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
-from dpaudit.contract import LATER, PARTS, HasStreamId, Learner
+from dpaudit.contract import LATER, PARTS
 from dpaudit.errors import InputError
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "read_choice",
     "read_integer",
     "read_number",
-    "stream_id_of",
 ]
 
 CONFIDENCE = 0.999
@@ -112,17 +111,6 @@ def check_names(given: Collection[str], function: Callable[..., Any], *taken: st
             near = get_close_matches(name, allowed)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
-
-
-def stream_id_of(learner: Learner) -> str:
-    """Return what stands for a learner in the addresses of random streams: its `stream_id`, by default its id.
-
-    A subclass with an id of its own does not inherit it: two learners would share their streams.
-    """
-    named = (kind for kind in type(learner).__mro__ if not vars(kind).keys().isdisjoint(("id", "stream_id")))
-    if isinstance(learner, HasStreamId) and "stream_id" in vars(next(named)):
-        return learner.stream_id
-    return learner.id
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Domain, Hypothesis, InputError, Relation
+from dpaudit.contract import Domain, Hypothesis, InputError, Relation
 from dpaudit.contract import Sample as Examples
 from learners.arrays import Bools, Integers, Labels
 
@@ -24,7 +24,7 @@ MOST = 2**62
 class Sample:
     """A labelled multiset: distinct examples in lexicographic order, each with a count.
 
-    Make one with `Sample.of`, `Sample.draw` or a domain's `sample`; the constructor takes canonical arrays as they are.
+    Make one with `Sample.of`, or a domain's `sample` or `draw`; the constructor takes canonical arrays as they are.
 
     Attributes
     ----------
@@ -90,29 +90,6 @@ class Sample:
         return _canonical(
             np.zeros((0, domain.dimension), dtype=np.int64), np.zeros(0, np.uint8), np.zeros(0, np.int64), None, domain
         )
-
-    @classmethod
-    def draw(
-        cls,
-        concept: Hypothesis,
-        distribution: Distribution,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        domain: Domain | None = None,
-    ) -> Sample:
-        """Draw n independent examples from a distribution, with its public flags, labelled by a concept.
-
-        One multinomial draw over the distribution's points gives the counts, so n = 1e12 costs the same as n = 10.
-        """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"n must be an integer >= 1, got {n!r}")
-        weights = np.asarray(distribution.probabilities, dtype=np.float64)
-        counts = rng.multinomial(int(n), weights / weights.sum())
-        seen = counts > 0
-        points = distribution.points[seen]
-        public = None if distribution.public is None else distribution.public[seen]
-        return cls.of(points, concept.predict(points), counts[seen], public, domain=domain)
 
     @property
     def n(self) -> int:

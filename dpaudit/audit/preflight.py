@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from dpaudit import seeding
 from dpaudit.audit.evidence import Answer, Check, CheckName
-from dpaudit.audit.probe_runs import (
+from dpaudit.audit.probing import (
     Label,
     arrangements,
     equal_global_generators,
@@ -30,9 +30,9 @@ from dpaudit.audit.probe_runs import (
     moved_clocks,
     one_way,
     other_process,
+    probe_warnings,
     ticking_clocks,
 )
-from dpaudit.audit.probing import probe_warnings
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents
@@ -225,7 +225,7 @@ class Hygiene:
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
-            outputs = naming_input(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
+            outputs = naming_input(lambda: where, self.mechanism, self.pair.sides[side], rng, self.runs, contexts)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before

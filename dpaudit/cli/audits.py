@@ -138,14 +138,14 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     repeat : str, optional
         The command that makes them again; that of the first result by default.
     """
-    from dpaudit.cli.verdict_summary import brief_block
     from dpaudit.engine.outcome import OPEN, leaves_open, refutes
     from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
+    from dpaudit.report.brief import brief_block
+    from dpaudit.report.details import verdict_block
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
     from dpaudit.report.terminal import laid_out
-    from dpaudit.report.verdict_block import verdict_block
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
     if shown.json:

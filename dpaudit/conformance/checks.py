@@ -28,7 +28,6 @@ from dpaudit.contract import (
     HasPicturedInstance,
     HasSampleSize,
     HasSettings,
-    HasStreamId,
     HasUtility,
     Instance,
     Learner,
@@ -105,8 +104,7 @@ def check_constructor_only_stores(learner: Learner) -> None:
 
 def check_names(learner: Learner) -> None:
     """Check that ids are lower-case words joined by hyphens, and that there are a docstring and an instance."""
-    for id in (learner.id, *([learner.stream_id] if isinstance(learner, HasStreamId) else [])):
-        require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", id) is not None, learner, f"bad id {id!r}")
+    require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.id) is not None, learner, f"bad id {learner.id!r}")
     require(bool(type(learner).__doc__), learner, "the class needs a docstring with its theorem and source")
     instances: dict[str, Any] = {"instance": learner.instance}
     if isinstance(learner, HasPicturedInstance) and not isinstance(learner, HasFault):

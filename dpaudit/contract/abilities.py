@@ -33,7 +33,6 @@ __all__ = [
     "HasSampleSize",
     "HasScene",
     "HasSettings",
-    "HasStreamId",
     "HasSupremum",
     "HasSymmetries",
     "HasUtility",
@@ -239,15 +238,6 @@ class HasFault(Protocol):
         """The leak, in a sentence; a class attribute."""
 
 
-@runtime_checkable
-class HasStreamId(Protocol):
-    """An address in random streams of its own: a learner that is renamed keeps its outputs."""
-
-    @property
-    def stream_id(self) -> str:
-        """The old id of a renamed learner, which stands in the addresses of random streams; a class attribute."""
-
-
 ABILITIES: Mapping[str, type[Any]] = {
     "law": HasLaw,
     "exact_law": HasExactLaw,
@@ -266,6 +256,5 @@ ABILITIES: Mapping[str, type[Any]] = {
     "pictured": HasPicturedInstance,
     "scene": HasScene,
     "fault": HasFault,
-    "stream_id": HasStreamId,
 }
 """Every optional ability, by the method or attribute that offers it."""

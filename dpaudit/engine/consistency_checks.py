@@ -1,4 +1,4 @@
-"""Checks that a stored record makes sense: each number agrees with the others, and the record with its header."""
+"""Checks that a stored record is consistent: each number agrees with the others, and the record with its header."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def check_header(header: Header) -> None:
 
 
 def check_record(header: Header, record: Result | Failure) -> None:
-    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding makes sense.
+    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent.
 
-    What a finding says is compared with itself (verdict with bound and claim, counts with runs), with the arguments of
-    its task, with the learner's claim, and with seed, controls and versions in the header.
+    The fields of a finding are compared with each other (verdict with bound and claim, counts with runs), with the
+    arguments of its task, with the learner's claim, and with seed, controls and versions in the header.
     """
     index = record.index
     planned = header.plan[index] if index < len(header.plan) else None
@@ -48,7 +48,7 @@ def check_record(header: Header, record: Result | Failure) -> None:
     _same("learner", record.learner, planned.learner, "the plan")
     _same("kind", record.kind, planned.kind, "the plan")
     if isinstance(record, Result):
-        if hasattr(record.finding, "seed"):
+        if not isinstance(record.finding, LawFinding | LedgerRow):
             _same("seed", record.finding.seed, header.seed, "the header")
         _check(record.finding, record.arguments, record)
     if header.state != State.NEVER:  # earlier versions did not always store what these need
@@ -56,7 +56,7 @@ def check_record(header: Header, record: Result | Failure) -> None:
 
 
 def _check_origin(header: Header, record: Result | Failure) -> None:
-    """Raise `ToolFault` unless a record is what its key and the header say."""
+    """Raise `ToolFault` unless a record agrees with its key and the header."""
     key = Task(record.learner, record.parameters, record.arguments).key
     if key != record.task:
         raise ToolFault(f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
@@ -132,7 +132,7 @@ def _exact(finding: LawFinding, arguments: ExactArguments, record: Result) -> No
     _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
     _same("claimed_delta", finding.claimed_delta, claim.delta if claim else 0.0, "the claim")
     stands = finding.verdict == Verdict.VIOLATION
-    told = f"{finding.verdict} with epsilon {finding.epsilon}, delta {finding.delta_at_claim} at the claim"
+    found = f"{finding.verdict} with epsilon {finding.epsilon}, delta {finding.delta_at_claim} at the claim"
     if finding.claimed_epsilon is None:
         possible = not stands
     elif finding.claimed_delta:  # the error of delta is not stored
@@ -141,7 +141,7 @@ def _exact(finding: LawFinding, arguments: ExactArguments, record: Result) -> No
         least = finding.epsilon - finding.error if finding.enclosure is None else finding.enclosure[0]
         possible = (least > finding.claimed_epsilon) == stands
     if not possible:
-        raise ToolFault(f"{told}, and a claim of {finding.claimed_epsilon}, {finding.claimed_delta}")
+        raise ToolFault(f"{found}, and a claim of {finding.claimed_epsilon}, {finding.claimed_delta}")
 
 
 @_check.register

@@ -68,10 +68,10 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise `InputError` if a file of a run is a symbolic link: whoever made it chose what would be written to."""
+    """Raise `InputError` if a file of a run is a symbolic link, which would lead the writing elsewhere."""
     if path.is_symlink():
-        told = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
-        raise InputError(told, names=("out",), path=path)
+        message = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
+        raise InputError(message, names=("out",), path=path)
 
 
 def _unlinked(path: str, flags: int) -> int:
@@ -99,7 +99,7 @@ def free_backup(path: Path) -> Path:
 
 FILENAME = "run.lock"
 PATIENCE = 0.2
-"""Seconds: whoever opens the file while its holder removes it needs a second try."""
+"""Seconds: a process that opens the file while its holder removes it needs a second try."""
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
 """Errors of file systems that have no locks, as some network file systems."""
 
@@ -108,8 +108,8 @@ NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
 def held(folder: Path) -> Iterator[None]:
     """Hold a folder for this process while the block runs.
 
-    The system lets go of the lock when the process ends, however it ends, so that the file of one that was killed
-    stands in nobody's way. Where the file system knows no locks, nothing is held.
+    The system releases the lock when the process ends, however it ends, so that the file of one that was killed blocks
+    no other. Where the file system has no locks, nothing is held.
 
     Raises
     ------
@@ -137,8 +137,8 @@ def _taken(path: Path) -> BaseFileLock | None:
     try:
         lock.acquire()
     except Timeout:
-        told = "another run (process {holder}) is writing to {folder}: wait for it, or choose another {out}"
-        raise InputError(told, names=("out",), holder=_holder(path), folder=path.parent) from None
+        message = "another run (process {holder}) is writing to {folder}: wait for it, or choose another {out}"
+        raise InputError(message, names=("out",), holder=_holder(path), folder=path.parent) from None
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise

@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from dpaudit.arguments import addressed_parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Distribution, Evidence, Grade, HasScene, Picture, Statement, Verdict
@@ -157,7 +157,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
         If the learner's `picture` returns something other than a `Picture`.
     """
     seed = check_seed(seed)
-    address = ("picture", stream_id_of(learner), jsonable(addressed_parameters_of(learner)), n)
+    address = ("picture", learner.id, jsonable(addressed_parameters_of(learner)), n)
     rng = generator(seed, *address, "scene")
     if isinstance(learner, HasScene):
         sample, target = learner.scene(rng)
@@ -183,7 +183,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     paths : tuple of str
         Where statements were looked for besides the installed packages: the command that repeats the row names them.
     time_limit : float, optional
-        Seconds after which the check is stopped; the statement is then undecided, and the row says in which part.
+        Seconds after which the check is stopped; the statement is then undecided, and the row names the part.
 
     Raises
     ------

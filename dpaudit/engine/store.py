@@ -62,7 +62,7 @@ class Store:
         Raises
         ------
         InputError
-            If the file belongs to another run: the message says what differs; or if it is a symbolic link.
+            If the file belongs to another run: the message names what differs; or if it is a symbolic link.
         ToolFault
             If a line is corrupt (a torn end is not: it is cut off and its tasks done again).
         """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.events.wide import WIDTH, Reducer
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.leaf import Leaf, spread
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
 from dpaudit.outputs.shared import join
@@ -170,13 +170,8 @@ class Flattener:
             if left <= 0:
                 break
             values, where = leaf.read(outputs)
-            found = _as_columns(values)[:, :left]
-            left -= found.shape[1]
-            if where is not None:
-                placed = np.full((len(outputs), found.shape[1]), MISSING)
-                placed[where] = found
-                found = placed
-            columns.append(found)
+            columns.append(spread(_as_columns(values)[:, :left], where, len(outputs), MISSING))
+            left -= columns[-1].shape[1]
         if not columns:
             return np.zeros((len(outputs), 1))
         return finite(np.concatenate(columns, axis=1))
@@ -212,12 +207,10 @@ class TextNumbers:
 
     def __call__(self, values: Sequence[Any]) -> Matrix:
         """Return the rows (number of the text, length)."""
-        listed = (
-            values if type(values) is list and set(map(type, values)) <= {str, bytes} else list(map(_hashed, values))
-        )
-        return np.stack([self.known(listed), np.fromiter(map(len, listed), np.int64, len(listed))], axis=1).astype(
-            np.float64
-        )
+        plain = type(values) is list and set(map(type, values)) <= {str, bytes}
+        listed = values if plain else list(map(_hashed, values))
+        lengths = np.fromiter(map(len, listed), np.int64, len(listed))
+        return np.stack([self.known(listed), lengths], axis=1).astype(np.float64)
 
 
 def _as_columns(values: Any) -> Matrix:

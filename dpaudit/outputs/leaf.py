@@ -15,7 +15,7 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.shared import ObjectRows, Shared, follow
 from dpaudit.outputs.steps import Path, Step
 
-__all__ = ["FAMILIES_OF_DTYPES", "Leaf", "walk"]
+__all__ = ["FAMILIES_OF_DTYPES", "Leaf", "spread", "walk"]
 
 FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
 """The families of numbers by the kinds of NumPy's dtypes."""
@@ -73,6 +73,15 @@ class Leaf:
         if inside != (Step("entry", place), Step("family", kind)) or place >= flat.shape[1]:
             return None
         return self.reader(flat[:, place])
+
+
+def spread(found: NDArray[Any], where: NDArray[np.intp] | None, total: int, absent: float) -> NDArray[Any]:
+    """Return what was read of all of so many outputs: `absent` for those that have no such leaf."""
+    if where is None:
+        return found
+    rows = np.full((total, *found.shape[1:]), absent, dtype=found.dtype)
+    rows[where] = found
+    return rows
 
 
 class _Last(threading.local):

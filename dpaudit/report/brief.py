@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
-from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.contract import Direction, Verdict
+from dpaudit.engine.arguments import UtilityArguments
+from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
+from dpaudit.engine.records import Result
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.evidence import Shown, check_words, gap_words, remedy, representation_text
+from dpaudit.report.details import asked_lines, theorem_text
+from dpaudit.report.evidence import Shown, check_words, gap_words, likely_text, remedy, representation_text
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import answer_words, answers_of, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["because", "brief_lines", "next_step", "no_power"]
+__all__ = ["because", "brief_block", "brief_lines", "next_step", "no_power"]
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3
-_LONGEST = 90
-"""Characters of an input or an event; what is longer loses its end."""
-_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]+\)$")
+_HEAD, _TAIL = 87, 88
+"""Characters that are kept of the beginning and of the end of a long input or event."""
 
 
 def brief_lines(
@@ -100,18 +103,9 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
         lines += [("power", f"none: {no_power(finding)}"), ("next", next_step(finding, shown))]
     else:
         least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
-        lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {_likely(finding)}"))
+        event = f"on an event {likely_text(finding)}"
+        lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {event}"))
     return lines + [("warning", text) for text in _warnings(finding)]
-
-
-def _likely(finding: PrivacyFinding) -> str:
-    """Return on which event the power is stated."""
-    if finding.detectable_at == PowerAt.FRONTIER:
-        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
-        return f"on an event of probability {value_text(mass)}"
-    if finding.design == "sequential":
-        return "on an event of probability 0.1"
-    return "on an event as likely as the one tested"
 
 
 def _event_reason(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
@@ -150,12 +144,9 @@ def _share(share: float) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return the beginning of a long text, in one line; a digest at its end stays whole, to be copied."""
-    text = re.sub(r"\s*\n\s*", " ", text)
-    digest = _DIGEST.search(text)
-    end = digest[0] if digest else ""
-    told = text.removesuffix(end)
-    return f"{told if len(told) <= _LONGEST else f'{told[: _LONGEST - 3]}...'}{end}"
+    """Return a long text in one line without its middle: a digest at its end stays whole, to be copied."""
+    text = " ".join(line.strip() for line in text.splitlines())
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}...{text[-_TAIL:]}"
 
 
 def _warnings(finding: PrivacyFinding) -> list[str]:
@@ -223,3 +214,48 @@ def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> st
     """Return a rate of failure in per cent, on its side of what is allowed."""
     apart = None if share == finding.beta else 100 * finding.beta
     return significant(100 * share, towards, digits=_DIGITS, apart_from=apart)
+
+
+def brief_block(shown: Callable[[str, str | None], str], results: Sequence[Result], repeat: str) -> Lines:
+    """Return the lines on the gravest of some results of one learner.
+
+    Parameters
+    ----------
+    shown : callable
+        Names a parameter as it is given; see `InputError.told`.
+    results : sequence of Result
+        All of one learner and one kind.
+    repeat : str
+        The command that makes them again.
+    """
+    result = max(results, key=lambda one: (refutes(one), leaves_open(one)))
+    finding = result.finding
+    assert isinstance(finding, PrivacyFinding | LawFinding | UtilityFinding)
+    (label, told), *rest, last = brief_lines(
+        finding, result.learner, repeat=repeat, decoded=result.decoded or None, shown=shown
+    )
+    if is_ladder(result):
+        assert isinstance(result.arguments, UtilityArguments)
+        label, told = "TESTED", f"{told}; this refutes nothing, {theorem_text(result.arguments)}"
+    leaks = [] if result.fault is None else [("note", f"it leaks on purpose: {result.fault}")]
+    return [(label, told), *rest, *asked_lines(finding), *_own_claim(result), *leaks, *_others(results), last]
+
+
+def _own_claim(result: Result) -> Lines:
+    """Return the learner's own claim where another one was tested."""
+    claim, finding = result.claim, result.finding
+    if claim is None or not isinstance(finding, PrivacyFinding):
+        return []
+    if (claim.epsilon, claim.delta) == (finding.epsilon, finding.delta):
+        return []
+    own = f"epsilon {value_text(claim.epsilon)}, delta {value_text(claim.delta)}"
+    return [("note", f"this claim was given; the learner's own is {own}")]
+
+
+def _others(results: Sequence[Result]) -> Lines:
+    """Return how many cases have which verdict, where there are several."""
+    if len(results) == 1:
+        return []
+    counts = Counter(getattr(result.finding, "verdict", "").lower() for result in results)
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    return [("cases", f"{plural(len(results), 'case')}: {told}; the gravest is shown, -v shows each")]

@@ -6,7 +6,6 @@ The short report has fewer than 40 lines; the full one has all mechanisms, contr
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 
 from dpaudit.audit.finding import PrivacyFinding
@@ -17,14 +16,14 @@ from dpaudit.escaping import harmless
 from dpaudit.report.brief import because
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words, learning_share
-from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, significant, value_text
+from dpaudit.report.sentences import counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise
 from dpaudit.report.terminal import WIDTH, Head, Lines, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
 
-__all__ = ["full", "headline", "render"]
+__all__ = ["full", "render"]
 
 _ROWS = 14
 """The most mechanisms of a short report; the calm ones among the others are counted."""
@@ -111,7 +110,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
     status, answer = outcome(run).status, textwrap.fill(harmless(headline(summary)), width)
     parts = [painted(answer, "bold red" if status == 1 else "bold") if color else answer, ""]
     parts += [*lines, ""] if lines else []
-    parts += laid_out(_counts(summary), width, color).splitlines()
+    parts += laid_out(counts(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
     ends = [("repeat", run.header.command), ("seal", run.seal), ("status", f"{status} ({_STATUS[status]})")]
@@ -121,35 +120,6 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
 def _gravity(row: Row) -> tuple[int, float]:
     """Return by what rows are ordered: the gravest first, and among equals those nearest to their claim."""
     return row.verdict.rank, -row.nearness
-
-
-def headline(summary: Summary) -> str:
-    """Return the answer in a sentence."""
-    claims = sum(row.claim is not None and not row.further for row in summary.learners)
-    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
-    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
-    if summary.missed:
-        return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
-    if broken:
-        verb = "is" if len(broken) == 1 else "are"
-        return f"{len(broken)} of {plural(claims, 'privacy claim')} {verb} broken: {_names(broken)}."
-    if failing:
-        return f"No privacy claim is broken, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
-    if not summary.whole:
-        return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
-    if not claims:
-        return "No claim of privacy was tested."
-    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
-    found = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
-    unseen = len(summary.without_evidence)
-    return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
-
-
-def _names(rows: Sequence[Row]) -> str:
-    """Return what rows are about: a few of their names."""
-    labels = list(dict.fromkeys(row.label for row in rows))
-    more = len(labels) - _NAMED
-    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
@@ -242,29 +212,6 @@ def _powers(rows: Sequence[Row], color: bool) -> list[str]:
 def _power(finding: PrivacyFinding) -> list[str]:
     events = count(finding.events) if finding.design == "fixed" else "bets"
     return [claim_text(finding), finding.design, count(finding.pairs), events, delta_text(finding)]
-
-
-def _counts(summary: Summary) -> Lines:
-    """Return how many claims, promises, controls and statements ended how."""
-    lines = [("privacy", _tally([row.privacy_verdict for row in summary.learners if not row.further]))]
-    if accuracy := [row.utility_verdict for row in summary.learners if row.cases]:
-        lines.append(("accuracy", _tally(accuracy)))
-    if summary.controls:
-        missed = f"; missed: {_names(summary.missed)}" if summary.missed else ""
-        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
-        lines.append(("controls", caught + missed))
-    if summary.ledger:
-        lines.append(("ledger", counts_text(summary.ledger)))
-    failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
-    unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
-    return [*lines, ("missing", plural(len(summary.pending), "result") + failed + unplanned)]
-
-
-def _tally(verdicts: Sequence[Verdict]) -> str:
-    """Return how many verdicts there are of each kind, the gravest first."""
-    found = Counter(verdicts)
-    words = {Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
-    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in Verdict if found[v]) or "nothing audited"
 
 
 def _reasons(summary: Summary, named: int | None) -> Lines:

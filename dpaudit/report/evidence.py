@@ -38,6 +38,7 @@ __all__ = [
     "frontier_text",
     "gap_words",
     "learning_share",
+    "likely_text",
     "origin_counts",
     "origin_text",
     "origins_text",
@@ -206,7 +207,7 @@ def representation_text(finding: PrivacyFinding) -> str:
 
 def power_text(finding: PrivacyFinding) -> str:
     """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
-    likely, least = _likely(finding), significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
+    likely, least = likely_text(finding), significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
     leak = f"a true epsilon of {least} or more on an event {likely}"
     if math.isinf(finding.detectable_epsilon):
         # In plain words that no leak would have been detected, and on which rarer event one would have been.
@@ -218,7 +219,7 @@ def power_text(finding: PrivacyFinding) -> str:
     return f"{leak}; {outright} of an event impossible on the other side"
 
 
-def _likely(finding: PrivacyFinding) -> str:
+def likely_text(finding: PrivacyFinding) -> str:
     """Return how likely the event is on which the power is stated."""
     if finding.detectable_at == PowerAt.FRONTIER:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)

@@ -10,14 +10,15 @@ import shlex
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
 from dpaudit.record import Count, Frozen, Level, Size, decode
 from dpaudit.report import sentences
-from dpaudit.report.numbers import count, percent, raised, share, value_text
+from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of
+from dpaudit.report.numbers import count, percent, raised
 from dpaudit.report.page.claim_figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
 from dpaudit.report.page.part import part
 from dpaudit.report.repeat import repeat_command
@@ -27,7 +28,7 @@ from dpaudit.report.view import Mechanism, Row, row_of
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["Calibration", "calibration_words", "filled", "line", "render", "render_finding"]
+__all__ = ["Calibration", "calibration_words", "filled", "render", "render_finding"]
 
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
@@ -68,11 +69,8 @@ def render(run: Run) -> str:
     few = rest if len(rest) <= _MOST else []
     parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     page = {
-        "answer": sentences.answer(summary, learners, controls),
-        "counts": sentences.counts(learners, controls),
-        "missing": sentences.missing_words(summary),
-        "lede": sentences.lede(learners),
-        "ledger_words": sentences.ledger_words(summary),
+        "answer": sentences.headline(summary),
+        "counts": sentences.counts(summary),
         "contents": _contents(summary),
         "grid": grid(),
         "axis": claims_axis(),
@@ -80,13 +78,15 @@ def render(run: Run) -> str:
         "control_rows": [_row(m) for m in few],
         "confidence": _confidence(summary),
         "verdicts": _VERDICTS,
-        "lines": [line(m) for m in (*missed, *learners, *few)],
+        "columns": COLUMNS,
+        "lines": [_line(m, COLUMNS) for m in (*missed, *learners, *few)],
         "open": [parts[m.id] for m in looked],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
         "most": _MOST,
-        "controls_words": sentences.controls_words(summary, controls),
+        "any_controls": bool(controls),
         "controls": [parts[m.id] for m in few],
-        "control_lines": [] if few else [line(m) for m in rest],
+        "control_columns": PRIVACY,
+        "control_lines": [] if few else [_line(m, PRIVACY) for m in rest],
         "calibration": calibration_words(),
         "ledgers": _ledgers(summary.ledger),
         "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
@@ -111,41 +111,21 @@ def _row(mechanism: Mechanism) -> dict[str, Any]:
     return {"mechanism": mechanism, "svg": claim_row(mechanism), "aside": aside(mechanism)}
 
 
-class Cell(NamedTuple):
-    """The text of a cell and the number that it is sorted by."""
-
-    text: str
-    key: float
-
-
-def line(mechanism: Mechanism) -> dict[str, Any]:
-    """Return a mechanism's line in the table of all, or of the controls."""
-    row, found = mechanism.tested, mechanism.accurate.utility
-    claim, bound = row.claim, row.blackbox
-    interval = f"{share(found.failure_lower, 'down')}–{share(found.failure_upper, 'up')}" if found else "–"
-    caught_by = " and ".join("the laws" if kind == "exact" else "runs" for kind in row.convicted_by)
+def _line(mechanism: Mechanism, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return a mechanism's line in a table; each cell is a text and the number that it is sorted by."""
+    numbers = numbers_of(mechanism)
+    caught_by = " and ".join("the laws" if kind == "exact" else "runs" for kind in mechanism.tested.convicted_by)
     return {
         "mechanism": mechanism,
-        "cells": [
-            Cell("none", -1) if claim is None else _cell(raised(value_text(claim.epsilon)), claim.epsilon),
-            Cell("", -1) if claim is None else _cell(raised(value_text(claim.delta)), claim.delta),
-            _cell(sentences.epsilon_exact(row), row.exact_epsilon),
-            _cell(sentences.epsilon_found(row), None if bound is None else bound.epsilon_lower),
-            _cell(sentences.epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
-            _cell(share(found.failure_rate), found.failure_rate) if found else _cell("", None),
-        ],
-        "interval": interval,
-        "allowed": _cell(share(found.beta), found.beta) if found else _cell("", None),
+        "cells": [(raised(column.text(numbers)), _key(numbers[column.name])) for column in columns],
         "accuracy": _ACCURACY.get(mechanism.accuracy, mechanism.accuracy),
         "caught_by": caught_by,
     }
 
 
-def _cell(text: str, value: float | None) -> Cell:
-    """Return a cell; a dash where there is no number."""
-    if value is None:
-        return Cell("–", -1)
-    return Cell(text, value if math.isfinite(value) else _LARGEST)
+def _key(value: float | None) -> float:
+    """Return the number that a cell is sorted by."""
+    return -1 if value is None else value if math.isfinite(value) else _LARGEST
 
 
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:

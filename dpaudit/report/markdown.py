@@ -7,15 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.html import line
-from dpaudit.report.sentences import Phrase, answer, controls_words, lede, ledger_words, missing_words, says
+from dpaudit.report.columns import COLUMNS, numbers_of
+from dpaudit.report.numbers import raised
+from dpaudit.report.sentences import Phrase, counts, headline, says
 from dpaudit.report.summary import shown_of, summarise
 from dpaudit.report.view import Mechanism
 
 __all__ = ["escaped", "fenced", "render"]
 
-_HEADS = ("Mechanism", "Verdict", "claimed ε", "δ", "exact ε", "found ε ≥", "would catch ε ≥", "fails, %", "allowed, %",
-          "accuracy")  # fmt: skip
 _MARKS = {"bad": "🔶", "none": "⬜", "ok": "🔵", "nc": "➖", "caught": "✔️"}
 _MOST_LOST = 20
 """The most audits without a result that are listed."""
@@ -30,9 +29,9 @@ def render(run: Run) -> str:
         The stored run.
     """
     summary = summarise(run)
-    learners, controls, _, looked = shown_of(summary)
-    parts = [f"## {_told(answer(summary, learners, controls))}", f"**{escaped(missing_words(summary))}**"]
-    parts += [_told(lede(learners)), escaped(ledger_words(summary)), escaped(controls_words(summary, controls))]
+    learners, _, _, looked = shown_of(summary)
+    parts = [f"## {escaped(headline(summary))}"]
+    parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in counts(summary))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]
     parts += [_table(looked)] if looked else []
     calm = [m for m in learners if not m.needs_look]
@@ -45,7 +44,7 @@ def render(run: Run) -> str:
     parts += ["Silence is not proof: every number is about the inputs and answers that were tried."]
     parts += [fenced(run.header.command)]
     parts += [f"Seal of the results: `{run.seal}`"]
-    return "\n\n".join(part for part in parts if part.strip("*")) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def _told(phrases: Iterable[Phrase]) -> str:
@@ -57,12 +56,13 @@ def _told(phrases: Iterable[Phrase]) -> str:
 
 def _table(shown: Sequence[Mechanism]) -> str:
     """Return the numbers of mechanisms as a table."""
-    rows = [_HEADS, ("---", "---", *["--:"] * 7, "---")]
+    heads = ("Mechanism", "Verdict", *(column.title for column in COLUMNS), "accuracy")
+    rows = [heads, ("---", "---", *["--:"] * len(COLUMNS), "---")]
     for mechanism in shown:
-        found = line(mechanism)
+        numbers = numbers_of(mechanism)
         verdict = f"{_MARKS[mechanism.state.tone]} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
-        numbers = [escaped(cell.text) for cell in (*found["cells"], found["allowed"])]
-        rows.append((escaped(mechanism.name), verdict, *numbers, found["accuracy"]))
+        cells = [escaped(raised(column.text(numbers))) for column in COLUMNS]
+        rows.append((escaped(mechanism.name), verdict, *cells, str(mechanism.accuracy)))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -17,14 +17,12 @@ __all__ = [
     "rate",
     "share",
     "significant",
-    "spelled",
     "times",
     "value_text",
 ]
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def significant(
@@ -142,8 +140,3 @@ def times(ratio: float) -> str:
 def allowed_times(epsilon: float) -> str:
     """Return the factor that a claimed epsilon allows, rounded up."""
     return "any number of" if epsilon > 500 else raised(significant(math.exp(epsilon), "up", digits=3))
-
-
-def spelled(n: int) -> str:
-    """Return a small number as a word."""
-    return _SPELLED[n] if n < len(_SPELLED) else f"{n:,}"

@@ -16,10 +16,10 @@ from dpaudit.engine.records import Result
 from dpaudit.escaping import harmless
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.brief import brief_lines
+from dpaudit.report.details import finding_lines
 from dpaudit.report.measured import complexity_lines, complexity_page, supremum_brief, supremum_lines
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import aligned, laid_out
-from dpaudit.report.verdict_block import finding_lines
 from dpaudit.report.view import row_of
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 

@@ -7,30 +7,27 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.report.columns import column_of, numbers_of
 from dpaudit.report.evidence import gap_words
-from dpaudit.report.ledger import counts as ledger_counts
-from dpaudit.report.numbers import count, number, plural, raised, share, significant, spelled, value_text
+from dpaudit.report.ledger import counts_text
+from dpaudit.report.numbers import count, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
+from dpaudit.report.terminal import Lines
 from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
 
 __all__ = [
     "FEW",
     "WORDS",
-    "Count",
     "Phrase",
     "accuracy_words",
-    "answer",
     "claim_words",
-    "controls_words",
     "counts",
     "epsilon_exact",
     "epsilon_found",
     "epsilon_seen",
     "finding_words",
-    "lede",
-    "ledger_words",
-    "missing_words",
+    "headline",
     "privacy_words",
     "says",
 ]
@@ -57,6 +54,8 @@ FEW = tuple(pair for pair in WORDS if pair[0] not in
             ("Mechanism", "Exact", "Blind zone", "Consistent", "No evidence", "Control", "Fails (β)"))  # fmt: skip
 """Those that the page of one finding needs."""
 
+_NAMED = 3
+"""The most names in a sentence."""
 _UNFINISHED = (Verdict.FAILED, Verdict.INCOMPLETE)
 _HEADS = {
     Verdict.FAILED: "Not finished.",
@@ -69,19 +68,10 @@ _HEADS = {
 
 
 class Phrase(NamedTuple):
-    """A piece of a sentence: plain, or with the anchor that it leads to, or strong."""
+    """A piece of a sentence, plain or strong."""
 
     text: str
-    link: str = ""
     strong: bool = False
-
-
-class Count(NamedTuple):
-    """A count at the top of a page."""
-
-    n: int
-    tone: str
-    words: str
 
 
 def claim_words(claim: PrivacyClaim) -> str:
@@ -91,169 +81,82 @@ def claim_words(claim: PrivacyClaim) -> str:
 
 
 def epsilon_exact(row: Row) -> str:
-    """Return the exact epsilon at the claimed delta, apart from the claim unless its error is too great for that."""
-    if row.exact is None or row.exact_epsilon is None:
-        return ""
-    claimed = None if row.claim is None else row.claim.epsilon
-    return raised(significant(row.exact_epsilon, digits=3, apart_from=claimed, error=row.exact.error, infinity="∞"))
+    """Return the exact epsilon at the claimed delta; empty where there is none."""
+    return _epsilon(row, "exact_epsilon")
 
 
 def epsilon_found(row: Row) -> str:
-    """Return the lower bound on epsilon, rounded down; an empty text without one."""
-    return "" if row.blackbox is None else number(row.blackbox.epsilon_lower, "down", apart_from=row.blackbox.epsilon)
+    """Return the lower bound on epsilon, rounded down; empty where there is none."""
+    return _epsilon(row, "epsilon_lower")
 
 
 def epsilon_seen(row: Row) -> str:
-    """Return the least epsilon that would have been caught, rounded up; "never" where there is none."""
-    if row.blackbox is None:
-        return ""
-    shown = number(row.blackbox.detectable_epsilon, "up", apart_from=row.blackbox.epsilon)
-    return "never" if shown == "∞" else shown
+    """Return the least epsilon that would have been caught, rounded up, or "never"; empty without runs."""
+    return _epsilon(row, "detectable_epsilon")
+
+
+def _epsilon(row: Row, name: str) -> str:
+    """Return the number of a row in a column, powers of ten raised; empty where it has none."""
+    numbers = numbers_of(row)
+    return raised(column_of(name).text(numbers)) if numbers.get(name) is not None else ""
 
 
 # On a whole run.
 
 
-def answer(summary: Summary, learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list[Phrase]:
-    """Return the verdict on the whole run in one sentence: the gravest comes first.
-
-    A control that was missed comes before everything, for then what was not found means little.
-    """
-    missed = [m for m in controls if m.state == Verdict.MISSED]
-    broken = [m for m in learners if m.state == Verdict.VIOLATION]
-    inaccurate = [m for m in learners if m.accuracy == Verdict.VIOLATION]
-    claims = [m for m in learners if m.state not in (Verdict.NO_CLAIM, Verdict.NOT_CHECKED)]
-    if missed:
-        rest = f" and {spelled(len(missed) - 1)} more" if len(missed) > 1 else ""
-        return [Phrase("The audit is blind: it missed "), _link(missed[0]), Phrase(f"{rest}.")]
-    if len(broken) > 1:
-        return [Phrase(f"{_spelled(len(broken), len(claims), 'privacy claim')} are broken.")]
+def headline(summary: Summary) -> str:
+    """Return the answer in a sentence."""
+    claims = sum(row.claim is not None and not row.further for row in summary.learners)
+    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
+    if summary.missed:
+        return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
-        head = f"{_spelled(1, len(claims), 'privacy claim')} is broken: "
-        return [Phrase(head), _link(broken[0]), Phrase(f" {_promise(broken[0].tested)}.")]
-    if inaccurate:
-        verb = "breaks" if len(inaccurate) == 1 else "break"
-        head = f"{_spelled(len(inaccurate), len(learners), 'mechanism')} {verb} a promise of accuracy: "
-        return [Phrase(head), _link(inaccurate[0]), Phrase(".")]
-    if summary.whole:
-        return _silent(learners, claims)
-    return [Phrase(f"Incomplete: {_pending(summary) or 'some mechanisms could not be audited.'}")]
+        of = f"{len(broken)} of {claims} privacy claims {'is' if len(broken) == 1 else 'are'}"
+        return f"{of if claims > 1 else 'The privacy claim is'} violated: {_names(broken)}."
+    if failing:
+        return f"No privacy claim is violated, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
+    if not summary.whole:
+        return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
+    if not claims:
+        return "No claim of privacy was tested."
+    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
+    found = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
+    unseen = len(summary.without_evidence)
+    return f"{found} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
 
 
-def _silent(learners: Sequence[Mechanism], claims: Sequence[Mechanism]) -> list[Phrase]:
-    """Return that nothing was found, and what that leaves open."""
-    unseen = [m for m in claims if m.state == Verdict.NO_EVIDENCE]
-    undecided = [m for m in learners if m.accuracy == Verdict.UNDECIDED]
-    accepted = sum(m.state == Verdict.ACCEPTED for m in claims)
-    tested = f"{spelled(len(claims))} privacy claim{'s' * (len(claims) != 1)}"
-    if accepted:
-        violations = f"{spelled(accepted).capitalize()} violation{'s' * (accepted != 1)} accepted"
-        parts = [Phrase(f"{violations}; no other violation found in {tested}")]
-    elif claims:
-        parts = [Phrase(f"No violation found in {tested}")]
-    else:
-        parts = [Phrase("No claim of privacy was tested" if learners else "No mechanism was audited")]
-    left_open = (("; no evidence on ", unseen, "of them"), ("; accuracy undecided of ", undecided, "mechanisms"))
-    for words, named, many in left_open:
-        if len(named) == 1:
-            parts += [Phrase(words), _link(named[0])]
-        elif named:
-            parts.append(Phrase(f"{words}{spelled(len(named))} {many}"))
-    return [*parts, Phrase(".")]
+def _names(rows: Sequence[Row]) -> str:
+    """Return what rows are about: a few of their names."""
+    labels = list(dict.fromkeys(row.label for row in rows))
+    more = len(labels) - _NAMED
+    return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _spelled(n: int, total: int, noun: str) -> str:
-    """Return "One of three mechanisms"."""
-    return f"{spelled(n).capitalize()} of {spelled(total)} {noun}{'s' * (total != 1)}"
+def counts(summary: Summary) -> Lines:
+    """Return how many claims, promises, controls and statements ended how."""
+    lines = [("privacy", _tally([row.privacy_verdict for row in summary.learners if not row.further]))]
+    if accuracy := [row.utility_verdict for row in summary.learners if row.cases]:
+        lines.append(("accuracy", _tally(accuracy)))
+    if summary.controls:
+        missed = f"; missed: {_names(summary.missed)}" if summary.missed else ""
+        caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
+        lines.append(("controls", caught + missed))
+    if summary.ledger:
+        lines.append(("ledger", counts_text(summary.ledger)))
+    failed = f", of which {len(summary.errors)} failed" if summary.errors else ""
+    unplanned = f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else ""
+    return [*lines, ("missing", plural(len(summary.pending), "result") + failed + unplanned)]
 
 
-def _link(mechanism: Mechanism) -> Phrase:
-    return Phrase(mechanism.name, mechanism.id)
-
-
-def lede(learners: Sequence[Mechanism]) -> list[Phrase]:
-    """Return how many promises of accuracy hold, and by name mechanisms with one that is broken or undecided."""
-    audited = [m for m in learners if m.accuracy != Verdict.NOT_CHECKED]
-    if not audited:
-        return []
-    found = Counter(row.utility_verdict for m in audited for row in m.rows if row.cases)
-    empty = found[Verdict.VACUOUS]
-    vacuous = f", {empty} {'says' if empty == 1 else 'say'} next to nothing" if empty else ""
-    parts = [Phrase(f"Accuracy: {plural(found[Verdict.HOLDS], 'promise')} kept{vacuous}")]
-    for verdict, words in (
-        (Verdict.VIOLATION, "broken"),
-        (Verdict.UNDECIDED, "undecided"),
-        (Verdict.FAILED, "failed"),
-        (Verdict.INCOMPLETE, "not finished"),
-    ):
-        named = [m for m in audited if m.accuracy == verdict]
-        for i, mechanism in enumerate(named):
-            parts += [Phrase(", " if i else f", {len(named)} {words}: "), _link(mechanism)]
-    return [*parts, Phrase(".")]
-
-
-def counts(learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list[Count]:
-    """Return how many mechanisms have each verdict on their privacy; two of the counts only where they are not 0."""
-    found = Counter(m.state for m in (*learners, *controls))
-    violations, lost = found[Verdict.VIOLATION], sum(found[verdict] for verdict in _UNFINISHED)
-    unclaimed = found[Verdict.NO_CLAIM] + found[Verdict.NOT_CHECKED]
-    some = [
-        Count(lost, "none", "not finished: an audit failed or was not run"),
-        Count(found[Verdict.ACCEPTED], "none", "violations accepted by the settings of the project"),
-    ]
-    return [
-        Count(violations, "bad", "violation" + "s" * (violations != 1)),
-        Count(found[Verdict.NO_EVIDENCE], "none", "no evidence: a leak could not have been seen"),
-        *(count for count in some if count.n),
-        Count(found[Verdict.CONSISTENT], "ok", "consistent: a leak could have been seen, none was"),
-        Count(unclaimed, "nc", "without a privacy claim, or not audited for it"),
-        Count(found[Verdict.MISSED], "bad", f"controls missed, of {len(controls)} broken on purpose"),
-    ]
-
-
-def ledger_words(summary: Summary) -> str:
-    """Return how many statements of the papers have each verdict; an empty text without statements."""
-    if not summary.ledger:
-        return ""
-    found = ledger_counts(summary.ledger)
-    order = (Verdict.REFUTED, Verdict.LOOSE, Verdict.HOLDS, Verdict.UNDECIDED)
-    parts = [f"{found[v]} {'hold' if v == Verdict.HOLDS else v}" for v in order if found[v]]
-    return f"Papers: of {plural(len(summary.ledger), 'statement')} checked, {', '.join(parts)}."
-
-
-def missing_words(summary: Summary) -> str:
-    """Return what the run lacks; an empty text if it is whole."""
-    unplanned = ", ".join(fault.learner for fault in summary.faults)
-    parts = [_pending(summary), f"No audit could be planned of {unplanned}." if unplanned else ""]
-    return " ".join(filter(None, parts))
-
-
-def _pending(summary: Summary) -> str:
-    """Return how many of the planned audits have no result."""
-    pending = len(summary.pending)
-    return f"{count(pending)} of {count(pending + summary.done)} planned audits have no result." if pending else ""
-
-
-def controls_words(summary: Summary, controls: Sequence[Mechanism]) -> str:
-    """Return how many planted faults were caught, and what it means to miss one."""
-    if not controls:
-        return "No mechanism broken on purpose was part of this run, so that its silence was not put to the test."
-    caught = sum(m.state == Verdict.CAUGHT for m in controls)
-    blind = "would mean that the audit is blind to its kind of leak."
-    meaning = "The audit is blind to the kind of leak that it missed." if summary.missed else f"A missed one {blind}"
-    return f"{caught} of {len(controls)} planted faults were caught. {meaning}"
+def _tally(verdicts: Sequence[Verdict]) -> str:
+    """Return how many verdicts there are of each kind, the gravest first."""
+    found = Counter(verdicts)
+    words = {Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
+    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in Verdict if found[v]) or "nothing audited"
 
 
 # On one mechanism.
-
-
-def _promise(row: Row) -> str:
-    """Return what a mechanism whose claim is refuted promises, and what it has."""
-    if row.claim is None:
-        return "breaks its promise"
-    if "exact" in row.convicted_by:
-        return f"promises {claim_words(row.claim)} and has ε = {epsilon_exact(row)}"
-    return f"promises {claim_words(row.claim)}, and its runs show ε ≥ {epsilon_found(row)}"
 
 
 def says(mechanism: Mechanism) -> list[Phrase]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.arguments import addressed_parameters_of, parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of, parameters_of
 from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
@@ -42,7 +42,7 @@ class Mechanism:
         The part of the address of every stream; the name by default.
     """
 
-    function: Callable[[Any, np.random.Generator, int], Any]
+    function: Callable[[Any, np.random.Generator, int], Any] | Probed
     name: str
     batched: bool
     stream: str = ""
@@ -50,36 +50,38 @@ class Mechanism:
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
 
-    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Any:
-        """Return the outputs of `size` runs on `data`; what a run of many raises is nobody's output: `InputError`."""
+    def __call__(self, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context] = ()) -> Any:
+        """Return the outputs of `size` runs on `data`, in contexts if given, which are entered where it runs.
+
+        Raises
+        ------
+        InputError
+            If a batched call raises, or returns something other than `size` outputs.
+        """
         with blamed(f"the mechanism {self.name}"):
-            outputs = self.function(data, rng, size)
+            outputs = _called(self.function, data, rng, size, contexts)
         try:
             count = len(outputs)
         except TypeError:
-            told = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
-            raise InputError(told, names=("batched",), name=self.name, size=size, given=repr(outputs)) from None
+            message = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
+            raise InputError(message, names=("batched",), name=self.name, size=size, given=repr(outputs)) from None
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
 
-    def amid(self, contexts: Sequence[Context]) -> Mechanism:
-        """Return the same mechanism with its runs in contexts, which are entered where it runs."""
-        return replace(self, function=_amid(self.function, contexts)) if contexts else self
 
-
-def _amid(function: Callable[[Any, np.random.Generator, int], Any], contexts: Sequence[Context]) -> Callable[..., Any]:
-    """Return a function whose runs are in contexts: in another process, if that is where it makes them."""
-    if isinstance(function, Isolated | Probed):
-        return function.amid(contexts)
-    return partial(_within, contexts, function)
-
-
-def _within(contexts: Sequence[Context], function: Callable[..., Any], *arguments: Any) -> Any:
+def _called(
+    function: Any, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context]
+) -> Any:
+    """Return the outputs of a function whose runs are in contexts: in another process, if that is where it runs."""
+    if isinstance(function, Probed):
+        return function.predicted(_called(function.function, data, rng, size, contexts))
+    if isinstance(function, Isolated):
+        return function(data, rng, size, contexts)
     with ExitStack() as stack:
         for context in contexts:
             stack.enter_context(context())
-        return function(*arguments)
+        return function(data, rng, size)
 
 
 @dataclass(frozen=True)
@@ -115,50 +117,35 @@ class _OneByOne:
             return Raised(error)
 
 
-@dataclass(frozen=True, eq=False)
-class _Measurement:
-    """An OpenDP measurement as ``(data, rng) -> output``; its randomness is its own."""
-
-    source: Any
-
-    def __call__(self, data: Any, rng: np.random.Generator) -> Any:
-        return self.source.invoke(data)
+def _invoked(measurement: Any, data: Any, rng: np.random.Generator) -> Any:
+    """Return an output of an OpenDP measurement; its randomness is its own."""
+    return measurement.invoke(data)
 
 
-@dataclass(frozen=True, eq=False)
-class _Composed:
-    """Runs an OpenDP measurement many times in one call: the library invokes a composition of copies of it.
+def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+    """Return outputs of an OpenDP measurement: the library invokes a composition of copies of it.
 
     Most of the time of a single call is spent on the way between Python and the library.
     """
+    from opendp.combinators import make_composition
 
-    source: Any
-
-    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
-        from opendp.combinators import make_composition
-
-        outputs: list[Any] = []
-        while len(outputs) < size:
-            copies = min(COMPOSED, size - len(outputs))
-            outputs += make_composition([self.source] * copies).invoke(data)
-        return outputs
+    outputs: list[Any] = []
+    while len(outputs) < size:
+        copies = min(COMPOSED, size - len(outputs))
+        outputs += make_composition([measurement] * copies).invoke(data)
+    return outputs
 
 
 @dataclass(frozen=True, eq=False)
 class Probed:
-    """Replaces hypotheses by what they predict on a probe set."""
+    """Replaces hypotheses by what they predict on a probe set; outputs that are no hypotheses stay as they are."""
 
-    function: Callable[[Any, np.random.Generator, int], Any]
+    function: Any
     probe: Any
 
-    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
-        """Return predictions, and outputs that are no hypotheses as they are."""
-        outputs = self.function(data, rng, size)
+    def predicted(self, outputs: Sequence[Any]) -> list[Any]:
+        """Return predictions for outputs."""
         return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
-
-    def amid(self, contexts: Sequence[Context]) -> Callable[..., Any]:
-        """Return the same with the runs in contexts."""
-        return replace(self, function=_amid(self.function, contexts))
 
 
 def _label(output: Any) -> Any:
@@ -207,10 +194,10 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
 def _plain(source: Any, batched: bool) -> Mechanism:
     """Return a mechanism whose runs are made in this process."""
     if isinstance(source, Learner):
-        told, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
-        return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {addressed}")
+        given, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
+        return Mechanism(source.run, f"{source.id} {given}", True, stream=f"{source.id} {addressed}")
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
-        runs = _Composed(source) if batched else _OneByOne(_Measurement(source))
+        runs = partial(_composed, source) if batched else _OneByOne(partial(_invoked, source))
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
@@ -219,7 +206,7 @@ def _plain(source: Any, batched: bool) -> Mechanism:
 
 
 def _name(source: Callable[..., Any]) -> str:
-    """Name a callable in addresses of streams: as far as names tell, different mechanisms do not share their noise."""
+    """Name a callable in addresses of streams: mechanisms of different names do not share their noise."""
     if isinstance(source, partial):
         return f"{_name(source.func)} of {stable_repr([source.args, source.keywords])}"
     fallback = stable_repr(source) if is_dataclass(source) else type(source).__qualname__
@@ -245,20 +232,20 @@ def _check_signature(function: Callable[..., Any], arguments: int) -> None:
 
 
 def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:
-    """Raise `InputError` if a function needs more than so many arguments: it names them and says what to do."""
+    """Raise `InputError` if a function needs more than so many arguments: the message shows how to fix them."""
     required = [p for p in signature.parameters.values() if p.default is p.empty]
     by_place = [p.name for p in required if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     more = [*by_place[arguments:], *(p.name for p in required if p.kind is p.KEYWORD_ONLY)]
     if not more:
         return
     filled = ", ".join(f"{name}=..." for name in more)
-    told = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
-    told += "functools.partial({function}, {filled}) does"
+    message = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
+    message += "functools.partial({function}, {filled}) does"
     if arguments == 2 and more == by_place[2:3]:
-        told += ", or say {batched:=True} if it is the number of runs to make"
+        message += ", or pass {batched:=True} if it is the number of runs to make"
     wanted = "(data, rng)" if arguments == 2 else "(data, rng, size)"
     raise InputError(
-        told,
+        message,
         parameter="mechanism",
         allowed=wanted,
         names=("batched",),

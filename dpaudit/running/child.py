@@ -166,7 +166,7 @@ class Child:
     __del__ = close
 
     def _death(self) -> ChildDied:
-        """Return the error that tells how the child ended."""
+        """Return the error that describes how the child ended."""
         return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
 
 
@@ -250,5 +250,5 @@ def _answer(function: Callable[..., Any], emit: Callable[[Any], None], arguments
         return RETURNED, _sendable(function(emit, *arguments))
     except DpauditError as error:
         return RAISED, _sendable(error)
-    except BaseException as error:  # an interrupt that the audited code raises, say, which is not ours
+    except BaseException as error:  # an interrupt that the audited code raises, for instance
         return RAISED, _sendable(ToolFault(f"{type(error).__name__}: {error} ({place_of(error)})"))

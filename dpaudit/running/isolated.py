@@ -37,7 +37,7 @@ class RunFault(ToolFault):
 
 
 def naming_input(where: Callable[[], str], function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call that makes runs returns; a fault of one is told with the words for its input."""
+    """Return what a call that makes runs returns; a fault of one is reported with its input."""
     try:
         return function(*arguments)
     except RunFault as fault:
@@ -70,8 +70,8 @@ class Timeout:
     def __post_init__(self) -> None:
         read_number("timeout", self.seconds, 0, LONGEST)
         if not can_fork():
-            told = "{timeout} needs a system on which processes fork, and {system} is none: leave it out"
-            raise InputError(told, names=("timeout",), value=self.seconds, system=sys.platform)
+            message = "{timeout} needs a system on which processes fork, and {system} is none: leave it out"
+            raise InputError(message, names=("timeout",), value=self.seconds, system=sys.platform)
 
 
 class Isolated:
@@ -106,7 +106,7 @@ class Isolated:
     def __call__(self, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context] = ()) -> Any:
         """Return the outputs of `size` runs in contexts, if there are any; the generator ends where the runs left it.
 
-        After a run that was ended the others have a generator of their own, for nobody knows how much it had drawn.
+        After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
         outputs: list[Any] = []
         while True:
@@ -129,12 +129,8 @@ class Isolated:
                 rng.bit_generator.state = state
                 return outputs + parts if self.one_by_one else rest
 
-    def amid(self, contexts: Sequence[Context]) -> Callable[..., Any]:
-        """Return the same function with its runs in contexts, which are entered where it runs."""
-        return partial(self, contexts=contexts)
-
     def end(self) -> None:
-        """End the process of this thread; the next call begins one anew."""
+        """End the process of this thread; the next call begins another one."""
         child: Child | None = getattr(self._children, "child", None)
         if child is not None:
             child.close()
@@ -142,8 +138,7 @@ class Isolated:
     def _child(self) -> Child:
         child: Child | None = getattr(self._children, "child", None)
         if child is None or child.closed:
-            anew = child is not None
-            child = self._children.child = Child(self._runs_anew if anew else self._runs)
+            child = self._children.child = Child(self._runs if child is None else self._runs_reseeded)
         return child
 
     def _most(self, size: int) -> float:
@@ -153,10 +148,10 @@ class Isolated:
         whose = "a run" if self.one_by_one else f"a call that makes {size} runs"
         return f"{whose} of the mechanism {self.name} took longer than {self._most(size):g} s"
 
-    def _runs_anew(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any]:
+    def _runs_reseeded(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any]:
         """Make runs in a child that takes the place of one: the state of generators that all share goes elsewhere."""
         if not self._moved:
-            np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; `random` is seeded anew by the fork
+            np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
             self._moved = True
         return self._runs(emit, *arguments)
 

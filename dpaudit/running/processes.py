@@ -43,7 +43,7 @@ _held: list[int] = []
 
 
 class ChildDied(ToolFault):
-    """A child ended before it answered; the message says how."""
+    """A child ended before it answered; the message describes how."""
 
 
 def can_fork() -> bool:

@@ -46,7 +46,7 @@ SINGLE_CHUNK = 2**11
 CHUNK_NUMBERS = 2**23
 """Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
 MESSAGES = 8
-"""Messages of exceptions that are told apart in a batch; a message may have a number in it."""
+"""The most messages of exceptions that are counted apart in a batch; a message may have a number in it."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,7 @@ class Job:
     size: int
 
     def in_words(self) -> str:
-        """Return the input as a fault tells it."""
-        return self.data.in_words() if isinstance(self.data, Made) else f"{self.data!r:.300}"
-
-    def briefly(self) -> str:
-        """Return the input as it is noted before runs, in little time whatever it is."""
+        """Return the input in little time, whatever it is."""
         return self.data.in_words() if isinstance(self.data, Made) else brief(self.data)
 
 
@@ -83,7 +79,7 @@ class Sampler:
     view : callable, optional
         What of a batch of outputs is returned.
     tell : callable, optional
-        Is told how many runs have been made, batch by batch.
+        Called with the number of runs made, batch by batch.
     """
 
     mechanism: Mechanism
@@ -116,8 +112,8 @@ class Sampler:
             results: Iterator[T] = (call() for call in calls)
         else:
             # Workers are processes of their own: what the user has registered here travels with the work.
-            told = [partial(_told, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
-            results = _named(jobs, spread(told, n_jobs=self.n_jobs, backend=self.backend))
+            sent = [partial(_registered, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
+            results = _named(jobs, spread(sent, n_jobs=self.n_jobs, backend=self.backend))
         yield from results if self.tell is None else _counted(results, jobs, self.tell)
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
@@ -146,19 +142,19 @@ class Observed(Generic[T]):
         """Return the reduced batch and the counts."""
         plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
-        told = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
-        return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
+        found = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
+        return self.reduce(outputs), found if len(found) <= MESSAGES else Counter(one.kind for one in raised)
 
 
 def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:
-    """Yield the results of jobs, and tell of the runs of each."""
+    """Yield the results of jobs, and report the runs of each."""
     for result, job in zip(results, jobs, strict=True):
         tell(job.size)
         yield result
 
 
 def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
-    """Yield results; if a worker dies, say on what inputs it may have been."""
+    """Yield results; if a worker dies, add the inputs of its runs."""
     try:
         yield from results
     except WorkerDied as error:
@@ -170,12 +166,12 @@ def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     data = job.data.build() if isinstance(job.data, Made) else job.data
-    with running_on(job.briefly, job.size):
+    with running_on(job.in_words, job.size):
         outputs = naming_input(job.in_words, mechanism, data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
 
 
-def _told(registered: dict[type, Callable[[Any], Any]], call: Callable[[], T]) -> T:
+def _registered(registered: dict[type, Callable[[Any], Any]], call: Callable[[], T]) -> T:
     """Make a call in a worker that knows the types that the user has registered."""
     learn(registered)
     return call()
@@ -186,7 +182,7 @@ def _unreduced(outputs: Any) -> Any:
 
 
 PLACING = 16
-"""The most runs a side that tell about where the numbers lie, on a pair of which no outputs are known."""
+"""The most runs a side that show about where the numbers lie, on a pair of which no outputs are known."""
 
 
 def knowing(sampler: Sampler, outputs: Sequence[Any]) -> Sampler:
@@ -200,7 +196,7 @@ def held_runs(sampler: Sampler) -> int:
 
 
 def placing_runs(sampler: Sampler, training: int) -> int:
-    """Return how many of a side's training runs tell about where the numbers of wide outputs lie."""
+    """Return how many of a side's training runs show about where the numbers of wide outputs lie."""
     return min(PLACING, max(1, training // 4), held_runs(sampler))
 
 
@@ -216,7 +212,7 @@ def learned_reducer(
     pair : Pair
         On what.
     first : list of two batches
-        Outputs of both sides, which say what the leaves are and about where they lie; they are summed up too.
+        Outputs of both sides, which show what the leaves are and about where they lie; they are summed up too.
     address : tuple of (str, int, int)
         Of the runs that are summed up: (kind, pair, phase); the number of the side stands before the phase.
     runs : int

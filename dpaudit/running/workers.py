@@ -72,8 +72,8 @@ def spread(
         for result in _until_left(results):
             yield value_of(result.content) if isinstance(result, _Sent) else result
     except TerminatedWorkerError as error:
-        told = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
-        raise WorkerDied(told) from error
+        message = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
+        raise WorkerDied(message) from error
     except BrokenProcessPool as error:
         raise _unsendable(error) from error
     except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets

@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import addressed_parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis, Learner
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
@@ -176,7 +176,7 @@ def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
     flags = b"" if law.public is None else law.public.tobytes()
     digest = hashlib.blake2b(weights.tobytes() + problem.truth.tobytes() + noise + flags, digest_size=8).hexdigest()
     parameters = jsonable(addressed_parameters_of(learner))
-    return "utility", stream_id_of(learner), parameters, name, law.name, digest, n, problem.setting
+    return "utility", learner.id, parameters, name, law.name, digest, n, problem.setting
 
 
 def draw_noisy(

@@ -41,10 +41,7 @@ LEARNERS = (
     ),
     control(BoxExponential, "broken-box-doubled", **DOUBLED),
     control(
-        BoxExponential,
-        "broken-box-support",
-        Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2),
-        **SUPPORT,
+        BoxExponential, "broken-box-support", Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2), **SUPPORT
     ),
     control(BoxExponential, "broken-box-shortcut", **SHORTCUT),
 )

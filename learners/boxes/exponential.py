@@ -17,7 +17,7 @@ from learners.boxes.concepts import Boxes, interval_of
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner
-from learners.mechanisms import equal_scores
+from learners.mechanisms import exponential
 from learners.parameters import check_run
 
 __all__ = ["LEARNERS", "Axis", "BoxExponential"]
@@ -86,7 +86,7 @@ class Axis:
 
 def _below(bound: int, rng: np.random.Generator) -> int:
     """Return a uniform integer in [0, bound); without a draw where there is nothing to choose."""
-    return 0 if bound == 1 else equal_scores.uniform_below(bound, rng, 1)[0]
+    return 0 if bound == 1 else exponential.uniform_below(bound, rng, 1)[0]
 
 
 class BoxCells:
@@ -205,7 +205,7 @@ class BoxExponential(ExponentialLearner):
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         cells, kept = self._cells(sample)
-        drawn = equal_scores.draw([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
+        drawn = exponential.draw_cells([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
         codes = []
         for pick in drawn:
             sides = cells.draw_in(kept[pick], rng)

@@ -97,8 +97,6 @@ class BoxInteriorPoint(ClassLearner):
         check_integer("side", self.side, 1, 2**63)
         check_positive("epsilon", self.epsilon)
         check_probability("beta", self.beta)
-        if self.delta is not None:
-            check_probability("delta", self.delta)
         check_variant(self.variant, self.delta)
 
     @property

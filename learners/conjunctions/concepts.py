@@ -7,7 +7,8 @@ bit 2 i + 1 for not v_{i+1}.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from math import comb
 from typing import Any
 
@@ -26,7 +27,6 @@ __all__ = [
     "Conjunction",
     "Conjunctions",
     "Disjunction",
-    "Nonempty",
     "ShortConjunctions",
     "ShortDisjunctions",
     "contradicted",
@@ -45,11 +45,23 @@ def contradicted(points: NDArray[Any]) -> Labels:
 
 
 @dataclass(frozen=True)
-class Conjunction:
-    """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
+class _Literals:
+    """A function of the literals in `mask`."""
 
     dimension: int
     mask: int
+
+    @property
+    def _chosen(self) -> list[int]:
+        return [i for i in range(2 * self.dimension) if self.mask >> i & 1]
+
+    def _joined(self, word: str, empty: str) -> str:
+        return f" {word} ".join(f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in self._chosen) or empty
+
+
+@dataclass(frozen=True)
+class Conjunction(_Literals):
+    """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
 
     @classmethod
     def of_mask(cls, dimension: int, code: int) -> Conjunction:
@@ -59,12 +71,22 @@ class Conjunction:
 
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
-        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return np.asarray(1 - contradicted(points)[:, chosen].any(axis=1), dtype=np.uint8)
+        return np.asarray(1 - contradicted(points)[:, self._chosen].any(axis=1), dtype=np.uint8)
 
     def __str__(self) -> str:
-        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return " and ".join(literals) or "true"
+        return self._joined("and", "true")
+
+
+@dataclass(frozen=True)
+class Disjunction(_Literals):
+    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, dimension)."""
+        return np.asarray((1 - contradicted(points)[:, self._chosen]).any(axis=1), dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return self._joined("or", "false")
 
 
 @dataclass(frozen=True)
@@ -147,10 +169,12 @@ class ShortConjunctions(_OnTheCube):
 
     Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
     The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j. Here
-    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most.
+    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most. With `least` 1 those
+    without a literal, which are always 1, are left out, and numbers are one less.
     """
 
     k: int
+    least: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -161,13 +185,13 @@ class ShortConjunctions(_OnTheCube):
 
     @property
     def size(self) -> int:
-        """sum_{j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
-        return sum(map(self._of_length, range(self.k + 1))) + (self.k >= 2)
+        """sum_{least <= j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
+        return sum(map(self._of_length, range(self.least, self.k + 1))) + (self.k >= 2)
 
     def concept(self, code: int) -> Conjunction:
         """Return the conjunction with that number."""
         check_code(self, code)
-        rest, length = int(code), 0
+        rest, length = int(code), self.least
         while length <= self.k and rest >= self._of_length(length):
             rest -= self._of_length(length)
             length += 1
@@ -195,7 +219,7 @@ class ShortConjunctions(_OnTheCube):
         check_listable(self)
         true = 1 - contradicted(points)
         levels = []
-        for literals in self._levels():
+        for literals in islice(self._levels(), self.least, None):
             rows = np.ones((len(literals), len(points)), dtype=np.uint8)
             for column in literals.T:
                 rows &= true[:, column].T
@@ -242,7 +266,7 @@ class ShortConjunctions(_OnTheCube):
             literals = longer
         if self.k >= 2:
             excess.append(np.array([0]))
-        return np.asarray(negatives + np.concatenate(excess), dtype=np.int64)
+        return np.asarray(negatives + np.concatenate(excess[self.least :]), dtype=np.int64)
 
     def _products(self, literals: Integers, true: NDArray[Any], signed: NDArray[Any]) -> Iterator[NDArray[Any]]:
         """Yield, in blocks of conjunctions, n_1 - n_0 of each conjunction joined with each literal, (block, 2 d)."""
@@ -256,27 +280,11 @@ class ShortConjunctions(_OnTheCube):
 
 
 @dataclass(frozen=True)
-class Disjunction:
-    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
-
-    dimension: int
-    mask: int
-
-    def predict(self, points: NDArray[Any]) -> Labels:
-        """Return the labels of points (m, dimension)."""
-        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return np.asarray((1 - contradicted(points)[:, chosen]).any(axis=1), dtype=np.uint8)
-
-    def __str__(self) -> str:
-        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return " or ".join(literals) or "false"
-
-
-@dataclass(frozen=True)
 class ShortDisjunctions(_OnTheCube):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
 
     k: int
+    least: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -284,7 +292,7 @@ class ShortDisjunctions(_OnTheCube):
 
     @property
     def _mirror(self) -> ShortConjunctions:
-        return ShortConjunctions(self.dimension, self.k)
+        return ShortConjunctions(self.dimension, self.k, self.least)
 
     @property
     def size(self) -> int:
@@ -298,39 +306,3 @@ class ShortDisjunctions(_OnTheCube):
     def concept(self, code: int) -> Disjunction:
         """Return the disjunction of the same literals."""
         return Disjunction(self.dimension, self._mirror.concept(code).mask)
-
-
-@dataclass(frozen=True)
-class Nonempty(Numbered):
-    """All concepts of a class but the first, which has no literal; numbers are one less.
-
-    Parameters
-    ----------
-    every : ShortConjunctions or ShortDisjunctions
-        The class of 0 .. k literals.
-    """
-
-    every: ShortConjunctions | ShortDisjunctions
-
-    @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return self.every.domain
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators of the renamings of literals."""
-        return self.every.symmetries()
-
-    @property
-    def size(self) -> int:
-        """One less than the whole class has."""
-        return self.every.size - 1
-
-    def evaluate(self, points: NDArray[Any]) -> Labels:
-        """Return the labels (size, m) of points (m, dimension)."""
-        return self.every.evaluate(points)[1:]
-
-    def concept(self, code: int) -> Conjunction | Disjunction:
-        """Return the concept with that number."""
-        check_code(self, code)
-        return self.every.concept(int(code) + 1)

@@ -178,13 +178,12 @@ class ConjunctionGreedy(ClassLearner):
         return grown
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on all 4^d masks; see `log_law` for formula and error bound."""
+        """Return the law on all 4^d masks; see `_log_law` for formula and error bound."""
         check_sample(sample, self.domain)
         check_law_limit("dimension", self.dimension, LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)
         check_law_limit("rounds", rounds, LAW_ROUNDS)
-        rate = self._rate(rounds)
-        log_prob, error = log_law(sample, self.dimension, self.k, rounds, rate, self._eligible, idle=not self.literal)
+        log_prob, error = _log_law(self, sample, rounds)
         return Law(range(4**self.dimension), log_prob, error)
 
     def supremum(self) -> Supremum | None:
@@ -268,17 +267,8 @@ LAW_DIMENSION = 5
 """The largest number of variables for which all 4^d sets of literals are listed."""
 
 
-def log_law(
-    sample: Sample,
-    dimension: int,
-    k: int,
-    rounds: int,
-    rate: float,
-    eligible: Callable[[Integers], Bools],
-    *,
-    idle: bool,
-) -> tuple[Floats, float]:
-    """Return the log-probabilities of all 4^d sets of chosen literals, and a bound on their error.
+def _log_law(learner: ConjunctionGreedy, sample: Sample, rounds: int) -> tuple[Floats, float]:
+    """Return the log-probabilities of all 4^d sets of chosen literals after J rounds, and a bound on their error.
 
     What remains depends on the set M of literals chosen so far, not on their order, so the sum over all sequences of J
     candidates is a chain over sets: with p_M(l) the law of one round,
@@ -289,21 +279,10 @@ def log_law(
     number of candidates (see `mechanisms.exponential.log_law`). A path adds J of these; each of the at most 4 d + 2
     additions and joinings of a round rounds by 2^-52 (4 + V) at most, V = J (x + ln K) bounding the size of any entry,
     and joining never enlarges the errors of its two arguments.
-
-    Parameters
-    ----------
-    sample : Sample
-        Points (m, d), labels and counts.
-    k, rounds, rate : int, int, float
-        The number k of literals of the target, J, and the inverse temperature for the integers k q.
-    eligible : callable
-        Maps scores (.., K) to which candidates may be chosen.
-    idle : bool
-        Whether "no literal" is a candidate, the last one.
     """
-    scores = _scores(sample, dimension, k, idle)
-    allowed = eligible(scores)
-    steps, largest = _log_steps(scores, allowed, rate)
+    dimension, idle = learner.dimension, not learner.literal
+    scores = _scores(sample, dimension, learner.k, idle)
+    steps, largest = _log_steps(scores, learner._eligible(scores), learner._rate(rounds))
     size = rounds * (largest + math.log(scores.shape[1]))
     each = ULP * (2 * largest + 6 * math.log(scores.shape[1]) + 8)
     error = rounds * (each + ULP * (4 * dimension + 2) * (4 + size))

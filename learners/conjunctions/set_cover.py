@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 from learners.arrays import Integers, Labels
-from learners.conjunctions.concepts import (
-    Conjunction,
-    Disjunction,
-    Nonempty,
-    ShortConjunctions,
-    ShortDisjunctions,
-    contradicted,
-)
+from learners.conjunctions.concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
 from learners.covers.accounting import AUDITED, CHOICE_PROOF, choice_cost, choice_ray
@@ -135,9 +128,9 @@ class SetCoverConjunction(LiteralCover):
     _covered_label: ClassVar[int] = 0
 
     @property
-    def concepts(self) -> Nonempty:
+    def concepts(self) -> ShortConjunctions:
         """Conjunctions of 1 .. k literals (at most `dimension` are distinct and consistent)."""
-        return Nonempty(ShortConjunctions(self.dimension, min(self.k, self.dimension)))
+        return ShortConjunctions(self.dimension, min(self.k, self.dimension), least=1)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`."""
@@ -165,9 +158,9 @@ class SetCoverDisjunction(LiteralCover):
     _covered_label: ClassVar[int] = 1
 
     @property
-    def concepts(self) -> Nonempty:
+    def concepts(self) -> ShortDisjunctions:
         """Disjunctions of 1 .. k literals."""
-        return Nonempty(ShortDisjunctions(self.dimension, min(self.k, self.dimension)))
+        return ShortDisjunctions(self.dimension, min(self.k, self.dimension), least=1)
 
     def decode(self, code: int) -> Disjunction:
         """Return the disjunction of the literals selected."""

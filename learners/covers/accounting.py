@@ -35,6 +35,7 @@ __all__ = [
     "rounds_for",
 ]
 
+
 def paper_share(epsilon: float, delta: float) -> float:
     """Return eps_hat = epsilon/(2 ln(e/delta)), KMMS Claim 3.4."""
     return epsilon / (2 * (1 - math.log(delta)))

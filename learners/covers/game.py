@@ -140,6 +140,13 @@ def _mix(
     return np.asarray(value + (1 - mass) * grid.shifted(tables[two.alive], -rate * two.shift - norm))
 
 
+def _check(k: int, rounds: int, **positive: float) -> None:
+    check_integer("k", k, 1)
+    check_integer("rounds", rounds, 1)
+    for name, value in positive.items():
+        check_positive(name, value)
+
+
 def _kinds(relation: Relation) -> tuple[Kind, ...]:
     if relation not in KINDS:
         raise InputError(f"relation must be replace-one or add-remove-one, got {relation.value}")
@@ -163,10 +170,7 @@ def _kind_delta(k: int, rounds: int, rate: float, epsilon: float, kind: Kind) ->
 
 def game_delta(k: int, rounds: int, rate: float, epsilon: float, relation: Relation = Relation.REPLACE_ONE) -> float:
     """Return the game's bound on delta(epsilon) for `rounds` rounds with weights exp(rate q); numeric."""
-    check_integer("k", k, 1)
-    check_integer("rounds", rounds, 1)
-    check_positive("rate", rate)
-    check_positive("epsilon", epsilon)
+    _check(k, rounds, rate=rate, epsilon=epsilon)
     return max(_kind_delta(k, rounds, rate, epsilon, kind) for kind in _kinds(relation))
 
 
@@ -184,10 +188,7 @@ def game_curve(
     k: int, rounds: int, rate: float, reach: float = 1.0, relation: Relation = Relation.REPLACE_ONE
 ) -> tuple[Floats, Floats]:
     """Return a grid of epsilons from 0 to somewhat beyond `reach`, and the game's delta at each; numeric."""
-    check_integer("k", k, 1)
-    check_integer("rounds", rounds, 1)
-    check_positive("rate", rate)
-    check_positive("reach", reach)
+    _check(k, rounds, rate=rate, reach=reach)
     played = [_curve(k, rounds, rate, 1.5 * reach, kind) for kind in _kinds(relation)]
     grid, curve = played[0][0], np.max([values for _, values in played], axis=0)
     kept = grid.values >= 0
@@ -200,9 +201,7 @@ def calibrate(k: int, rounds: int, epsilon: float, delta: float, relation: Relat
     Never less than eps_hat = epsilon / rounds, which basic composition allows. The answer is only as good as the game:
     grade "numeric", an error of about 2 % in delta.
     """
-    check_integer("k", k, 1)
-    check_integer("rounds", rounds, 1)
-    check_positive("epsilon", epsilon)
+    _check(k, rounds, epsilon=epsilon)
     check_probability("delta", delta)
     composed = epsilon / rounds / 2
     low, high = composed, 2 * composed

@@ -28,6 +28,7 @@ from learners.words import linear
 
 __all__ = ["LEARNERS", "Halfspace", "HalfspaceExponential", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
 
+
 @dataclass(frozen=True)
 class Halfspace:
     """The halfspace hs_{w,t}(x) = 1 iff <w, x> >= t, with integer or rational entries.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -28,7 +27,7 @@ from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.mechanisms import equal_scores, exponential
+from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
 
@@ -68,7 +67,7 @@ class _Depths:
     """The candidates after each prefix and their depths in one multiset, each found when it is first asked for."""
 
     def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
-        self._extended, self._regions = extended, extended.regions(points, weights)
+        self._extended, self.regions = extended, extended.regions(points, weights)
         self._known: dict[Point, tuple[tuple[Fraction, ...], Integers]] = {}
 
     def after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
@@ -81,15 +80,11 @@ class _Depths:
         slices = self._extended.slices
         if slices is None:
             candidates = self._extended.coordinates(prefix)
-            return candidates, self._regions.values(prefix, candidates)
+            return candidates, self.regions.values(prefix, candidates)
         if not prefix:
-            return slices.firsts, slices.first_values(self._regions)
+            return slices.firsts, slices.first_values(self.regions)
         index = bisect_left(slices.firsts, prefix[0])
-        return slices.coordinates(index), next(slices.depths(self._regions, [index]))
-
-    def in_slices(self, slices: PlaneSlices) -> Iterator[Integers]:
-        """Yield the depths of the candidates of one slice after the other."""
-        return slices.depths(self._regions, range(len(slices.firsts)))
+        return slices.coordinates(index), next(slices.depths(self.regions, [index]))
 
 
 @lru_cache(maxsize=256)
@@ -226,7 +221,7 @@ class HullPoint(ClassLearner):
         _, scores = depths.after(())
         firsts, error = self._log_law(scores, 0, n)
         parts, worst = [], 0.0
-        for log, values in zip(firsts.tolist(), depths.in_slices(slices), strict=True):
+        for log, values in zip(firsts.tolist(), slices.depths(depths.regions, range(len(slices.firsts))), strict=True):
             selected, more = self._log_law(values, 1, n)
             parts.append(log + selected)
             worst = max(worst, more)
@@ -302,7 +297,7 @@ class HullPointExponential(HullPoint):
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         kept = np.flatnonzero(self._eligible(scores))
-        return np.asarray(kept[equal_scores.draw([1] * len(kept), scores[kept], self._rate, rng, size)])
+        return np.asarray(kept[exponential.draw_cells([1] * len(kept), scores[kept], self._rate, rng, size)])
 
     def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         return exponential.log_law(scores, self._rate, self._eligible(scores))
@@ -382,7 +377,7 @@ class HullPointJoint(HullPoint):
         candidates = self.extended.points
         depths = tukey_depths(points, weights, candidates)
         kept = np.flatnonzero(self._eligible(depths))
-        drawn = kept[equal_scores.draw([1] * len(kept), depths[kept], self._rate, rng, size)]
+        drawn = kept[exponential.draw_cells([1] * len(kept), depths[kept], self._rate, rng, size)]
         return [candidates[i] for i in drawn.tolist()]
 
     def find_law(self, points: Integers, weights: Integers) -> Law:

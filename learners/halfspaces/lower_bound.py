@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
 from learners.bisection import last
-from learners.mechanisms import equal_scores
+from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = [
@@ -85,25 +85,22 @@ def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vect
 
     def release(sample: Sample, rng: np.random.Generator) -> Vector:
         assert sample.domain is not None
+        domain: Any = sample.domain
         points, place = np.unique(sample.points, axis=0, return_inverse=True)
         counts = np.zeros(len(points) + 1, dtype=np.int64)
         np.add.at(counts, place.reshape(-1), sample.counts)
         absent = sample.domain.size - len(points)
         sizes = [1] * len(points) + [absent] * (absent > 0)
-        drawn = int(equal_scores.draw(sizes, counts[: len(sizes)], epsilon / 2, rng, 1)[0])
+        drawn = int(exponential.draw_cells(sizes, counts[: len(sizes)], epsilon / 2, rng, 1)[0])
         if drawn < len(points):
             return [int(v) for v in points[drawn]]
         present = set(map(tuple, points.tolist()))
         while True:
-            point = tuple(_anywhere(sample.domain, rng))
+            point = tuple(rng.integers(0, domain.side + 1, domain.dimension).tolist())
             if point not in present:
                 return point
 
     return release
-
-
-def _anywhere(domain: Any, rng: np.random.Generator) -> list[int]:
-    return [int(v) for v in rng.integers(0, domain.side + 1, domain.dimension)]
 
 
 def common_point_examples(dimension: int, side: int, epsilon: float) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,23 +25,6 @@ from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
 
 __all__ = ["Agreement", "AnyHullPoint", "DeepExponential", "DeepRecConcave", "Release"]
-
-
-class Release(Protocol):
-    """A private release of one halfspace that aggregates the h_i."""
-
-    @property
-    def outputs(self) -> Sequence[Point]:
-        """Everything that can be released; `InputError` where that is too much to list."""
-
-    def release(self, counts: Any, rng: np.random.Generator, size: int) -> list[Point]:
-        """Return the outputs of independent runs."""
-
-    def release_law(self, counts: Any) -> Law:
-        """Return the law of one run on `outputs`."""
-
-    def agreement(self, m: int, beta: float) -> int:
-        """Return an r such that, except with probability beta, r of the m halfspaces agree with the output anywhere."""
 
 
 @lru_cache(maxsize=8)
@@ -187,3 +170,8 @@ class Agreement:
         """Return ceil(m/(d + 2)) - floor((2/epsilon) ln(|H|/beta)), at least 0."""
         loss = 2 / self.epsilon * math.log(self.concepts.size / beta)
         return max(0, math.ceil(centerpoint_bound(m, self.dimension + 1) - loss))
+
+
+Release = Agreement | DeepExponential | DeepRecConcave
+"""`outputs` are all that `release` can return, for counts (|H|,) of the h_i; except with probability beta, at least
+`agreement(m, beta)` of the m halfspaces agree with the output at any point."""

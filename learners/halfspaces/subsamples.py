@@ -190,13 +190,7 @@ def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: 
 
 
 def independent_counts(
-    concepts: Halfspaces,
-    target: int,
-    probabilities: Any,
-    n: int,
-    subsamples: int,
-    rng: np.random.Generator,
-    size: int,
+    concepts: Halfspaces, target: int, probabilities: Any, n: int, subsamples: int, rng: np.random.Generator, size: int
 ) -> Counter[Counts | None]:
     """Return the counts of the h_i on fresh samples of n independent examples, in `size` independent runs.
 

@@ -126,7 +126,9 @@ class RecConcaveSolver:
 
 
 def check_variant(variant: str, delta: float | None) -> None:
-    """Raise `InputError` unless the variant exists and has a delta where it needs one."""
+    """Raise `InputError` unless the variant exists, and delta is a probability, or None where none is needed."""
+    if delta is not None:
+        check_probability("delta", delta)
     if variant not in VARIANTS:
         raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     if variant != "exponential" and delta is None:
@@ -221,7 +223,7 @@ class InteriorPointExponential(InteriorPoint):
     """Find an interior point by the exponential mechanism with the score q(x) = min(#{x_i <= x}, #{x_i >= x}). Pure.
 
     The domain is never listed: between two neighbouring distinct points q is constant, so the choice is among at most
-    2 m + 1 runs, exactly (see `mechanisms.equal_scores`), and then uniform within a run: O(n log n) in all.
+    2 m + 1 runs, exactly (see `mechanisms.exponential.draw_cells`), and then uniform within a run: O(n log n) in all.
 
     With n >= (4/epsilon) ln(domain_size/beta) the point is interior with probability 1 - beta (`points_needed`).
 

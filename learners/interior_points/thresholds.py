@@ -83,8 +83,6 @@ class ThresholdInteriorPoint(ClassLearner):
         check_integer("domain_size", self.domain_size, 2, 2**64 - 1)
         check_positive("epsilon", self.epsilon)
         check_probability("beta", self.beta)
-        if self.delta is not None:
-            check_probability("delta", self.delta)
         check_variant(self.variant, self.delta)
         if self.delta is not None and self.epsilon > MAX_EPSILON:
             raise InputError(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.arrays import Floats, Integers
-from learners.mechanisms import equal_scores, exponential
+from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, placed
 
 __all__ = [
@@ -151,8 +151,8 @@ class Steps:
     def draw_exponential(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
         """Return `size` integers, x with probability exactly proportional to exp(rate f(x))."""
         scores, divisor = self.integers()
-        cells = equal_scores.draw(self.lengths, scores, rate / divisor, rng, size)
-        offsets = equal_scores.uniform_within([self.lengths[i] for i in cells], rng)
+        cells = exponential.draw_cells(self.lengths, scores, rate / divisor, rng, size)
+        offsets = exponential.uniform_within([self.lengths[i] for i in cells], rng)
         return [self.starts[i] + offset for i, offset in zip(cells, offsets, strict=True)]
 
     def log_exponential(self, rate: float, size: int) -> tuple[Floats, float]:

@@ -38,7 +38,7 @@ from learners.geometry.pictures import error_share
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.mechanisms import equal_scores, exponential
+from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
@@ -203,7 +203,7 @@ class MixtureHalfspace:
         check_run(sample, self.domain, size)
         hashable: Any = sample
         family, ranking = _ranking(self, hashable)
-        groups = equal_scores.draw(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
+        groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
         drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
         distinct, place = np.unique(drawn, return_inverse=True)
         codes = self.codes(family, distinct)
@@ -287,7 +287,7 @@ class MixtureHalfspace:
         return facets_failure(self.dimension, self._rate, alpha, n)
 
     def speaks_of(self, distribution: Distribution, ones: Floats) -> bool:
-        """Say whether no private example has the public label; label-determined ones never have."""
+        """Return whether no private example has the public label; label-determined ones never have."""
         if distribution.public is None:
             return True
         private = ~distribution.public & (distribution.probabilities > 0)

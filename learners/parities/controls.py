@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Bools
 from learners.controls import control
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_sample
@@ -31,11 +30,6 @@ FIXED_SOLUTION: dict[str, Any] = {
 }
 
 
-def _late_stops(self: ParityRestart, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> Bools:
-    """Return which rounds fail by the coin: none of the first."""
-    return np.zeros(shape, dtype=np.bool_) if first else ParityRestart._stops(self, rng, first, shape)
-
-
 def _late_law(self: ParityRestart, sample: Sample) -> Law:
     """Return the law: the first round answers r with probability g(r), and what is inconsistent restarts.
 
@@ -56,10 +50,7 @@ def _late_law(self: ParityRestart, sample: Sample) -> Law:
 
 LEARNERS = (
     control(
-        ParityPrivate,
-        "broken-parity-no-coin",
-        Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6),
-        **NO_COIN,
+        ParityPrivate, "broken-parity-no-coin", Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6), **NO_COIN
     ),
     control(
         ParityPrivate,
@@ -98,7 +89,9 @@ LEARNERS = (
         "broken-parity-restart-late-coin",
         Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6),
         fault="tosses the coin only after an inconsistent subsample: failure proves inconsistency",
-        _stops=_late_stops,
+        _stops=lambda self, rng, first, shape: (
+            np.zeros(shape, dtype=np.bool_) if first else ParityRestart._stops(self, rng, first, shape)
+        ),
         law=_late_law,
     ),
     control(

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Integers
 from learners.parameters import check_law_limit, check_probability, check_run, check_sample
 from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
 from learners.parities.gf2 import RUNS
@@ -128,10 +128,6 @@ class ParityRestart(SubsamplingLearner):
         check_law_limit("dimension", self.dimension, LAW_DIMENSION)
         answers, error, consistent = log_answers(sample, self.dimension, self._keep, uniform=self._uniform)
         total = 1.0 if consistent else math.fsum(np.exp(answers))
-        return self._closed_form(answers, error, total)
-
-    def _closed_form(self, answers: Floats, error: float, total: float) -> Law:
-        """Return the law for given ln g(r), their error, and c."""
         denominator = math.log(self.beta + (1 - self.beta) * total)
         log_prob = np.concatenate([[math.log(self.beta)], math.log1p(-self.beta) + answers]) - denominator
         size = float(np.abs(log_prob[np.isfinite(log_prob)]).max()) + abs(denominator)

@@ -12,7 +12,7 @@ from dpaudit.contract import Instance, Sample
 from learners.arrays import Integers
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner, RivalCounts
-from learners.mechanisms import equal_scores
+from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_run
 from learners.points.concepts import Points, Thresholds
 
@@ -46,7 +46,8 @@ class ThresholdExponential(ExponentialLearner):
 
     The domain is never listed: between two neighbouring points of the sample all thresholds label it alike, so a sample
     of m distinct points leaves at most m + 1 runs of codes of equal score. `run` chooses a run by its length times
-    exp(epsilon score / 2), exactly (see `mechanisms.equal_scores`), then a code of the run uniformly: O(m log m).
+    exp(epsilon score / 2), exactly (see `mechanisms.exponential.draw_cells`), then a code of the run uniformly:
+    O(m log m).
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ class ThresholdExponential(ExponentialLearner):
         lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
         eligible = self._eligible(sample, correct)
         kept = range(len(starts)) if eligible is None else [int(i) for i in np.flatnonzero(eligible)]
-        cells = equal_scores.draw([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
-        offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
+        cells = exponential.draw_cells([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
+        offsets = exponential.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return as_codes(codes, self.concepts.size)
 

@@ -20,7 +20,7 @@ from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
 from learners.domains import grid_rows, moving_points
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
-from learners.mechanisms import equal_scores
+from learners.mechanisms import exponential
 from learners.parameters import check_run
 from learners.regions.concepts import Intersection, Joins
 from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
@@ -260,7 +260,7 @@ class SimplexSelect(ListedSelection):
         occurring = occurring[np.argsort(scores[occurring], kind="stable")]
         values, starts = np.unique(scores[occurring], return_index=True)
         sizes = np.add.reduceat(table.counts[occurring], starts)
-        groups = equal_scores.draw(sizes.tolist(), values, self._rate, rng, size)
+        groups = exponential.draw_cells(sizes.tolist(), values, self._rate, rng, size)
         within = rng.integers(0, sizes[groups])
         ends = np.cumsum(table.counts[occurring])
         drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
@@ -301,7 +301,7 @@ class ConvexPolytope(RegionCover):
     )
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
-    _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _most_side: ClassVar[int | None] = HALFSPACE_SIDE
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
 
     symmetries = space_symmetries
@@ -328,7 +328,7 @@ class SimplexUnion(RegionCover):
     instance: ClassVar[Instance] = Instance(ConvexPolytope.instance.parameters, n=1, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = ConvexPolytope.audited
     _covered_label: ClassVar[int] = 1
-    _most_side: ClassVar[int] = SIMPLEX_SIDE
+    _most_side: ClassVar[int | None] = SIMPLEX_SIDE
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
 
     symmetries = space_symmetries

@@ -36,7 +36,6 @@ def test_a_learner_that_does_not_pickle_is_told_so() -> None:
     ("members", "words"),
     [
         ({"id": "Toy Coin"}, "bad id 'Toy Coin'"),
-        ({"stream_id": "Old Coin"}, "bad id 'Old Coin'"),
         ({"__doc__": ""}, "the class needs a docstring"),
         ({"instance": 3}, r"instance must be a contract.Instance, got 3"),
         ({"pictured": 3}, r"pictured must be a contract.Instance, got 3"),

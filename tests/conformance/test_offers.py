@@ -39,7 +39,7 @@ def test_it_is_told_with_signatures_and_meanings() -> None:
 def test_every_ability_is_offered_by_some_learner_and_is_described(name: str) -> None:
     kind = ABILITIES[name]
     entries = [entry for entry in list_learners() if hasattr(entry.learner, name)]
-    assert bool(entries) == (name != "stream_id")  # no learner was renamed
+    assert entries
     assert all(isinstance(entry.learner, kind) for entry in entries)
     assert inspect.getdoc(kind)
     assert inspect.getdoc(inspect.getattr_static(kind, name))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-import learners.mechanisms.equal_scores as equal_scores
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Interval
+from learners.mechanisms import exponential
 from learners.points.concepts import Thresholds
 from learners.points.exponential import ThresholdExponential
 
@@ -46,11 +46,11 @@ class Scripted:
 
 def test_draws_near_a_boundary_are_refined_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     refined = []
-    original = equal_scores._refined
-    monkeypatch.setattr(equal_scores, "_refined", lambda *a: refined.append(original(*a)) or refined[-1])
+    original = exponential._refined
+    monkeypatch.setattr(exponential, "_refined", lambda *a: refined.append(original(*a)) or refined[-1])
     sizes, values = [1, 2, 1], np.array([0, 0, 0])
     rng = Scripted([0.1, 0.25, 0.5, 0.75, 0.9])
-    drawn = equal_scores.draw(sizes, values, 1.0, rng, 5)  # type: ignore[arg-type]  # a generator of these numbers
+    drawn = exponential.draw_cells(sizes, values, 1.0, rng, 5)  # type: ignore[arg-type]  # a generator of these numbers
     # 0.25 and 0.75 are boundaries: the number lies in [0.25, 0.25 + 2^-53), so it is above; both need more digits.
     assert drawn.tolist() == [0, 1, 1, 2, 2]
     assert refined == [1, 2]
@@ -68,14 +68,14 @@ def test_refinement_agrees_with_the_floats_away_from_boundaries() -> None:
         cumulative = np.cumsum(weights) / weights.sum()
         if np.abs(cumulative - uniform).min() > 1e-9:
             expected = int(np.searchsorted(cumulative, uniform))
-            assert equal_scores._refined(int(uniform * 2**53), sizes, gaps, 0.4, rng) == expected
+            assert exponential._refined(int(uniform * 2**53), sizes, gaps, 0.4, rng) == expected
 
 
 def test_cells_of_hardly_any_weight_can_be_drawn_by_refinement_only() -> None:
     # exp(-100) is 4e-44 of the total: the floats cannot see it, a uniform number that begins with 53 zeros can.
     gaps = np.array([100, 0])
     rng = np.random.default_rng(0)
-    drawn = [equal_scores._refined(0, [1, 1], gaps, 1.0, rng) for _ in range(50)]
+    drawn = [exponential._refined(0, [1, 1], gaps, 1.0, rng) for _ in range(50)]
     # Given 53 zeros it is below 2^-53 = 1.1e-16, hence in the first cell with probability 4e-28 only.
     assert drawn == [1] * 50
 
@@ -83,16 +83,16 @@ def test_cells_of_hardly_any_weight_can_be_drawn_by_refinement_only() -> None:
         def integers(self, *_: Any, size: int, **__: Any) -> Any:
             return np.zeros(size if isinstance(size, tuple) else (size,), dtype=np.uint64)
 
-    assert equal_scores._refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]  # a generator of zeros
+    assert exponential._refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]  # a generator of zeros
 
 
 def test_uniform_below_any_bound() -> None:
     rng = np.random.default_rng(1)
     for bound in (1, 2, 3, 2**63, 2**64, 2**64 + 1, 3 * 2**70):
-        drawn = equal_scores.uniform_below(bound, rng, 200)
+        drawn = exponential.uniform_below(bound, rng, 200)
         assert all(0 <= v < bound for v in drawn)
         assert max(drawn) >= bound // 2 - (bound < 3)
-    counts = np.bincount(equal_scores.uniform_below(5, rng, 50_000))
+    counts = np.bincount(exponential.uniform_below(5, rng, 50_000))
     # Seven standard deviations.
     assert np.abs(counts - 10_000).max() < 7 * math.sqrt(50_000 * 0.16)
 

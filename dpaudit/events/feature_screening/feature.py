@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import steady
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.leaf import Leaf, spread
 
 __all__ = [
     "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "best_promise", "cells_of",
-    "distinct", "number", "one_of", "placed", "promise", "quantile_edges",
+    "distinct", "number", "one_of", "promise", "quantile_edges",
 ]  # fmt: skip
 
 Cells = NDArray[np.int64]
@@ -147,17 +147,12 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return placed(cells_of(self.column, *distinct(values)), where, len(outputs))
+        return spread(cells_of(self.column, *distinct(values)), where, len(outputs), ABSENT)
 
     def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
         values, where = self.leaf.read(outputs)
-        found: NDArray[np.float64] = self.column.read(values)
-        if where is None:
-            return found
-        numbers = np.full(len(outputs), -np.inf)
-        numbers[where] = found
-        return numbers
+        return spread(self.column.read(values), where, len(outputs), -np.inf)
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
@@ -177,15 +172,6 @@ def cells_of(column: Column, values: Any, places: NDArray[np.intp] | None) -> Ce
     """Return the cell of each value, given the `distinct` ones and their places."""
     found = column.cells(values)
     return found if places is None else found[places]
-
-
-def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:
-    """Return the cells of all outputs: `ABSENT` for those that have none."""
-    if where is None:
-        return cells
-    found = np.full(total, ABSENT, dtype=np.int64)
-    found[where] = cells
-    return found
 
 
 Floats = NDArray[np.float64]
@@ -227,7 +213,7 @@ def best_events(
     ----------
     data, neighbour : array, shape (..., parts, cells)
         Training runs in each cell of each feature. With two parts each is ordered by the other's counts, so that many
-        cells of few runs promise nothing by luck; the mean promise says how many cells to take of the order by all
+        cells of few runs promise nothing by luck; the mean promise decides how many cells to take of the order by all
         runs.
     confirm : int
         Fresh runs a side to come.

@@ -25,12 +25,11 @@ from dpaudit.events.feature_screening.feature import (
     cells_of,
     distinct,
     one_of,
-    placed,
     promise,
 )  # fmt: skip
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.leaf import Leaf, spread
 from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
@@ -175,7 +174,7 @@ def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tup
             different = distinct(read)
             for feature in features:
                 if stored or feature.representation is (stored is None):
-                    yield feature, placed(cells_of(feature.column, *different), where, len(outputs))
+                    yield feature, spread(cells_of(feature.column, *different), where, len(outputs), ABSENT)
 
 
 Group = Callable[[Any], list[Column]]
@@ -290,7 +289,7 @@ class Parity:
 
 
 def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:
-    """Yield parities that tell the sides apart: pairs of bits, and longer relations that one side obeys.
+    """Yield parities that differ between the sides: pairs of bits, and longer relations that one side obeys.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def test_outputs_that_are_no_values_are_refused_with_their_type(mechanism, kind,
         (
             nothing,
             False,
-            r"also needs size: fix it, as functools.partial\(nothing, size=...\) does, or say batched=True",
+            r"also needs size: fix it, as functools.partial\(nothing, size=...\) does, or pass batched=True",
         ),
         (lambda data, rng, *, scale: 0, False, r"also needs scale: fix it, as .*scale=...\) does$"),
         (lambda data, rng, size, a, b: 0, True, r"must take \(data, rng, size\); .* also needs a, b: fix it, as"),

@@ -94,7 +94,7 @@ def test_no_evidence_is_skipped_and_warned_of():
     assert "Both inputs are the same" in case.find("skipped").attrib["message"]
     (found,) = json.loads(sarif(silent()))["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("no-evidence", "warning")
-    assert "no evidence on parity-private" in markdown.render(silent())
+    assert "1 without evidence" in markdown.render(silent())
 
 
 def test_sarif_has_what_its_schema_requires():
@@ -138,7 +138,7 @@ def test_a_function_of_a_file_is_found_there(place, uri):
 
 def test_markdown_says_the_answer_first_and_folds_what_is_calm():
     text = markdown.render(troubled())
-    assert text.startswith("## The audit is blind: it missed parity-private-careless.\n")
+    assert text.startswith("## The audit is blind: it missed the planted fault of parity-private-careless.\n")
     assert "**Violation.** It claims ε = 1." in text
     assert "- **parity-private**: " in text
     assert "RuntimeError: &lt;oops&gt; &amp; more" in text

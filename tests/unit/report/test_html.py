@@ -27,7 +27,7 @@ from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Fault
 from dpaudit.events.event import Cells, Told
 from dpaudit.exact.finding import PairInWords
-from dpaudit.report import html
+from dpaudit.report import console, html
 
 
 @pytest.fixture(scope="module")
@@ -101,19 +101,20 @@ def test_the_answer_is_the_heading_and_agrees_with_the_exit_status():
     undecided = change(run, "utility", "claim", verdict="undecided")
     lost = planned(run, "box-tightest/exact/n1-ab")
     told = {
-        "No violation found in two privacy claims.": (run, 0),
-        "One of two privacy claims is broken: parity-private promises ε = 1 and has ε = 1.0000001.": (broken, 1),
-        "The audit is blind: it missed parity-private-careless.": (controls_missed(broken), 1),
-        "One of three mechanisms breaks a promise of accuracy: parity-private.": (inaccurate, 1),
-        "No violation found in one privacy claim; no evidence on parity-private.": (silent, 3),
-        f"Incomplete: 1 of {len(run.header.plan) + 1} planned audits have no result.": (lost, 2),
-        "No violation found in two privacy claims; accuracy undecided of parity-private.": (undecided, 3),
+        "No violation found in 2 privacy claims.": (run, 0),
+        "1 of 2 privacy claims is violated: parity-private.": (broken, 1),
+        "The audit is blind: it missed the planted fault of parity-private-careless.": (controls_missed(broken), 1),
+        "No privacy claim is violated, but 1 promise of accuracy: parity-private.": (inaccurate, 1),
+        "No violation found in 1 privacy claim; 1 without evidence.": (silent, 3),
+        "No violation so far, but 1 result missing.": (lost, 2),
         "No claim of privacy was tested.": (only(run, "parity-elimination"), 0),
-        "No mechanism was audited.": (with_results(run, []), 0),
     }
     for answer, (given, status) in told.items():
-        assert heading(html.render(given)) == answer
+        assert heading(html.render(given)) == console.render(given).splitlines()[0] == answer
         assert outcome(given).status == status
+    assert heading(html.render(undecided)) == "No violation found in 2 privacy claims."
+    assert "accuracy 1 undecided" in Page(html.render(undecided)).unfolded
+    assert heading(html.render(with_results(run, []))) == "No claim of privacy was tested."
 
 
 def test_a_missed_control_leads_the_page():
@@ -123,7 +124,7 @@ def test_a_missed_control_leads_the_page():
     assert '<section class="m" id="m-parity-private-careless"' in page
     assert page.index('id="m-parity-private-careless"') < page.index('id="m-parity-private"')
     assert "No audit found its leak" in text
-    assert "0 of 1 planted faults were caught. The audit is blind" in text
+    assert "0 of 1 planted fault caught; missed: parity-private-careless" in text
 
 
 def test_what_is_missing_is_said_before_the_figure_and_listed():
@@ -133,7 +134,7 @@ def test_what_is_missing_is_said_before_the_figure_and_listed():
     run = replace(run, header=replace(run.header, faults=(Fault("poor", "ValueError: no"),)))
     page = html.render(run)
     text = Page(page).unfolded
-    assert text.index("No audit could be planned of poor.") < text.index("All claims in one figure")
+    assert text.index("; not planned: 1 learner") < text.index("All claims in one figure")
     assert f"{lost.task}: RuntimeError: <oops>" in text
     assert "poor: ValueError: no" in text
     assert "The audit of privacy failed: RuntimeError: <oops>." in text
@@ -148,7 +149,7 @@ def test_only_what_needs_a_look_is_open():
     undecided = html.render(change(load_small(), "utility", "claim", verdict="undecided"))
     assert '<section class="m" id="m-parity-private"' in undecided
     assert "Accuracy undecided:" in Page(undecided).unfolded
-    assert "1 undecided: parity-private" in Page(undecided).unfolded
+    assert "accuracy 1 undecided" in Page(undecided).unfolded
 
 
 def test_a_learner_without_evidence_never_looks_consistent():
@@ -169,7 +170,7 @@ def test_the_words_of_a_whole_quick_run_are_few():
     assert len(page.unfolded.split()) <= 2_500
     assert len(text.encode()) <= 1_000_000
     assert page.unfolded.count("learner-number-") >= 72  # a row of the figure, and one of the table
-    assert "97 of 97 planted faults were caught." in page.unfolded
+    assert "97 of 97 planted faults caught" in page.unfolded
     assert "broken-number-96" in page.text
     assert "broken-number-96" not in page.unfolded
 
@@ -247,7 +248,7 @@ def test_instances_of_one_learner_are_one_part():
     run = only(load_small(), "parity-private")
     run = put(run, replace(run.results[0], parameters={**run.results[0].parameters, "dimension": 3}))
     page = html.render(run)
-    assert heading(page) == "No violation found in one privacy claim."
+    assert heading(page) == "No violation found in 2 privacy claims."
     assert page.count('id="m-parity-private"') == 1
     twins = [replace(r, learner=r.learner.replace("-", "_")) for r in run.results]
     ids = Page(html.render(with_results(run, [*run.results, *twins]))).ids()
@@ -256,7 +257,7 @@ def test_instances_of_one_learner_are_one_part():
 
 def test_the_ledger_shows_what_is_refuted_and_folds_the_rest(small):
     page = Page(small)
-    assert "Papers: of 3 statements checked, 1 refuted, 1 loose, 1 hold." in page.unfolded
+    assert "3 statements checked: 1 holds, 1 loose, 1 refuted, 0 undecided" in page.unfolded
     part = page.unfolded[page.unfolded.index("Ledger: what papers state") :]
     assert "One example moves Pr[fail] from 1/2 to 1/2 + ε/4" in part
     assert "Pr[fail] = 0.75" in part

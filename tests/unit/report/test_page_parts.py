@@ -11,7 +11,7 @@ from reporter_runs import change, claiming, first, load_small, only, put, retold
 
 from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.events.event import Bets, Cells, Interval
-from dpaudit.report.numbers import allowed_times, number, raised, share, spelled, times
+from dpaudit.report.numbers import allowed_times, number, raised, share, times
 from dpaudit.report.page.claim_figures import claim_bar, claim_row, place, power_figure
 from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
 from dpaudit.report.page.part import compared
@@ -64,7 +64,6 @@ def test_numbers_lean_to_the_safe_side():
     assert (share(0.0001, "down"), share(0.0001, "up"), share(0.9999, "up")) == ("0", "0.1", "100")
     assert (times(1.666), times(88.1), times(2e7)) == ("1.7", "88", "2.0 × 10⁷")
     assert (allowed_times(1.0), allowed_times(1e4)) == ("2.72", "any number of")
-    assert (spelled(0), spelled(12), spelled(1300)) == ("no", "twelve", "1,300")
 
 
 def test_answers_are_the_outputs_where_these_are_few():
