@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,6 @@ from dpaudit.events.wide import Reducer
 
 __all__ = [
     "PairBets",
-    "Partition",
     "Sides",
     "Strategy",
     "batch_schedule",
@@ -83,20 +81,14 @@ MOST_STAKES = 2_000_000
 """Stakes held in memory at a time."""
 
 
-class Partition(Protocol):
-    """A partition of all cells, seen or not, fixed by the past."""
-
-    def count(self, batch: Tally) -> Array:
-        """Return how many runs of a batch are in each part, shape (L,)."""
-
-
 @dataclass(frozen=True)
-class _Common:
-    """A part for each common cell, and a last one for all others."""
+class Common:
+    """A part for each common cell, and a last one for all others; fixed by the past."""
 
     number: Mapping[Hashable, int]
 
     def count(self, batch: Tally) -> Array:
+        """Return how many runs of a batch are in each part, shape (L,)."""
         counts = np.zeros(len(self.number) + 1)
         for cell, times in batch.items():
             counts[self.number.get(cell, -1)] += times
@@ -104,32 +96,33 @@ class _Common:
 
 
 @dataclass(frozen=True)
-class _Bins:
-    """Runs of adjacent integer cells; `starts` are the least cells of all parts but the first."""
+class Bins:
+    """Parts of adjacent integer cells; `starts` are the least cells of all parts but the first; fixed by the past."""
 
     starts: NDArray[np.int64]
 
     def count(self, batch: Tally) -> Array:
+        """Return how many runs of a batch are in each part, shape (L,)."""
         cells = np.fromiter(batch.keys(), dtype=np.int64, count=len(batch))
         times = np.fromiter(batch.values(), dtype=np.float64, count=len(batch))
         where = np.searchsorted(self.starts, cells, side="right")
         return np.bincount(where, weights=times, minlength=len(self.starts) + 1).astype(np.float64)
 
 
-def partition_by_cells(past: Sides) -> Partition:
+def partition_by_cells(past: Sides) -> Common:
     """Return a part for each cell seen at least `LEAST` times in all, and one for all others."""
     both = past[0] + past[1]
-    return _Common({cell: i for i, cell in enumerate(cell for cell, times in both.items() if times >= LEAST)})
+    return Common({cell: i for i, cell in enumerate(cell for cell, times in both.items() if times >= LEAST)})
 
 
-def partition_by_bins(past: Sides, power: float) -> Partition:
+def partition_by_bins(past: Sides, power: float) -> Bins:
     """Return parts of adjacent integer cells, each with about max(LEAST, N^power / 2) of the N past runs."""
     both = sorted((past[0] + past[1]).items())
     cells = np.array([cell for cell, _ in both], dtype=np.int64)
     times = np.array([count for _, count in both], dtype=np.float64)
     least = max(float(LEAST), times.sum() ** power / 2)
     group = np.floor((np.cumsum(times) - times) / least)
-    return _Bins(cells[1:][np.diff(group) > 0])
+    return Bins(cells[1:][np.diff(group) > 0])
 
 
 @dataclass(frozen=True)
@@ -139,7 +132,7 @@ class Strategy:
     discretizer: int
     power: float | None = None
 
-    def partition(self, past: Sequence[Sides]) -> Partition:
+    def partition(self, past: Sequence[Sides]) -> Common | Bins:
         """Return the partition that the past suggests."""
         sides = past[self.discretizer]
         return partition_by_cells(sides) if self.power is None else partition_by_bins(sides, self.power)

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from dpaudit import seeding
 from dpaudit.audit.evidence import Answer, Check, CheckName
-from dpaudit.audit.probe_runs import (
+from dpaudit.audit.probing import (
     Label,
     arrangements,
     equal_global_generators,
@@ -30,9 +30,9 @@ from dpaudit.audit.probe_runs import (
     moved_clocks,
     one_way,
     other_process,
+    probe_warnings,
     ticking_clocks,
 )
-from dpaudit.audit.probing import probe_warnings
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents

@@ -1,18 +1,43 @@
-"""Points that fitted estimators are compared on: derive them from the data, and say where they show nothing."""
+"""Probe a mechanism: points on which estimators are compared, and a few runs with a given generator, compared exactly.
+
+A call can be made with other global generators, clocks or process id. Other threads of the process see no difference:
+clocks and the id are changed for the calling thread alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+import os
+import random
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 from dpaudit.running.adapters import Mechanism, Probed
 
-__all__ = ["FROM_DATA", "probe_of", "probe_warnings"]
+__all__ = [
+    "FROM_DATA",
+    "arrangements",
+    "equal_global_generators",
+    "labels",
+    "moved_clocks",
+    "one_way",
+    "other_process",
+    "probe_of",
+    "probe_warnings",
+    "ticking_clocks",
+]
 
 FROM_DATA = "data"
 """Says that the probe is to be derived from the pairs."""
@@ -90,3 +115,143 @@ def probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, .
         return ()
     message = f"{points} points of the probe have the same predictions in all of the first {len(outputs)} runs"
     return (f'{message}, on both inputs: choose points that distinguish models, as probe="{FROM_DATA}" does',)
+
+
+DIGITS = 9
+"""Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen."""
+
+Label = Hashable
+
+
+def labels(outputs: Any) -> list[Label] | None:
+    """Return for each output what distinguishes it; None if one cannot be distinguished from others, or timed out.
+
+    Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
+    are.
+    """
+    try:
+        return [_label(output) for output in outputs]
+    except InputError:
+        return None
+
+
+def _label(output: Any) -> Label:
+    if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
+        parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
+        return (output.shape, *(_rounded(part) for part in parts))
+    if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
+        return (output.shape, output.tobytes())
+    if isinstance(output, Raised) and output.kind == TIMED_OUT:
+        raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
+    if isinstance(output, Raised):
+        return ("raised", output.kind)
+    return _blurred(canonical(output))
+
+
+def _rounded(values: NDArray[Any]) -> bytes:
+    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
+    return bytes(np.round(mantissa, DIGITS).tobytes() + exponent.tobytes())
+
+
+def _blurred(label: Label) -> Label:
+    """Return a label with its floats rounded."""
+    if isinstance(label, float):
+        return float(f"{label:.{DIGITS}g}")
+    if isinstance(label, tuple):
+        return tuple(map(_blurred, label))
+    return frozenset(map(_blurred, label)) if isinstance(label, frozenset) else label
+
+
+def arrangements(found: Sequence[Label]) -> float:
+    """Return in how many orders these labels could have come.
+
+    Independent runs give any order of them with the same probability. So, whatever the law of an output, the
+    probability that two looks agree run by run and have at least k orders is at most 1 / k.
+    """
+    repeats = (math.lgamma(times + 1) for times in Counter(found).values())
+    return math.exp(min(math.lgamma(len(found) + 1) - sum(repeats), 700.0))
+
+
+def one_way(outputs: Sequence[Any]) -> bool:
+    """Say whether outputs are numbers that only rise, or only fall, from run to run.
+
+    Independent runs do so with probability at most 2 / n!, for n runs.
+    """
+    plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
+    if not plain or len(outputs) < 2:
+        return False
+    steps = np.diff(np.array([float(output) for output in outputs]))
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
+SHIFT = 86_461
+"""Seconds by which clocks are moved: a day, a minute and a second, so that date and time of day change."""
+
+
+@contextmanager
+def equal_global_generators() -> Iterator[None]:
+    """Let the global generators of numpy, `random` and torch (if loaded) begin at one fixed state; restore theirs."""
+    torch: Any = sys.modules.get("torch")
+    # Generators that mechanisms share are global state: no Generator could stand in for them.
+    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    if torch:
+        torch.manual_seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+        if torch:
+            torch.set_rng_state(kept[2])
+
+
+def moved_clocks() -> Any:
+    """Let the clocks of the module `time` show another day."""
+    return _changed(time, {name: _later(name) for name in CLOCKS})
+
+
+def ticking_clocks() -> Any:
+    """Let the clocks of the module `time` begin at one hour and go on by a millisecond each time they are read.
+
+    If they stood still, code that waits for one would wait for ever.
+    """
+    return _changed(time, {name: _ticking(10**6 if name.endswith("_ns") else 1e-3) for name in CLOCKS})
+
+
+def other_process() -> Any:
+    """Let the process have another id."""
+    return _changed(os, {"getpid": _still(os.getpid() + 1)})
+
+
+def _later(name: str) -> Callable[[], float]:
+    clock, step = getattr(time, name), SHIFT * (10**9 if name.endswith("_ns") else 1)
+    return lambda: clock() + step
+
+
+def _ticking(step: float) -> Callable[[], float]:
+    ticks = itertools.count(10**12)
+    return lambda: next(ticks) * step
+
+
+def _still(value: float) -> Callable[[], float]:
+    return lambda: value
+
+
+@contextmanager
+def _changed(module: Any, functions: dict[str, Callable[[], Any]]) -> Iterator[None]:
+    """Let functions of a module be others in this thread while the block runs."""
+    mine, kept = threading.get_ident(), {name: getattr(module, name) for name in functions}
+
+    def ours(name: str) -> Callable[[], Any]:
+        return lambda: (functions if threading.get_ident() == mine else kept)[name]()
+
+    try:
+        for name in functions:
+            setattr(module, name, ours(name))
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(module, name, function)

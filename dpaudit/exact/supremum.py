@@ -32,8 +32,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.enclosure import owner_of
 from dpaudit.exact.finding import LawFinding, PairInWords, SupremumFinding
-from dpaudit.exact.proposals import climb, growth, ray_bases
-from dpaudit.exact.universe import CAP, Peak, Star, Universe, plus
+from dpaudit.exact.universe import CAP, Peak, Star, Universe, climb, growth, plus, ray_bases
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 

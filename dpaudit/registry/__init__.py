@@ -13,9 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.contract import Learner
-from dpaudit.registry.collecting import Collector, lists_something
-from dpaudit.registry.entries import Entry, Problem, Registry, StatementEntry
-from dpaudit.registry.import_spec import GROUP, PRIVATE, at_path, installed, walk
+from dpaudit.registry.entries import Collector, Entry, Registry, StatementEntry, lists_something
+from dpaudit.registry.import_spec import GROUP, PRIVATE, Problem, at_path, installed, walk
 
 __all__ = [
     "GROUP",

@@ -25,12 +25,12 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpaudit.errors import InputError
-from dpaudit.registry.entries import Problem
 
 __all__ = [
     "GROUP",
     "PRIVATE",
     "Place",
+    "Problem",
     "Source",
     "at_path",
     "importable",
@@ -44,6 +44,19 @@ GROUP = "dpaudit.learners"
 """The entry-point group; each entry point names a module or a package to walk."""
 PRIVATE = "_dpaudit_learners_"
 """The prefix of the names of modules loaded from a path."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A module that could not be loaded, or holds something that is no learner or no statement."""
+
+    origin: str
+    message: str
+    requested: bool
+    """Whether the user named the path; a problem elsewhere must not stand in the way."""
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.message}"
 
 
 class Source(NamedTuple):

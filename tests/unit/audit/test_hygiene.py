@@ -17,7 +17,7 @@ import dpaudit
 from dpaudit.audit import preflight as of_mechanisms
 from dpaudit.audit.evidence import Answer, CheckName
 from dpaudit.audit.preflight import preflight
-from dpaudit.audit.probe_runs import arrangements, labels, one_way
+from dpaudit.audit.probing import arrangements, labels, one_way
 from dpaudit.contract import Pair
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.sampling import Sampler
