@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.options import OPTIONS
 from dpaudit.clock import Clock
-from dpaudit.contract import HasLaw, Instance, Learner, Pictured
+from dpaudit.contract import HasLaw, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import (
@@ -129,7 +129,6 @@ def _plan_one(
     """Return the tasks of one learner, and the audits that do not apply to it with the reason."""
     learner = entry.build(**entry.instance.parameters)
     tasks: list[Task] = []
-    notes: list[str] = []
     if isinstance(learner, HasLaw):
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
@@ -139,13 +138,9 @@ def _plan_one(
     if entry.fault is not None and not tasks:
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:
-        return tasks, notes
-    main, *others = _utility_instances(entry, learner)
-    planned, left_out = _plan_utility(entry, main, work, confidence)
+        return tasks, []
+    planned, notes = _plan_utility(entry, learner, work, confidence)
     tasks += planned
-    notes += left_out
-    for instance in others:
-        tasks += _further_utility(entry, instance, work, confidence)
     if tasks and isinstance(learner, Pictured):
         tasks.append(picture_task(entry))
     return tasks, notes if tasks else [
@@ -154,58 +149,42 @@ def _plan_one(
     ]
 
 
-def _utility_instances(entry: Entry, learner: Learner) -> Sequence[Instance]:
-    """Return the instances on which utility is audited, the first in all settings.
+def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
+    """Return the utility tasks of a learner's instances, and why a setting was left out.
 
-    The instance whose privacy is audited is left out where its claim is vacuous and a further one is not.
+    On the first instance they are of all settings, which share the confidence, and of smaller n; on further ones, with
+    fewer runs, of the theorem's own setting. The instance whose privacy is audited is left out where its claim is
+    vacuous and there is a further one.
     """
-    instance, further = entry.instance, entry.further_instances
-    settings = offered_settings(learner, instance.alpha, instance.beta)
-    vacuous = all(is_vacuous(instance.alpha, instance.beta, setting) for setting in settings)
-    return further if further and settings and vacuous else (instance, *further)
-
-
-def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence: float) -> list[Task]:
-    """Return the utility tasks of a further instance, in its theorem's own setting; with fewer runs."""
-    learner = entry.build(**instance.parameters)
-    return utility_tasks(
-        entry,
-        learner,
-        parameters=instance.parameters,
-        alpha=instance.alpha,
-        beta=instance.beta,
-        trials=max(work.ladder_trials, min(100, work.utility_trials)),
-        more=work.utility_growth,
-        confidence=confidence,
-        settings=offered_settings(learner, instance.alpha, instance.beta)[:1],
-    )
-
-
-def _plan_utility(entry: Entry, instance: Instance, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
-    """Return the utility tasks in all settings, which share the confidence, and why a setting was left out."""
-    learner = entry.build(**instance.parameters)
-    at: dict[str, Any] = {"parameters": instance.parameters, "alpha": instance.alpha, "beta": instance.beta}
-    possible: list[str] = []
-    ladders: list[Task] = []
+    first, further = entry.instance, entry.further_instances
+    settings = offered_settings(learner, first.alpha, first.beta)
+    vacuous = settings and all(is_vacuous(first.alpha, first.beta, setting) for setting in settings)
+    tasks: list[Task] = []
     notes: list[str] = []
-    for setting in offered_settings(learner, instance.alpha, instance.beta):
-        try:
-            ladders += _ladder(entry, learner, work, {**at, "confidence": confidence}, setting)
-        except InputError as error:
-            notes.append(f"no utility audit in the setting {setting!r}: {error}")
-        else:
-            possible.append(setting)
-    claims = utility_tasks(
-        entry,
-        learner,
-        trials=work.utility_trials,
-        fixed_trials=work.fixed_trials,
-        more=work.utility_growth,
-        confidence=confidence,
-        settings=possible,
-        **at,
-    )
-    return [*claims, *ladders], notes
+    for i, instance in enumerate(further if further and vacuous else (first, *further)):
+        learner = entry.build(**instance.parameters)
+        at: dict[str, Any] = {"parameters": instance.parameters, "alpha": instance.alpha, "beta": instance.beta}
+        at |= {"confidence": confidence}
+        settings = offered_settings(learner, instance.alpha, instance.beta)
+        if i:
+            trials = max(work.ladder_trials, min(100, work.utility_trials))
+            tasks += utility_tasks(entry, learner, trials=trials, more=work.utility_growth, settings=settings[:1], **at)
+            continue
+        ladders: list[Task] = []
+        possible: list[str] = []
+        for setting in settings:
+            try:
+                ladders += _ladder(entry, learner, work, at, setting)
+            except InputError as error:
+                notes.append(f"no utility audit in the setting {setting!r}: {error}")
+            else:
+                possible.append(setting)
+        trials, fixed, growth = work.utility_trials, work.fixed_trials, work.utility_growth
+        tasks += utility_tasks(
+            entry, learner, trials=trials, fixed_trials=fixed, more=growth, settings=possible, **at
+        )
+        tasks += ladders
+    return tasks, notes
 
 
 def _ladder(entry: Entry, learner: Learner, work: Profile, at: Mapping[str, Any], setting: str) -> list[Task]:
