@@ -1,0 +1,175 @@
+"""The mechanism that an entry of a project names, its pairs, and the arguments of its audit."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arguments import check_built
+from dpaudit.audit.options import OPTIONS
+from dpaudit.contract import Learner, Pair, Relation
+from dpaudit.errors import InputError, blamed
+from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
+from dpaudit.neighbours.own_data.columns import bounds_of_text
+from dpaudit.neighbours.own_data.files import read_dataset
+from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.project.settings import Audit
+from dpaudit.registry import load
+from dpaudit.registry.import_spec import Place, importable, is_place
+from dpaudit.running.adapters import as_mechanism
+
+__all__ = ["Subject", "subject_of"]
+
+_INPUTS = ("pairs", "data", "bounds", "unit", "n")
+"""Options that say on what a mechanism is audited."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A mechanism that is about to be audited.
+
+    Attributes
+    ----------
+    mechanism : Learner or callable
+        The mechanism.
+    arguments : dict
+        The keyword arguments of `audit_privacy`.
+    source : str or None
+        Where the pairs are from, in the words of the settings; None for crafted ones.
+    place : Place or None
+        The place of a list of pairs or of a strategy, if they are from one.
+    """
+
+    mechanism: Any
+    arguments: dict[str, Any]
+    source: str | None = None
+    place: Place | None = None
+
+    @property
+    def learner(self) -> Learner | None:
+        """The mechanism if it is a learner, else None."""
+        return self.mechanism if isinstance(self.mechanism, Learner) else None
+
+    @property
+    def n(self) -> int | None:
+        """Examples in crafted samples; None where pairs are given."""
+        if self.learner is None or self.arguments.get("pairs") is not None:
+            return None
+        n: int = self.arguments.get("n") or self.learner.instance.n
+        return n
+
+    def pairs(self) -> list[Any]:
+        """Return the pairs that its audit begins with."""
+        if self.arguments.get("data") is not None:
+            of_data = {name: self.arguments[name] for name in ("bounds", "unit", "seed")}
+            relation = self.arguments["relation"] or Relation.ADD_REMOVE_ONE
+            return neighbours_of(self.arguments["data"], relation, **of_data)
+        given = self.arguments.get("pairs")
+        if given is not None or self.learner is None:
+            return list(given or ())
+        claim, n, relation = self.learner.privacy, self.n, self.arguments["relation"]
+        assert n is not None
+        relation = relation or (claim.relation if claim else Relation.REPLACE_ONE)
+        return crafted_pairs(self.learner.domain, n, relation)
+
+    def timed(self, runs: int) -> float:
+        """Return how many seconds so many runs on one side of the first pair take; one call makes all of them."""
+        first = self.pairs()[0]
+        mechanism = as_mechanism(self.mechanism, batched=self.arguments["batched"])
+        rng = np.random.default_rng(self.arguments["seed"])
+        began = time.perf_counter()
+        mechanism(first.data if isinstance(first, Pair) else first[0], rng, runs)
+        return time.perf_counter() - began
+
+
+@contextmanager
+def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs")) -> Iterator[Subject]:
+    """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
+
+    Parameters
+    ----------
+    audit : Audit
+        The entry, with its trials, confidence and seed.
+    root : Path
+        The folder of the settings, from which files and modules are found.
+    roles : tuple of str
+        The names of the mechanism and of its pairs in messages.
+
+    Raises
+    ------
+    InputError
+        If the mechanism or its pairs are not there, or do not fit each other.
+    """
+    relation = None if audit.relation is None else Relation.parse(audit.relation)
+    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
+    chosen |= {"relation": relation, "seed": audit.seed or 0}
+    place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
+    with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
+        mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
+        given = audit.pairs is not None or audit.data is not None
+        if place is not None and not given and not isinstance(mechanism, Learner):
+            pairs = pairs_beside(place, roles[1])
+            source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
+        chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
+        yield Subject(mechanism, chosen, source, pairs)
+
+
+def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
+    """Return the arguments that say on what a mechanism is audited."""
+    bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
+    of_data = {"bounds": bounds, "unit": audit.unit}  # without data the audit refuses them
+    if audit.data is not None:
+        return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data)}
+    if pairs is not None:
+        return {**of_data, "pairs": pairs_at(pairs, seed)}
+    if audit.pairs is not None:
+        return {**of_data, "pairs": pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)}
+    return {**of_data, "n": audit.n}
+
+
+def _place(text: str | None, role: str, root: Path) -> Place | None:
+    """Return the place that a text names, files from the root; None for an id, for pairs:NUMBER and for none."""
+    if text is None or is_source(text) or not (is_place(text) or role == "--pairs"):
+        return None
+    place = Place.parse(role, text)
+    return Place(role, str(root / place.source), place.name) if place.is_file else place
+
+
+def _learner(audit: Audit) -> Learner:
+    """Return an installed learner, with its example's parameters where the entry gives none."""
+    entry = load().get(audit.mechanism)
+    with blamed(f"the learner {entry.id}"):
+        return entry.build(**{**entry.instance.parameters, **audit.parameters})
+
+
+def _placed(audit: Audit, place: Place) -> Any:
+    """Return what stands at a place, which must be a function or a learner."""
+    if audit.parameters:
+        raise InputError(f"parameters are for installed learners; {audit.mechanism} takes none")
+    mechanism = place.find()
+    check_built(mechanism, audit.mechanism)
+    if not isinstance(mechanism, Learner) and not callable(mechanism):
+        raise InputError(f"{audit.mechanism} must be a function (data, rng) -> output, got {mechanism!r:.100}")
+    if not isinstance(mechanism, Learner) and audit.n is not None:
+        text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
+        raise InputError(text, names=("n",), audited=audit.mechanism)
+    return mechanism
+
+
+@contextmanager
+def _folder(root: Path) -> Iterator[None]:
+    """Let a folder be the current one, from which mechanisms read their files."""
+    before = os.getcwd()
+    os.chdir(root)
+    try:
+        yield
+    finally:
+        os.chdir(before)
