@@ -8,6 +8,12 @@ the least bound, the one that nine tenths of the seeds reach (tenth), the mean o
 median and the greatest. It is asked that the tenth is 0.9 of the median. Where OpenDP is installed its own Laplace
 mechanism is audited, whose noise has no seed; else doubles with Laplace noise stand for it.
 
+With ``--rule counts`` no random walk (`dpaudit.events.random_walk`) smooths the ratios along a score: the event with
+the greatest bound expected by its own counts is taken. With 20 seeds, tenth and median by walks and counts: Laplace
+0.940, 0.963 and 0.950, 0.963; geometric and SVT the same by both; Gauss 2.261, 2.332 and 2.076, 2.288; histogram
+0.902, 0.965 and 0.951, 0.970; tuple of five 0.934, 0.968 and 0.952, 0.971. The simpler rule loses 2 % of the median
+and 8 % of the tenth on Gaussian noise, whose ratios grow without limit, so the walks stay.
+
 Exit status: 0 if all mechanisms have what is asked, 1 if not.
 """
 

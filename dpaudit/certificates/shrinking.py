@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.certificates.choosing import Chosen, choose
-from dpaudit.contract import Pair
+from dpaudit.contract import Pair, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.check import as_multiset, sample_of
@@ -223,7 +223,7 @@ def _complexity(pair: Pair) -> tuple[int, int, str]:
     """Return how much there is to say of a pair: its distinct values, then the length of its text."""
     text = ""
     for side in (pair.data, pair.neighbour):
-        text += stable_repr(sorted(as_multiset(side).items()) if hasattr(side, "counts") else canonical(side))
+        text += stable_repr(sorted(as_multiset(side).items()) if isinstance(side, Sample) else canonical(side))
     return len(set(re.findall(r"[^\s,()\[\]]+", text))), len(text), text
 
 
@@ -257,7 +257,7 @@ def _parts_of(pair: Pair) -> _Parts | None:
 
 
 def _are_samples(pair: Pair) -> bool:
-    return all(hasattr(side, "counts") and getattr(side, "domain", None) for side in (pair.data, pair.neighbour))
+    return all(isinstance(side, Sample) and side.domain is not None for side in (pair.data, pair.neighbour))
 
 
 def _with_common(pair: Pair, common: Counter[tuple[Any, ...]]) -> Pair:
@@ -339,7 +339,7 @@ class _Rows:
             for target in dict.fromkeys([*(x for x in (0, 1) if least <= x <= greatest), least, greatest]):
                 for rows in (shared, [own[0], []], [[], own[1]]):
                     data, neighbour = (
-                        _changed(table, column, {row: type(values[row])(target) for row in some})
+                        table.with_values(column, {row: type(values[row])(target) for row in some})
                         for table, values, some in zip(self.tables, sides, rows, strict=True)
                     )
                     yield Pair(data, neighbour, self.pair.origin)
@@ -374,11 +374,3 @@ def take_rows(value: Any, rows: Sequence[int]) -> Any:
 def _taken(table: Table, rows: Sequence[int]) -> Any:
     taken = table.take(np.array(rows, dtype=np.int64))
     return taken.reset_index(drop=True) if hasattr(taken, "reset_index") else taken
-
-
-def _changed(table: Table, column: int, values: dict[int, Any]) -> Any:
-    """Return a dataset with other values in a column; rows of pandas keep their labels."""
-    changed = table.with_values(column, values)
-    if hasattr(changed, "iloc"):
-        changed.index = table.data.index
-    return changed

@@ -105,6 +105,7 @@ class Domain(Protocol):
         """Draw n examples from the distribution, labelled by the concept; the cost does not depend on n."""
 
 
+@runtime_checkable
 class Sample(Protocol):
     """A labelled multiset over a finite domain, as distinct weighted examples in canonical (lexicographic) order.
 

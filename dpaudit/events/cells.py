@@ -53,7 +53,7 @@ class CutBins:
 
 @dataclass(frozen=True)
 class GridBins:
-    """Bins whose cuts are moved down to a grid of equal squares, so that a table by square says all.
+    """Bins whose cuts are moved down to a grid of equal squares, so that a table by square suffices.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ def steady(values: NDArray[np.float64] | float) -> NDArray[np.float64]:
 
 LEAST = 5
 """Cells seen fewer times in training are one cell, `event.RARE`, which is also that of outputs never seen: a ratio of
-fewer counts says next to nothing."""
+fewer counts is mostly noise."""
 
 
 def tally(cells: Any) -> Tally:

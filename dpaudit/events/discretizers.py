@@ -55,7 +55,7 @@ class Discretizer:
 
     @property
     def learned(self) -> bool:
-        """Whether the cells are those of a score that was fitted to runs, which nobody reads off an output."""
+        """Whether the cells are those of a score that was fitted to runs, which cannot be read off an output."""
         return False
 
     @property

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 Fit = Callable[[Array, Array], Score]
 
 CONTINUUM_ROWS = 2000
-"""Rows that tell whether scores repeat: enough to see a share of `COPIES` forty times."""
+"""Rows that show whether scores repeat: enough to see a share of `COPIES` forty times."""
 COPIES = 0.02
 """The share of runs with one score above which scores are no continuum. The level ends of a column's table have
 less, 1 / (2 `scores.BINS`) of the runs each, and stay together in any fit."""
@@ -156,7 +156,7 @@ def fitted_discretizers(
     float_bits : bool
         Whether to look at the bits of floats and not only at their values.
     discrete : Discretizer, optional
-        Cells that tell all outputs apart, to be ranked; without them the outputs that repeat are.
+        Cells that keep all outputs apart, to be ranked; without them the outputs that repeat are ranked.
     reducer : Reducer, optional
         What made the outputs, where they were wide.
     confirm : int, optional
@@ -209,8 +209,8 @@ def _scores(
         groups = tuple(name for name in names if name != "float bits")
         rows = [np.column_stack([columns[name][side][:CLASSIFIER_ROWS] for name in groups]) for side in (0, 1)]
         listed = ", ".join(groups)
-        for fit, told in _promising_classifiers(rows, confirm):
-            yield groups, fit(*rows), f"{told} on {listed}"
+        for fit, name in _promising_classifiers(rows, confirm):
+            yield groups, fit(*rows), f"{name} on {listed}"
 
 
 def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterator[tuple[Fit, str]]:
@@ -224,9 +224,9 @@ def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterat
         return
     fitted, fresh = _tried(rows)
     naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
-    for fit, told in SLOW_FITS:
+    for fit, name in SLOW_FITS:
         if naive <= CLEAR or _slow_promise(fit, rows, confirm) > naive - TRIED_SLACK:
-            yield fit, told
+            yield fit, name
 
 
 def _slow_promise(fit: Fit, rows: Sequence[Array], confirm: int) -> float:

@@ -168,10 +168,10 @@ CUTS = (0.02, 0.2, 0.8, 0.98)
 """Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
 
 ROUNDS = 2
-"""Times that the step size of each range is chosen anew, given those of the others."""
+"""Times that the step size of each range is chosen again, given those of the others."""
 
 FEW = 500
-"""With fewer counts there is one step size: ten of them are in either tail, and tell no step of its own. Audits
+"""With fewer counts there is one step size: ten of them are in either tail, too few to estimate a step. Audits
 of 1,000 runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time."""
 
 
@@ -287,7 +287,7 @@ def _best_step(
     j: int,
     prior: Callable[[NDArray[np.intp]], float],
 ) -> tuple[Walk, NDArray[np.intp]]:
-    """Return the walk and the step sizes after choosing one of them anew."""
+    """Return the walk and the step sizes after choosing one of them again."""
     most = best.evidence + prior(steps)
     for i in range(len(STEPS)):
         if i == steps[j]:

@@ -146,9 +146,9 @@ def shrunken(value: Array, noise: Array | float) -> Array:
 ATOM_SHARE = 1e-3
 """A value counts as repeated from this share of a column's runs on."""
 MOST_ATOMS = 24
-"""Repeated values of a column that are told apart, the most frequent first."""
+"""Repeated values of a column that are distinguished, the most frequent first."""
 MOST_PATTERNS, LEAST_RUNS = 200, 100
-"""Patterns that are told apart, and the runs that each must have: the log-ratio of fewer errs by more than a fifth."""
+"""Patterns that are distinguished, and the runs that each must have: with fewer, log-ratios err by over a fifth."""
 TABLE_RUNS = 2000
 """Runs a side from which on a pattern's other values are scored: the 64 bins of a column hold 30 of them each."""
 LOOK = 50_000
@@ -273,7 +273,7 @@ def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[Nai
 Matrix = NDArray[np.float64]
 
 TREE_ROWS = 50_000
-"""Rows a side that trees are fitted on: more cost more than they tell, where simpler scores are fitted on all."""
+"""Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
 TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
 """Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
 

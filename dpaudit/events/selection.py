@@ -284,7 +284,7 @@ class CellFamilies:
         return likelier[family.order], other[family.order]
 
     def _second(self, family: Family, main: int, test: PlannedTest) -> tuple[int, float] | None:
-        """Return what else to test in the order of the best event; None where no model says how sure it is."""
+        """Return what else to test in the order of the best event; None where no model has an error."""
         if not family.models:
             return None
         likelier, other = (np.cumsum(side) for side in self._sides(family))

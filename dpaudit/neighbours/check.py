@@ -52,7 +52,7 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     for index, pair in enumerate(checked):
-        if relation is None or not all(hasattr(side, "counts") for side in pair.sides):
+        if relation is None or not all(isinstance(side, Sample) for side in pair.sides):
             continue
         if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
             raise InputError(
@@ -65,7 +65,7 @@ def check_samples(pairs: Iterable[Pair]) -> None:
     """Raise `InputError` unless both inputs of every pair are samples, as learners take them."""
     for index, pair in enumerate(pairs):
         for name, side in (("data", pair.data), ("neighbour", pair.neighbour)):
-            if not all(hasattr(side, part) for part in ("points", "labels", "counts")):
+            if not isinstance(side, Sample):
                 raise InputError(
                     f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
                     "build samples with learner.domain.sample(points, labels)"

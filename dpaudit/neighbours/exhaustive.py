@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer
-from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation
+from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.multisets import (
@@ -220,5 +220,5 @@ def _check_item(i: int, item: Any, relation: Relation) -> None:
                 f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
                 f"{item.data!r} and {item.neighbour!r}"
             )
-    elif not (hasattr(item, "neighbours") and hasattr(item, "counts")):
+    elif not isinstance(item, Sample):
         raise InputError(f"samples[{i}] must be a sample or a Pair of samples, got {item!r:.100}", parameter="samples")

@@ -1,4 +1,4 @@
-"""Turn any output into a hashable cell: outputs share a cell only if nobody could tell them apart.
+"""Turn any output into a hashable cell: outputs share a cell only if they are indistinguishable.
 
 But for the differences that docs/outputs.md lists as left alone on purpose. Post-processing cannot create a leak, so
 coarser cells would still give valid bounds; finer ones see more.
@@ -70,7 +70,7 @@ def family(kind: type) -> str:
 
     Outputs of one family are taken apart in the same way, and which family it is is a feature. NumPy's scalars belong
     with Python's, a list with a tuple, and an array whatever its memory order: those differences are ignored on
-    purpose. Integers, floats and Booleans of the same value differ. A class that anybody else derived from a plain
+    purpose. Integers, floats and Booleans of the same value differ. A class that other code derived from a plain
     type is a family of its own, because its instances may hold more.
     """
     if REGISTERED and any(base in REGISTERED for base in kind.__mro__):

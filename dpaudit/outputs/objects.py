@@ -1,6 +1,6 @@
-"""The parts of objects that no table knows: of other libraries, and of classes of anybody.
+"""The parts of objects that no table knows: of other libraries, and of user-defined classes.
 
-A class of nobody's is taken apart by its named elements, attributes, elements, state, or how it is shown.
+An object of a class of its own is taken apart by its named elements, attributes, elements, state, or how it is shown.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _state(value: Any) -> Any:
         return None
     try:
         reduced = value.__reduce_ex__(4)
-    except Exception:  # what cannot be pickled says so in its own way
+    except Exception:  # classes refuse pickling with exceptions of many types
         return None
     if isinstance(reduced, str):
         return None
@@ -197,8 +197,8 @@ def _as_array(value: Any) -> Any:
     try:
         array = _converted(value)
     except Exception as error:  # each library refuses in its own way
-        told = "gives NumPy no array; return numbers, text, arrays or containers of these"
-        raise InputError(f"an output of type {name} {told} ({error!s:.200})") from None
+        wrong = "gives NumPy no array; return numbers, text, arrays or containers of these"
+        raise InputError(f"an output of type {name} {wrong} ({error!s:.200})") from None
     if isinstance(array, np.ndarray) and array.dtype == object and array.ndim == 0:
         raise InputError(
             f"an output of type {name} has an __array__ of objects: {value!r:.100}; say how to take it apart, by "

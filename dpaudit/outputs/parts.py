@@ -109,7 +109,7 @@ def parts(value: Any) -> Any:
     Raises
     ------
     InputError
-        If nothing is known of the type: the message says how to register it.
+        If nothing is known of the type: the message shows how to register it.
     """
     found = objects.parts_of_libraries(value)
     return objects.parts(value) if found is None else found
@@ -141,7 +141,7 @@ def _complex(value: complex) -> Any:
 
 
 def _datetime(value: datetime.datetime) -> Any:
-    if value != value:  # pandas' NaT says that it is a datetime
+    if value != value:  # pandas' NaT is an instance of datetime
         return "NaT"
     since = (value.replace(tzinfo=None, fold=0) - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
     return {"microseconds": int(since), "nanoseconds": int(getattr(value, "nanosecond", 0)), **_zone(value)}

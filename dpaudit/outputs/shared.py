@@ -1,7 +1,7 @@
 """Values of many outputs that are few objects, as the members of an enumeration are: each is looked at once.
 
 Steps and readers look at one value at a time, so that what they make of an object holds wherever it stands. Objects are
-told apart by their identity, never by equality.
+distinguished by identity, never by equality.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 __all__ = ["ObjectRows", "Shared", "counted", "follow", "join"]
 
 SHARED = 0.25
-"""The most distinct objects, as a share of the values, that are worth being told apart."""
+"""The most distinct objects, as a share of the values, for which distinguishing them pays."""
 LOOK = 256
-"""Values whose objects are told apart first: nearly always they are all of many, or there are too many."""
+"""Values whose objects are looked at first: nearly always they are all of many, or there are too many."""
 
 Mask = NDArray[np.bool_]
 

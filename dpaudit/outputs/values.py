@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpaudit.contract import Domain
+from dpaudit.contract import Domain, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
@@ -171,7 +171,7 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
         return _array(value, left, depth)
     if kind.__name__ == "DataFrame":
         return _frame(value, left, depth)
-    if all(hasattr(value, name) for name in ("points", "labels", "counts", "public")):
+    if isinstance(value, Sample):
         return _sample(value)
     raise InputError(f"a certificate holds no values of type {kind.__qualname__}")
 
@@ -193,8 +193,8 @@ def _frame(value: Any, left: list[int], depth: int) -> Frame:
     if not plain or not value.index.equals(type(value)(index=range(len(value))).index):
         raise InputError("a certificate holds data frames with distinct texts as names and rows numbered from 0")
     columns = [value[name].to_numpy() for name in names]
-    if not len(value) and any(column.dtype == object for column in columns):  # which texts have which type is lost
-        raise InputError("a certificate holds no data frame without rows but with texts")
+    if not len(value) and any(part.dtype.kind not in "biuf" for part in (value.index, *columns)):
+        raise InputError("a certificate holds no data frame without rows whose types are not those of numbers")
     parts = (column.tolist() if column.dtype == object else column for column in columns)
     return Frame(tuple((name, _encoded(part, left, depth - 1)) for name, part in zip(names, parts, strict=True)))
 
@@ -267,9 +267,8 @@ def digest_of(value: Any) -> str:
     It is BLAKE2b of the value's canonical cell, so that equal values have equal digests in every process. A digest of
     data that has few possible values can be guessed.
     """
-    sample = all(hasattr(value, name) for name in ("points", "labels", "counts", "public"))
     try:
-        text = stable_repr(_sample(value) if sample else canonical(value))
+        text = stable_repr(_sample(value) if isinstance(value, Sample) else canonical(value))
     except (InputError, TypeError):
         return ""
     return hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
@@ -29,21 +28,25 @@ _EXAMPLES = {
 }
 """Keys that must be there, as they are written."""
 _KINDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "str": "text in quotes",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-    "date": "a date",
+    msgspec.inspect.IntType: "a whole number",
+    msgspec.inspect.FloatType: "a number",
+    msgspec.inspect.StrType: "text in quotes",
+    msgspec.inspect.BoolType: "true or false",
+    msgspec.inspect.TupleType: "a list",
+    msgspec.inspect.VarTupleType: "a list",
+    msgspec.inspect.DictType: "a table",
+    msgspec.inspect.StructType: "a table",
+    msgspec.inspect.DateType: "a date without quotes, as 2026-01-31",
 }
-"""Types of the decoder in words."""
+"""Types in words."""
+_LIMITS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 """The file of its own, the one that tools share, and the table of it."""
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
 Bounds = tuple[float, float]
+Kind = TypeVar("Kind", bound=Frozen)
 _TRIALS, _CONFIDENCE = (OPTIONS[name] for name in ("trials", "confidence"))
 Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
 
@@ -172,20 +175,15 @@ def read_project(path: Path) -> Project:
     table = _parsed(path)
     if path.name == PYPROJECT:
         table = table.get("tool", {}).get("dpaudit", {})
-    _check_keys(path, "the project", table, Project)
     listed = table.get("audit", [])
     if not isinstance(listed, list):
         raise InputError(f"{path}: audits are tables [[audit]], with two brackets; got {listed!r:.60}")
-    for i, entry in enumerate(listed):
-        if isinstance(entry, dict):
-            where = f"audit {entry.get('name', i + 1)!r}"
-            _check_keys(path, where, entry, Audit)
-            if isinstance(entry.get("accepted"), dict):
-                _check_keys(path, f"accepted of {where}", entry["accepted"], Accepted)
     try:
-        project: Project = msgspec.convert(table, Project)
-    except (msgspec.ValidationError, InputError) as error:
-        raise InputError(f"{path}: {_placed(str(error), listed)}") from None
+        audits = [_record(Audit, one, f"audit {_name(one, i)!r}") for i, one in enumerate(listed)]
+        shared = _record(Project, {name: value for name, value in table.items() if name != "audit"}, "the project")
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    project = msgspec.structs.replace(shared, audit=tuple(audits))
     names = [one.name for one in project.audit]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"{path}: each audit needs a name of its own; {', '.join(twice)} is there twice")
@@ -204,47 +202,54 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is no TOML: {error}") from None
 
 
-def _check_keys(path: Path, where: str, given: Mapping[str, Any], kind: type[Frozen]) -> None:
-    """Raise `InputError` for the first key that a record does not have, with the nearest that it has."""
-    known = kind.__struct_fields__
+def _name(entry: Any, i: int) -> Any:
+    return entry.get("name", i + 1) if isinstance(entry, dict) else i + 1
+
+
+def _record(kind: type[Kind], given: Any, where: str) -> Kind:
+    """Return a table as a record; `InputError` for the first key that it lacks, does not have, or that is wrong."""
+    if not isinstance(given, dict):
+        raise InputError(f"{where}: must be a table, got {given!r:.60}")
+    fields = {field.name: field for field in msgspec.structs.fields(kind)}
     for key in given:
-        if key not in known:
-            raise InputError(f"{path}: {where} has no key {key!r}{_near(key, known)}")
+        if key not in fields:
+            raise InputError(f"{where} has no key {key!r}{_near(key, fields)}")
+    for name, field in fields.items():
+        if field.required and name not in given:
+            raise InputError(f"{where}: {name} is missing; add {_EXAMPLES[name]}")
+    found = {name: _value(fields[name].type, value, f"{name} of {where}") for name, value in given.items()}
+    try:
+        return kind(**found)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _value(kind: Any, given: Any, where: str) -> Any:
+    """Return the value of a key in its type."""
+    if kind == Accepted | None and isinstance(given, dict):
+        return _record(Accepted, given, where)
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError:
+        raise InputError(f"{where}: must be {_allowed(msgspec.inspect.type_info(kind))}, got {given!r:.60}") from None
+
+
+def _allowed(info: msgspec.inspect.Type) -> str:
+    """Return the values of a type in words."""
+    if isinstance(info, msgspec.inspect.UnionType):
+        return " or ".join(_allowed(one) for one in info.types if not isinstance(one, msgspec.inspect.NoneType))
+    if isinstance(info, msgspec.inspect.LiteralType):
+        return " or ".join(f'"{one}"' for one in info.values)
+    if isinstance(info, msgspec.inspect.EnumType):
+        return " or ".join(f'"{one.value}"' for one in info.cls)
+    if isinstance(info, msgspec.inspect.StrType) and info.pattern:
+        return "letters and digits, between which - . _ may stand"
+    limits = [f"{sign} {limit}" for name, sign in _LIMITS.items() if (limit := getattr(info, name, None)) is not None]
+    words = _KINDS.get(type(info), "another value") + (", not empty" if getattr(info, "min_length", None) else "")
+    return " ".join(filter(None, (words, " and ".join(limits))))
 
 
 def _near(name: str, known: Iterable[str]) -> str:
     """Return the names nearest to one that there is not, or all of them."""
     near = get_close_matches(name, list(known))
     return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known)}"
-
-
-def _plainly(message: str, key: str) -> str:
-    """Return what the decoder says of a key in words for who writes settings."""
-    if "RFC3339" in message:
-        return "must be a date without quotes, as 2026-01-31"
-    if message.startswith("Invalid enum value"):
-        names = [f'"{one}"' for one in OPTIONS[key].choices]
-        return f"must be {' or '.join(names)}, got {message.removeprefix('Invalid enum value ')}"
-    if lacking := re.fullmatch(r"Object missing required field `(\w+)`", message):
-        return f"{lacking[1]} is missing; add {_EXAMPLES.get(lacking[1], lacking[1])}"
-    if "matching regex" in message:
-        return "must be letters and digits, between which - . _ may stand"
-    if found := re.fullmatch(r"Expected `(.*?)`(.*)", message):
-        kinds = " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null")
-        rest = re.sub(r"`(.*?)`", lambda kind: _KINDS.get(kind[1], kind[1]), found[2])
-        return f"must be {kinds}{rest}"
-    return message
-
-
-def _placed(error: str, listed: list[Any]) -> str:
-    """Return an error with audits by their names: `$.audit[0].trials` is "trials of audit 'mean'"."""
-    message, at, place = error.partition(" - at `$")
-    if not at:
-        return message
-    steps = place.rstrip("`").strip(".").split(".")
-    message = _plainly(message, steps[-1])
-    if steps[0].startswith("audit[") and steps[0][6:-1].isdigit():
-        entry = listed[int(steps[0][6:-1])]
-        name = entry.get("name", steps[0]) if isinstance(entry, dict) else steps[0]
-        return f"{'.'.join(steps[1:])}{' of ' if steps[1:] else ''}audit {name!r}: {message}"
-    return f"{'.'.join(steps)}: {message}"

@@ -112,10 +112,10 @@ def headline(summary: Summary) -> str:
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
-        verb = "is" if len(broken) == 1 else "are"
-        return f"{len(broken)} of {plural(claims, 'privacy claim')} {verb} broken: {_names(broken)}."
+        of = f"{len(broken)} of {claims} privacy claims {'is' if len(broken) == 1 else 'are'}"
+        return f"{of if claims > 1 else 'The privacy claim is'} violated: {_names(broken)}."
     if failing:
-        return f"No privacy claim is broken, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
+        return f"No privacy claim is violated, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
     if not summary.whole:
         return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
     if not claims:

@@ -35,7 +35,6 @@ __all__ = [
     "event_words",
     "failure_text",
     "label_parameters",
-    "named_event",
     "output_text",
     "short_verdict",
     "verdict_words",
@@ -99,16 +98,11 @@ def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
     '“parity of x1 and x3”'
     """
     if isinstance(event, Interval):
-        return _interval_words(event)
+        feature = "output" if event.feature == "value" and not event.path else event.feature
+        return _between(_subject(feature, event.path), event, "≥", "≤")
     known = {} if decoded is None else _FAILURE | dict(decoded)
     labels = answers_of(event)
     return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
-
-
-def named_event(event: Event, decoded: Mapping[str, str] | None = None) -> str:
-    """Return an event as `answer_words` does, with what it is: the answer, or the event that is no single answer."""
-    words = answer_words(event, decoded)
-    return f"answer {words}" if answers_of(event) else f"event “{words}”"
 
 
 def answers_of(event: Event) -> list[str]:
@@ -126,28 +120,23 @@ def _readable(label: str) -> str:
 
 
 def _threshold_words(event: Threshold) -> str:
-    """Return an explicit interval without the ends that are infinite, as "output >= 0.8"."""
+    """Return an explicit interval, as "output >= 0.8"."""
     if event.feature == "raised":
         return "an exception" if event.low > 0 else "no exception"
     what = _part(event.path) if event.feature == "value" else f"{event.feature} of {_part(event.path)}"
+    return _between(what, event, ">=", "<=")
+
+
+def _between(subject: str, event: Interval | Threshold, at_least: str, at_most: str) -> str:
+    """Return that a subject lies in an interval, without the ends that are infinite."""
     if event.high == math.inf and event.low > -math.inf:
-        return f"{what} >= {event.low:g}"
-    low = f"{event.low:g} <= " if event.low > -math.inf else ""
-    return low + what + (f" < {event.high:g}" if event.high < math.inf else "")
+        return f"{subject} {at_least} {event.low:g}"
+    low = f"{event.low:g} {at_most} " if event.low > -math.inf else ""
+    return low + subject + (f" < {event.high:g}" if event.high < math.inf else "")
 
 
 def _part(path: Sequence[int | str]) -> str:
     return "output" + "".join(f"[{step!r}]" for step in path)
-
-
-def _interval_words(event: Interval) -> str:
-    """Return an interval without the end that is infinite."""
-    subject = _subject("output" if event.feature == "value" and not event.path else event.feature, event.path)
-    if event.high == math.inf:
-        return f"{subject} ≥ {event.low:.6g}"
-    if event.low == -math.inf:
-        return f"{subject} < {event.high:.6g}"
-    return f"{event.low:.6g} ≤ {subject} < {event.high:.6g}"
 
 
 def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:

@@ -216,7 +216,7 @@ def cross(o: Corner, p: Corner, q: Corner) -> int:
 
 
 def contains(corners: list[Corner], point: Corner) -> bool:
-    """Say whether the closed region of a simple polygon contains a point, by crossings of a ray and the boundary."""
+    """Return whether the closed region of a simple polygon contains a point, by crossings of a ray and the boundary."""
     inside = False
     for p, q in pairwise([*corners, corners[0]]):
         side = cross(p, q, point)

@@ -287,7 +287,7 @@ class MixtureHalfspace:
         return facets_failure(self.dimension, self._rate, alpha, n)
 
     def speaks_of(self, distribution: Distribution, ones: Floats) -> bool:
-        """Say whether no private example has the public label; label-determined ones never have."""
+        """Return whether no private example has the public label; label-determined ones never have."""
         if distribution.public is None:
             return True
         private = ~distribution.public & (distribution.probabilities > 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, combinations_with_replacement
+from collections.abc import Iterable, Iterator
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from dpaudit.contract import Evidence, Tools
 from learners.citations import BMN
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.public_family import public_family
+from learners.mixtures.public_family import collections_of, public_family
 from learners.papers.evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, states
 
 __all__ = ["STATEMENTS"]
@@ -23,8 +24,7 @@ __all__ = ["STATEMENTS"]
     "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
     f"{BMN}, Algorithm 1 and Lemma 4.5",
     short="One arbitrary halfspace for each set of public points reaches the best error",
-    printed="{least errors of a halfspace} errors",
-    found="{least errors, printed} errors of 4",
+    printed="{least errors of a halfspace} errors", found="{least errors, printed} errors of 4",
 )
 def _literal_family(tools: Tools) -> Evidence:
     printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
@@ -46,50 +46,55 @@ def _literal_family(tools: Tools) -> Evidence:
     "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
     f"{BMN}, Lemma 4.5, repaired",
     short="G holds a hypothesis as good as the best halfspace",
-    printed="no worse",
-    found="checked on {samples:,} samples",
+    printed="no worse", found="checked on {samples:,} samples",
 )
 def _helly(tools: Tools) -> Evidence:
     checked, witness = 0, ""
     data: dict[str, Any] = {}
-    for dimension, side, n in ((1, 3, 4), (2, 1, 4), (2, 2, 3)):
-        learner = MixtureHalfspace(dimension, 1.0, side)
-        examples = [(tuple(x), y) for x in learner.domain.points().tolist() for y in (0, 1)]
-        for chosen in combinations_with_replacement(examples, n):
-            sample = learner.domain.sample([x for x, _ in chosen], [y for _, y in chosen])
-            checked += 1
-            least, best = int(learner.errors(sample).min()), n - int(scores(learner.concepts, sample).max())
-            if least > best:
-                witness = repr(sample)
-            if least > best or not data:
-                data = {**errors_data(learner, sample, least - 1, 1.0), "least errors": least, "of a halfspace": best}
+    for learner, sample in _samples(((1, 3, 4), (2, 1, 4), (2, 2, 3)), ((0, True), (1, False))):
+        checked += 1
+        least, excess = int(learner.errors(sample).min()), _excess(learner, sample)
+        if excess > 0:
+            witness = repr(sample)
+        if excess > 0 or not data:
+            data = errors_data(learner, sample, least - 1, 1.0)
+            data |= {"least errors": least, "of a halfspace": least - excess}
     text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
     return judged("holds", text, {"samples": checked}, witness, data)
+
+
+def _samples(shapes: Iterable[tuple[int, int, int]], kinds: Iterable[tuple[int, bool]]) -> Iterator[tuple[Any, Any]]:
+    """Yield the learner and every sample for each (dimension, side, n), with examples of some kinds (label, public)."""
+    for dimension, side, n in shapes:
+        learner = MixtureHalfspace(dimension, 1.0, side)
+        examples = list(product(map(tuple, learner.domain.points().tolist()), kinds))
+        for chosen in combinations_with_replacement(examples, n):
+            labels, flags = zip(*(kind for _, kind in chosen), strict=True)
+            yield learner, learner.domain.sample([x for x, _ in chosen], labels, None, flags)
+
+
+def _excess(learner: MixtureHalfspace, sample: Any) -> int:
+    """Return how many errors more than the best halfspace the best of G makes."""
+    return int(learner.errors(sample).min()) - int(sample.n) + int(scores(learner.concepts, sample).max())
 
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
     checked, used, witness = 0, 0, ""
     data: dict[str, Any] = {}
-    for dimension, side, n in ((1, 2, 4), (2, 1, 3)):
-        learner = MixtureHalfspace(dimension, 1.0, side)
-        kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
-        examples = [(tuple(x), *kind) for x in learner.domain.points().tolist() for kind in kinds]
-        for chosen in combinations_with_replacement(examples, n):
-            points, labels, flags = zip(*chosen, strict=True)
-            sample = learner.domain.sample(points, labels, None, flags)
-            excess = int(learner.errors(sample).min()) - n + int(scores(learner.concepts, sample).max())
-            if excess > used or not data:
-                data = {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}
-            checked, used = checked + 1, max(used, excess)
-            if excess > sum(not label and not public for _, label, public in chosen):
-                witness = f"{sample!r}, public {sample.public}"
+    kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
+    for learner, sample in _samples(((1, 2, 4), (2, 1, 3)), kinds):
+        excess = _excess(learner, sample)
+        if excess > used or not data:
+            data = {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}
+        checked, used = checked + 1, max(used, excess)
+        if excess > int(sample.counts[(sample.labels == 0) & ~sample.public].sum()):
+            witness = f"{sample!r}, public {sample.public}"
     text = (
         f"{checked} samples with public examples of both labels: the best of G errs at most {used} times more than the "
         "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
-    numbers = {"samples": checked, "excess": used}
-    return judged("holds", text, numbers, witness, data)
+    return judged("holds", text, {"samples": checked, "excess": used}, witness, data)
 
 
 @states(
@@ -97,8 +102,7 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
     f"{BMN}, Section 3, relaxations (i)",
     short="A correlated private example costs one more error at most",
-    printed="one each",
-    found="checked on {samples:,} samples",
+    printed="one each", found="checked on {samples:,} samples",
 )
 def _relaxation_i(tools: Tools) -> Evidence:
     return _relaxed((0, 1))
@@ -109,8 +113,7 @@ def _relaxation_i(tools: Tools) -> Evidence:
     "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
     f"{BMN}, Section 3, relaxations (ii)",
     short="G keeps the best error if private examples share a label",
-    printed="no excess",
-    found="{excess} on {samples:,} samples",
+    printed="no excess", found="{excess} on {samples:,} samples",
 )
 def _relaxation_ii(tools: Tools) -> Evidence:
     return _relaxed((1,))
@@ -121,8 +124,7 @@ def _relaxation_ii(tools: Tools) -> Evidence:
     "The learner is epsilon-differentially private with respect to the private examples.",
     f"{BMN}, Lemma 4.1",
     short="The mixture learner's ε",
-    printed="ε = 1",
-    found="ε = {epsilon:.3g}",
+    printed="ε = 1", found="ε = {epsilon:.3g}",
 )
 def _private(tools: Tools) -> Evidence:
     (line, plane), worst = losses_of(tools, (MixtureHalfspace(dimension, 1.0, 1) for dimension in (1, 2)))
@@ -138,8 +140,7 @@ def _private(tools: Tools) -> Evidence:
     "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).",
     f"{BMN}, Section 4",
     short="Size of G",
-    printed="O(2^d n^(d²))",
-    found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
+    printed="O(2^d n^(d²))", found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
     best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
 )
 def _family_size(tools: Tools) -> Evidence:
@@ -171,22 +172,19 @@ def _family_size(tools: Tools) -> Evidence:
 def _listed_size(points: Any) -> int:
     """Return |G| for public points of full dimension from the hyperplanes through d of them, d = 1 or 2."""
     if points.shape[1] == 1:
-        halfspaces = 2 * len(points)
-    else:
-        lines = set()
-        for (a, b), (c, e) in combinations(points.tolist(), 2):
-            normal = (b - e, c - a)
-            row = (*normal, normal[0] * a + normal[1] * b)
-            scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
-            lines.add(tuple(v // scale for v in row))
-        halfspaces = 2 * len(lines)
-    return 1 + sum(math.comb(halfspaces, j) for j in range(1, points.shape[1] + 1))
+        return collections_of(2 * len(points), 1)
+    lines = set()
+    for (a, b), (c, e) in combinations(points.tolist(), 2):
+        normal = (b - e, c - a)
+        row = (*normal, normal[0] * a + normal[1] * b)
+        scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
+        lines.add(tuple(v // scale for v in row))
+    return collections_of(2 * len(lines), 2)
 
 
 def _most_collections(n: int, d: int) -> int:
     """Return 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i)."""
-    halfspaces = 2 * sum(math.comb(n, i) for i in range(d + 1))
-    return 1 + sum(math.comb(halfspaces, j) for j in range(1, d + 1))
+    return collections_of(2 * sum(math.comb(n, i) for i in range(d + 1)), d)
 
 
 @states(
@@ -194,8 +192,7 @@ def _most_collections(n: int, d: int) -> int:
     "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
     f"{BMN}, proof of Theorem 4.10",
     short="The error bound holds with probability 1 - β/4",
-    printed="probability ≥ {needed:.3g}",
-    found="≤ {chance at most:.3g}",
+    printed="probability ≥ {needed:.3g}", found="≤ {chance at most:.3g}",
 )
 def _agnostic_display(tools: Tools) -> Evidence:
     n, beta = 10**6, 0.1

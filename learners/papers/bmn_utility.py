@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import product
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from learners.citations import BMN
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
-from learners.papers.evidence import errors_data, exceeds, judged, states
+from learners.papers.evidence import errors_data, exceeds, greatest, judged, states
 from learners.papers.sizes import errors_of_law, judged_sizes
 
 __all__ = ["STATEMENTS"]
@@ -51,22 +51,19 @@ def _samples(learner: Any, public: list[list[int]], n: int, *, label_determined:
 
 def _excess(over_best_halfspace: bool) -> Evidence:
     """Return the evidence on the error on the sample beyond that of the best of G, or of the best halfspace."""
-    worst, where, sizes = 0.0, "", set()
-    data: dict[str, Any] = {}
+    cases, sizes = [], set()
     for learner, public in (
         (MixtureHalfspace(1, 1.0, 4), [[0], [2], [4]]),
         (MixtureHalfspace(2, 1.0, 1), [[0, 0], [1, 0], [0, 1]]),
     ):
-        size = public_family(np.array(public)).collections(learner.dimension)
-        n = examples_needed(size, 1.0, ALPHA, BETA)
+        n = examples_needed(public_family(np.array(public)).collections(learner.dimension), 1.0, ALPHA, BETA)
         sizes.add(n)
         for sample in _samples(learner, public, n, label_determined=over_best_halfspace):
             p, wrong = errors_of_law(learner, sample)
             best = n - int(scores(learner.concepts, sample).max()) if over_best_halfspace else int(wrong.min())
             failure = float(p[wrong > best + ALPHA * n].sum())
-            if failure > worst or not data:
-                worst, where = failure, repr(sample)
-                data = errors_data(learner, sample, best + ALPHA * n, failure)
+            cases.append((failure, repr(sample), errors_data(learner, sample, best + ALPHA * n, failure)))
+    worst, where, data = greatest(cases)
     return judged(
         "holds",
         f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "
@@ -86,8 +83,7 @@ def _excess(over_best_halfspace: bool) -> Evidence:
     "G, with probability 1 - beta.",
     f"{BMN}, Lemma 4.6, with its constant",
     short="Excess error on the sample beyond the best of G",
-    printed="fails ≤ {beta}",
-    found="≤ {failure:.2g} at n = {n}",
+    printed="fails ≤ {beta}", found="≤ {failure:.2g} at n = {n}",
 )
 def _beyond_g(tools: Tools) -> Evidence:
     return _excess(over_best_halfspace=False)
@@ -99,8 +95,7 @@ def _beyond_g(tools: Tools) -> Evidence:
     "1 - beta, where the private examples are those labelled 1.",
     f"{BMN}, Claim 4.7, with the constant of Lemma 4.6",
     short="Excess error on the sample beyond the best halfspace",
-    printed="fails ≤ {beta}",
-    found="≤ {failure:.2g} at n = {n}",
+    printed="fails ≤ {beta}", found="≤ {failure:.2g} at n = {n}",
 )
 def _beyond_halfspaces(tools: Tools) -> Evidence:
     return _excess(over_best_halfspace=True)
@@ -118,13 +113,11 @@ def compression_bound(error: float, k: int, n: int, beta: float) -> float:
     "hypotheses made from k examples, on both sides.",
     f"{BMN}, Lemma 4.8",
     short="The compression bound on both sides",
-    printed="fails ≤ {beta}",
-    found="{failure:.2g}, one point, k = 1",
+    printed="fails ≤ {beta}", found="{failure:.2g}, one point, k = 1",
 )
 def _compression(tools: Tools) -> Evidence:
-    worst, where = 0.0, ""
-    data: dict[str, Any] = {}
-    for n, p in product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5)):
+
+    def case(n: int, p: float) -> tuple[float, str, dict[str, Any]]:
         outside = [
             math.exp(
                 math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1)
@@ -133,9 +126,11 @@ def _compression(tools: Tools) -> Evidence:
             for j in range(n + 1)
             if abs(p - j / n) > compression_bound(j / n, 1, n, BETA)
         ]  # fmt: skip
-        if (failure := math.fsum(outside)) > worst or not data:
-            worst, where = failure, f"all examples at one point, wrong with probability {p:g}, n = {n}"
-            data = {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}
+        failure = math.fsum(outside)
+        words = f"all examples at one point, wrong with probability {p:g}, n = {n}"
+        return failure, words, {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}
+
+    worst, where, data = greatest(starmap(case, product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5))))
     return judged(
         # One hypothesis: a bound that it obeys need not hold for the choice among many.
         "undecided",
@@ -154,8 +149,7 @@ def _compression(tools: Tools) -> Evidence:
     "Every hypothesis of G is made from k = d^2 of the examples.",
     f"{BMN}, before Lemma 4.8",
     short="Hypotheses of G are made from d² examples",
-    printed="≤ {sequences of k examples} hypotheses, d = 1, 10 points",
-    found="{|G|}",
+    printed="≤ {sequences of k examples} hypotheses, d = 1, 10 points", found="{|G|}",
     best="d² examples, a sign for each halfspace, and the points that span Aff",
 )
 def _compression_size(tools: Tools) -> Evidence:
@@ -191,8 +185,7 @@ def _pac(tools: Tools, **setting: Any) -> Evidence:
     "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
     f"{BMN}, Theorem 4.9, with explicit constants",
     short="Examples for an (alpha, β)-learner",
-    printed="n = {d = 1, side 9: theorem's n:,}",
-    found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )
@@ -206,8 +199,7 @@ def _realizable(tools: Tools) -> Evidence:
     "most, where labels are noisy.",
     f"{BMN}, Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
     short="Examples for excess error alpha under noisy labels",
-    printed="n = {d = 1, side 9: theorem's n:,}",
-    found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )
@@ -236,8 +228,7 @@ def populations(threshold: int) -> Distribution:
     "examples of Theorem 4.9 are enough as well.",
     f"{BMN}, Section 3, relaxation (ii), with the explicit constants of Theorem 4.9",
     short="Examples for an (alpha, β)-learner, two populations",
-    printed="n = {d = 1, side 9: theorem's n:,}",
-    found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
 )
 def _both_labels(tools: Tools) -> Evidence:

@@ -33,8 +33,7 @@ MOST_BITS, WORD = 2**15, 64
     "With r = n/(d+1) - (i-1) n/(d (d+1)) the last promise guarantees depth n/(2 (d+1)).",
     f"{BMNS}, Figure 1",
     short="The printed r guarantees depth n/(2 (d + 1))",
-    printed="that depth",
-    found="{printed, d=3:.3g} of it at d = 3",
+    printed="that depth", found="{printed, d=3:.3g} of it at d = 3",
 )
 def _printed_promise(tools: Tools) -> Evidence:
     ratios, least, witness = {}, Fraction(1), ""
@@ -67,8 +66,7 @@ def _printed_promise(tools: Tools) -> Evidence:
     "epsilon_0 = epsilon/(2 sqrt(2 d ln(2/delta))) a coordinate gives (epsilon, delta)-privacy.",
     f"{BMNS}, Figure 1",
     short="The budget of a coordinate",
-    printed="ε₀",
-    found="{share of the allowed epsilon_0:.0%} of what is allowed",
+    printed="ε₀", found="{share of the allowed epsilon_0:.0%} of what is allowed",
     best="exact composition; below d = {first d} already ε/d is more",
 )
 def _figure_1_share(tools: Tools) -> Evidence:
@@ -96,8 +94,7 @@ def _figure_1_share(tools: Tools) -> Evidence:
     "The exponential mechanism with Tukey depth, epsilon/d a coordinate, is epsilon-private.",
     f"{BMNS}, Section 1.1",
     short="The ε of the exponential mechanism with Tukey depth",
-    printed="ε = 1",
-    found="ε ≥ {epsilon:.3g}",
+    printed="ε = 1", found="ε ≥ {epsilon:.3g}",
 )
 def _pure_hull_point(tools: Tools) -> Evidence:
     (loss,), _ = losses_of(tools, [HullPointExponential(1, 2, 1.0)])
@@ -122,7 +119,7 @@ def _deep_point(tools: Tools) -> Evidence:
         HullPointRecConcave(2, 2, EPSILON, DELTA, BETA),
     ]
     numbers: dict[str, float] = {}
-    told, witness, share = [], "", 0.0
+    shown, witness, share = [], "", 0.0
     data: dict[str, Any] = {}
     for learner in learners:
         recursive = isinstance(learner, HullPointRecConcave)
@@ -130,7 +127,7 @@ def _deep_point(tools: Tools) -> Evidence:
         explicit, measured = learner.explicit_examples(BETA), measured_examples(learner, BETA)
         printed = printed_examples(learner.dimension, max(learner.extended.most), EPSILON, DELTA, BETA)
         numbers |= {f"{name}: printed": printed, f"{name}: explicit": explicit, f"{name}: measured": measured}
-        told.append(
+        shown.append(
             f"{name}: {printed:.1e} printed, {explicit} explicit, {measured} measured (1/{explicit / measured:.0f})"
         )
         if _shallow(learner, explicit):
@@ -141,12 +138,12 @@ def _deep_point(tools: Tools) -> Evidence:
         if recursive and measured / printed > share:
             share = measured / printed
             data = {"learner": learner_data(learner), "n": measured, "beta": BETA, "printed": printed}
-    text = "least n for depth n/(2 (d + 1)): " + "; ".join(told)
+    text = "least n for depth n/(2 (d + 1)): " + "; ".join(shown)
     return judged(tightness(share, 1), text, numbers, witness, data)
 
 
 def _shallow(learner: HullPoint, n: int) -> bool:
-    """Say whether a hard sample of n examples, rounded up to a multiple of 12, fails with a probability above beta."""
+    """Return whether a hard sample of n examples, up to a multiple of 12, fails with a probability above beta."""
     return any(shallow_probability(learner, sample) > BETA for sample in hard_samples(learner, 12 * -(-n // 12)))
 
 
@@ -156,8 +153,7 @@ def _shallow(learner: HullPoint, n: int) -> bool:
     "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
     f"{BMNS}, Section 1.1 and Theorem 3.6",
     short="From what domain size the asymptotic winner wins",
-    printed="large domains",
-    found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
+    printed="large domains", found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
     best="below, the exponential mechanism, pure",
 )
 def _pays(tools: Tools) -> Evidence:

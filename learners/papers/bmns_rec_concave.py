@@ -59,8 +59,7 @@ def _failure_at(promise: int) -> float:
     "ln(192 (log* T)^2/(beta delta)).",
     f"{BMNS}, Proposition 2.11",
     short="The promise that RecConcave needs",
-    printed="{printed, 2^64:.2g}",
-    found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
+    printed="{printed, 2^64:.2g}", found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
     best="{exponential, 2^64:.0f}, by the exponential mechanism (2^64 indices)",
 )
 def _crossover(tools: Tools) -> Evidence:
@@ -81,10 +80,9 @@ def _crossover(tools: Tools) -> Evidence:
     numbers["crossover k, delta 1e-6, beta 0.1"] = crossover(1.0, 1e-6, 0.1)
     numbers["crossover k, delta 1e-9, beta 0.001"] = crossover(1.0, 1e-9, 1e-3)
     text = (
-        "epsilon 1, delta 1e-6, beta 0.1, alpha 1/2, 2^64 indices: "
-        f"the printed promise is {numbers['printed, 2^64']:.2g}, "
-        f"{numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism (pure) needs "
-        f"{numbers['exponential, 2^64']:.0f}; RecConcave wins from "
+        "epsilon 1, delta 1e-6, beta 0.1, alpha 1/2, 2^64 indices: the printed promise is "
+        f"{numbers['printed, 2^64']:.2g}, {numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism "
+        f"(pure) needs {numbers['exponential, 2^64']:.0f}; RecConcave wins from "
         f"2^{numbers['crossover k, delta 1e-6, beta 0.1']:.0f} on. On 2^6 indices it fails at the printed promise with "
         f"probability {failure:.2g}. Three piles of examples on 40 points cost epsilon {law.epsilon:.3f} of 2 exactly"
     )
@@ -175,8 +173,7 @@ def _needed(failure: Callable[[int], float]) -> int:
     "like ln|X|, so that RecConcave needs fewer on a large enough domain.",
     f"{BMNS}, Proposition 2.11",
     short="Growth by log* of the domain",
-    printed="log*|X|",
-    found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
+    printed="log*|X|", found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
     slow=True,
 )
 def _log_star(tools: Tools) -> Evidence:
@@ -248,8 +245,7 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     "Lap(2/eps), threshold 2 + (2/eps) ln(1/(2 delta)) is (eps, delta)-private.",
     SELECTIONS,
     short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
-    printed="(1, 10⁻⁶)",
-    found="({epsilon:.3g}, {delta:.2g})",
+    printed="(1, 10⁻⁶)", found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Tools) -> Evidence:
     select = StableSelect(Fraction(1), NAMED)
@@ -264,8 +260,7 @@ def _safe(tools: Tools) -> Evidence:
     "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.",
     SELECTIONS,
     short="Lap(4/ε) with threshold (4/ε) ln(2/δ)",
-    printed="(1, 10⁻⁶)",
-    found="({epsilon:.3g}, {delta:.2g})",
+    printed="(1, 10⁻⁶)", found="({epsilon:.3g}, {delta:.2g})",
     best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
 )
 def _loose(tools: Tools) -> Evidence:
@@ -292,8 +287,7 @@ def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> 
     "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.",
     SELECTIONS,
     short="Lap(1/ε) with threshold ln(1/δ)/ε is (ε, δ)-private",
-    printed="(1, 0.02)",
-    found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
+    printed="(1, 0.02)", found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
 )
 def _wrong(tools: Tools) -> Evidence:
     learner = StableSelectWrong(2, 1.0, 0.02)

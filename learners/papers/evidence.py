@@ -27,6 +27,7 @@ __all__ = [
     "case_data",
     "errors_data",
     "exceeds",
+    "greatest",
     "judged",
     "judged_loss",
     "learner_data",
@@ -86,6 +87,11 @@ def judged(
     """
     verdict, shown = ("refuted", witness) if failed or (failed is None and witness) else (otherwise, "")
     return Evidence(verdict, summary, numbers, grade, shown, _plain(data))
+
+
+def greatest(cases: Iterable[tuple[float, str, dict[str, Any]]]) -> tuple[float, str, dict[str, Any]]:
+    """Return the first case with the greatest number, as (number, words, data)."""
+    return max(cases, key=lambda case: case[0])
 
 
 def exceeds(found: float, claimed: float) -> bool:

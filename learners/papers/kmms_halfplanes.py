@@ -16,7 +16,7 @@ from learners.citations import KMMS
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
-from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, states, tightness
+from learners.papers.evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, states, tightness
 from learners.papers.sizes import errors_of_law
 from learners.regions.families import halfplane_family
 from learners.regions.halfplane_select import HalfplaneSelect
@@ -43,8 +43,7 @@ class _Listed:
     "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
     f"{KMMS}, Observation 2.2",
     short="VC dimension of intersections",
-    printed="≤ 2 k log2(3 k) VC(H)",
-    found="{halfplanes d=2 k=3} for three halfplanes",
+    printed="≤ 2 k log2(3 k) VC(H)", found="{halfplanes d=2 k=3} for three halfplanes",
 )
 def _observation_22(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
@@ -70,8 +69,7 @@ def _observation_22(tools: Tools) -> Evidence:
     "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
     f"{KMMS}, Section 4",
     short="Select Halfplane with weights exp(ε q): its ε",
-    printed="ε = {claimed for full:.3g}",
-    found="ε = {full:.3g}",
+    printed="ε = {claimed for full:.3g}", found="ε = {full:.3g}",
 )
 def _select_halfplane(tools: Tools) -> Evidence:
     (full, half), _ = losses_of(tools, (HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")))
@@ -86,25 +84,21 @@ def _select_halfplane(tools: Tools) -> Evidence:
     "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
     f"{KMMS}, Lemma 4.6",
     short="Probability to miss the score bound",
-    printed="β = {beta}",
-    found="{worst failure probability:.2g}",
+    printed="β = {beta}", found="{worst failure probability:.2g}",
     best="constant 7 in the place of 8, proved",
 )
 def _lemma_46(tools: Tools) -> Evidence:
-    beta, worst, where = 0.1, 0.0, ""
-    data: dict[str, Any] = {}
+    beta, cases = 0.1, []
     for side in (1, 2):
         learner = HalfplaneSelect(side, 1.0, "full")
-        points = learner.domain.points()
-        labels = halfplane_family(side).labels
-        limit = 8 * math.log(2 * side / beta)
-        for row in labels:
+        points, limit = learner.domain.points(), 8 * math.log(2 * side / beta)
+        for row in halfplane_family(side).labels:
             sample = learner.domain.sample(points, row, np.full(len(points), 12))
             p, errors = errors_of_law(learner, sample)
             failure = float(p[errors > limit].sum())
-            if failure > worst:
-                worst, where = failure, f"d = {side}, 12 examples at each point, labels {row}"
-                data = errors_data(learner, sample, limit, failure)
+            words = f"d = {side}, 12 examples at each point, labels {row}"
+            cases.append((failure, words, errors_data(learner, sample, limit, failure)))
+    worst, where, data = greatest(cases)
     return judged(
         tightness(worst, beta),
         f"failure at most {worst:.1e} where the lemma allows {beta}",
@@ -149,8 +143,7 @@ def closed_halfplanes(side: int) -> set[bytes]:
     "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
     f"{KMMS}, Observation 4.1",
     short="Every halfplane agrees on the grid with one of the box",
-    printed="all",
-    found="checked: {d=1}, {d=2}, {d=3} labellings",
+    printed="all", found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
 def _observation_41(tools: Tools) -> Evidence:
     counts: dict[str, float] = {}
@@ -180,8 +173,7 @@ def least_area(side: int) -> Fraction:
     "every region has area at least d^-4/4, d = 4..10",
     f"{KMMS}, Claim 4.5",
     short="Least area of a region",
-    printed="d⁻⁴/4",
-    found="{ratio at d=10:.3g} times that at d = 10",
+    printed="d⁻⁴/4", found="{ratio at d=10:.3g} times that at d = 10",
     best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
 )
 def _claim_45(tools: Tools) -> Evidence:
@@ -191,12 +183,11 @@ def _claim_45(tools: Tools) -> Evidence:
     numbers = {f"area d={side}": float(value) for side, value in least.items()}
     numbers |= {"least ratio to d^-4/4": float(min(printed.values())), "ratio at d=10": float(printed[10])}
     data = {"d": 10, "least area": str(least[10])}
-    if min(printed.values()) < 1:
-        return Evidence("refuted", "a cell is smaller than d^-4/4", numbers, "exact", f"full grid, areas {least}", data)
     below = " and at least 1/(2 d^3)" if min(derived.values()) >= 1 else ""
     law = "1/(d (d-1) (d-2))" if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()) else "larger"
     summary = f"least cells of the full grid, d = 4..10: {law}{below}; {float(printed[10]):.1f} times d^-4/4 at d = 10"
-    return Evidence(tightness(1, float(min(printed.values()))), summary, numbers, "exact", witness_data=data)
+    share = float(min(printed.values()))
+    return judged(tightness(1, share), summary, numbers, f"full grid, areas {least}", data, failed=share < 1)
 
 
 def _thinness(corners: Polygon) -> Fraction:
@@ -219,20 +210,17 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
     "a region is at least as large as the equilateral triangle on its shortest edge",
     f"{KMMS}, proof of Claim 4.5",
     short="A region is at least the equilateral triangle on its shortest edge",
-    printed="all of the area",
-    found="{area over equilateral area:.1%} of it",
+    printed="all of the area", found="{area over equilateral area:.1%} of it",
 )
 def _proof_45(tools: Tools) -> Evidence:
     ratio, corners = thinnest_cell(8)
     numbers = {"area over equilateral area": ratio}
     witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({p}/{q}, {r}/{q})" for p, r, q in corners)
     data = {"corners": [[f"{p}/{q}", f"{r}/{q}"] for p, r, q in corners], "ratio": ratio}
-    if ratio >= 1:
-        return Evidence("holds", "no triangular cell at d = 8 is thinner", numbers, "exact", witness_data=data)
     summary = (
         f"a triangular cell has {100 * ratio:.1f} % of the area of the equilateral triangle on its own shortest edge"
     )
-    return Evidence("refuted", summary, numbers, "exact", witness, data)
+    return judged("holds", summary, numbers, witness, data, failed=ratio < 1)
 
 
 @states(
@@ -240,8 +228,7 @@ def _proof_45(tools: Tools) -> Evidence:
     "n lines divide the plane into at most n^2 regions, n >= 1",
     f"{KMMS}, Select Halfplane, step 3",
     short="n lines make at most n² regions",
-    printed="1 region at n = 1",
-    found="{greatest share of n^2:.0f} regions",
+    printed="1 region at n = 1", found="{greatest share of n^2:.0f} regions",
 )
 def _regions(tools: Tools) -> Evidence:
     rng = np.random.default_rng(0)
@@ -257,10 +244,9 @@ def _regions(tools: Tools) -> Evidence:
             data = {"points": chosen, "side": side, "regions": cells}
         printed = max(printed, cells / n**2)
     numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
-    if steiner > 1:
-        return Evidence("undecided", "the enumeration contradicts Steiner's bound", numbers, "exact")
     summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
-    return judged("holds", summary, numbers, witness, data)
+    # More cells than lines can make would be a fault of the enumeration.
+    return judged("undecided" if steiner > 1 else "holds", summary, numbers, witness, data)
 
 
 @states(
@@ -272,7 +258,7 @@ def _regions(tools: Tools) -> Evidence:
 )
 def _observation_44(tools: Tools) -> Evidence:
     grid, fine = _grid(2), full_grid(2)
-    samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
+    witness, samples = "", [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
     for chosen in samples:
         points = [grid[i] for i in chosen]
         arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], 2)
@@ -284,12 +270,12 @@ def _observation_44(tools: Tools) -> Evidence:
         scale = 1 << arrangement.precision
         same = len(found) == arrangement.cells and found.keys() == areas.keys()
         if not same or any(abs(found[key] - value * scale) > arrangement.slack for key, value in areas.items()):
-            return Evidence("refuted", "a cell mixes labellings", {"points": len(points)}, "exact", f"points {points}")
+            witness = witness or f"points {points}: a cell mixes labellings"
     summary = (
-        f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included"
+        f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included; "
+        "on the lines themselves labels depend on the side"
     )
-    data = {"points": points, "side": 2, "cells": arrangement.cells}
-    return Evidence("holds", summary + "; on the lines themselves labels depend on the side", {}, "exact", "", data)
+    return judged("holds", summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
 
 
 STATEMENTS = (

@@ -30,8 +30,7 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
     f"{KMMS}, Claim 4.3",
     short="The same, for polygons",
-    printed="{eps_hat:.3g}",
-    found="{exact, convex-polygon:.3g} exactly",
+    printed="{eps_hat:.3g}", found="{exact, convex-polygon:.3g} exactly",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
 def _claim_43(tools: Tools) -> Evidence:
@@ -81,14 +80,13 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
     f"{KMMS}, Section 5",
     short="A polygon of k edges is a union of at most k triangles",
-    printed="all",
-    found="checked: {polygons} polygons",
+    printed="all", found="checked: {polygons} polygons",
     slow=True,
 )
 def _triangles(tools: Tools) -> Evidence:
     rng, side = np.random.default_rng(0), 12
     grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
-    polygons = bent = 0
+    polygons, bent, witness = 0, 0, ""
     for attempt in range(150):
         corners = random_polygon(rng, side, 5 + attempt % 8)
         if corners is None:
@@ -97,8 +95,7 @@ def _triangles(tools: Tools) -> Evidence:
         inside = {p for p in grid if contains(corners, p)}
         union = {p for p in grid if any(contains(list(part), p) for part in parts)}
         if inside != union or len(parts) > len(corners) - 2:
-            told = {"polygons": polygons}
-            return Evidence("refuted", "a polygon is no union of k - 2 triangles", told, "exact", f"corners {corners}")
+            witness = witness or f"corners {corners}: no union of k - 2 triangles"
         polygons += 1
         ring = [corners[-1], *corners, corners[0]]
         bent += any(cross(*ring[i : i + 3]) < 0 for i in range(len(corners)))
@@ -108,15 +105,14 @@ def _triangles(tools: Tools) -> Evidence:
     for shape in shapes:
         labels = np.array([contains(list(shape), p) for p in small], dtype=np.uint8)
         if labels.tobytes() not in known:
-            told = {"polygons": polygons}
-            return Evidence("refuted", "three halfplanes miss a triangle", told, "exact", f"corners {shape}")
+            witness = witness or f"corners {shape}: no three halfplanes make this triangle"
     numbers = {"polygons": polygons, "not convex": bent, "triangles at d=3": len(shapes)}
     summary = (
         f"{polygons} random star-shaped polygons at d = 12 ({bent} of them not convex) are unions of at most k - 2 "
         f"triangles on the grid, and three halfplanes of the box make all {len(shapes)} triangles at d = 3"
     )
     data = {"corners": corners or [], "triangles": triangulate(corners) if corners else []}
-    return Evidence("holds", summary, numbers, "exact", witness_data=data)
+    return judged("holds", summary, numbers, witness, data)
 
 
 def _left(chosen: tuple[Corner, ...]) -> list[Corner]:
@@ -137,8 +133,7 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tool
     "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
     f"{KMMS}, Theorem 4.7",
     short="Examples for convex polygons",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
+    printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
 def _convex_polygon(tools: Tools) -> Evidence:
@@ -150,8 +145,7 @@ def _convex_polygon(tools: Tools) -> Evidence:
     "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
     f"{KMMS}, Theorem 5.1",
     short="Examples for unions of polygons",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
+    printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
 def _polygon_union(tools: Tools) -> Evidence:

@@ -59,8 +59,7 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     "at most max{alpha n/2, 4 Delta} + 4 k lambda ln(2/alpha) examples.",
     f"{KMMS}, Claim 3.1, with natural logarithms",
     short="Errors if every selection is within λ of the best",
-    printed="max(alpha n/2, 4 Δ) + 4 k λ ln(2/alpha)",
-    found="at most {share of the bound:.3g} of it",
+    printed="max(alpha n/2, 4 Δ) + 4 k λ ln(2/alpha)", found="at most {share of the bound:.3g} of it",
     best="{share of the bound:.3g} of it, in the worst case found",
 )
 def _errors(tools: Tools) -> Evidence:
@@ -94,8 +93,7 @@ def _errors(tools: Tools) -> Evidence:
     "With the explicit sample size the Set Cover Learner is an (alpha, beta)-PAC learner.",
     f"{KMMS}, Theorem 3.2, with explicit constants",
     short="Examples for the Set Cover Learner",
-    printed="n = {d = 2, k = 1: theorem's n:,}",
-    found="n = {d = 2, k = 1: enough:,} is enough",
+    printed="n = {d = 2, k = 1: theorem's n:,}", found="n = {d = 2, k = 1: enough:,} is enough",
     best="n = {d = 2, k = 1: enough:,} on the case tried",
 )
 def _sample_size(tools: Tools) -> Evidence:
@@ -117,8 +115,7 @@ def growth(values: dict[int, float]) -> float:
     "By composition eps_hat is about epsilon/sqrt(k) a round, and n grows like k^1.5.",
     f"{KMMS}, Example 3.3",
     short="Growth of n with k by composition",
-    printed="k^1.5",
-    found="k^{growth of n:.2f}",
+    printed="k^1.5", found="k^{growth of n:.2f}",
     best="k: Claim 3.4",
 )
 def _composition(tools: Tools) -> Evidence:
@@ -157,8 +154,7 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
     "Without noise, with the eps_hat that is proved for it, the Set Cover Learner is (epsilon, delta)-private.",
     f"{KMMS}, Set Cover Learner, with b = |S_0|",
     short="The Set Cover Learner without noise: its ε",
-    printed="ε = {claim:.3g}",
-    found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
+    printed="ε = {claim:.3g}", found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
     best="k = 1: the whole ε",
 )
 def _noiseless(tools: Tools) -> Evidence:
@@ -191,8 +187,7 @@ class _WithoutNoise(SetCoverConjunction):
     "Without the noise that Step 1c adds to |S_0|, eps_hat = epsilon/(2 ln(e/delta)) is not (epsilon, delta)-private.",
     f"{KMMS}, Set Cover Learner, Step 1c",
     short="The noise in the number of negatives is needed",
-    printed="ε above 1 without it",
-    found="ε ≤ {without noise, at most:.3g} without it",
+    printed="ε above 1 without it", found="ε ≤ {without noise, at most:.3g} without it",
     best="no noise",
 )
 def _noise(tools: Tools) -> Evidence:
@@ -202,11 +197,10 @@ def _noise(tools: Tools) -> Evidence:
     most = game_epsilon(bare.k, bare.rounds, bare.selection_epsilon / 2, DELTA, reach=EPSILON)
     return judged(
         "undecided",
-        f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without "
-        f"noise costs at most {most:.3f} at delta = 1e-6 on any sample (the game takes any fixed b). Purely, on "
-        f"{COPIES:,} copies of (x, 0) beside one (x, 1), it costs {bare_cost:.4f}, and {cost:.4f} with the noise, "
-        f"whose offset Delta may "
-        f"cost {4 * noisy._noise_scale[1]:.0f} errors",
+        f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without noise "
+        f"costs at most {most:.3f} at delta = 1e-6 on any sample (the game takes any fixed b). Purely, on {COPIES:,} "
+        f"copies of (x, 0) beside one (x, 1), it costs {bare_cost:.4f}, and {cost:.4f} with the noise, whose offset "
+        f"Delta may cost {4 * noisy._noise_scale[1]:.0f} errors",
         {"without noise, at most": most, "with noise": cost, "without noise": bare_cost},
         f"k = 1, J = {bare.rounds}, b = |S_0|: at most {most:.4f} on any pair of samples",
         {**pair_data(noisy, pair, epsilon=cost), "without noise": bare_cost, "game": most},
@@ -221,8 +215,7 @@ def _noise(tools: Tools) -> Evidence:
     "most max(1, ceil(k ln m)) literals, m the number of negatives.",
     f"{KMMS}, Section 1.1",
     short="The greedy learner fits with few literals",
-    printed="no error, ⌈k ln m⌉ literals",
-    found="{errors} errors, at most {most literals} literals",
+    printed="no error, ⌈k ln m⌉ literals", found="{errors} errors, at most {most literals} literals",
     best="k literals (a conjunction of k labels the sample)",
 )
 def _greedy(tools: Tools) -> Evidence:

@@ -17,9 +17,10 @@ from learners.papers.evidence import exceeds, judged, states, tightness
 
 __all__ = ["STATEMENTS", "advanced_epsilon", "composed_delta", "greatest_share", "optimal_epsilon"]
 
-def laplace_scale(sensitivity: float, epsilon: float) -> float:
-    """Return the scale of the noise, sensitivity/epsilon."""
-    return sensitivity / epsilon
+NOISE = 1.0
+"""The scale of Laplace noise, in units of sensitivity/epsilon."""
+RATE = 0.5
+"""a of the exponential mechanism's weights exp(a q), in units of epsilon."""
 
 
 @states(
@@ -27,14 +28,13 @@ def laplace_scale(sensitivity: float, epsilon: float) -> float:
     "f + Lap(s/epsilon), f of sensitivity s, is epsilon-private.",
     f"{KMMS}, Theorem 2.4",
     short="The Laplace mechanism's ε",
-    printed="ε",
-    found="{share of epsilon:.3g} ε",
+    printed="ε", found="{share of epsilon:.3g} ε",
     best="ε, attained",
 )
 def _laplace(tools: Tools) -> Evidence:
     share, worst = 0.0, (0.0, 0.0, 0.0)
     for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
-        scale = laplace_scale(sensitivity, epsilon)
+        scale = NOISE * sensitivity / epsilon
         # Half-lines decide: the ratio of the densities is monotone. Beyond both values their ratio is constant.
         cuts = np.linspace(-5 * sensitivity, 5 * sensitivity, 201)
         for tail in (log_above, log_below):
@@ -52,23 +52,17 @@ def _laplace(tools: Tools) -> Evidence:
     )
 
 
-def exponential_rate(epsilon: float) -> float:
-    """Return a of the weights exp(a q), epsilon/2."""
-    return epsilon / 2
-
-
 @states(
     "KMMS-Prop2.5",
     "Weights exp(epsilon q/2), q of sensitivity 1, are epsilon-private, and Pr[q <= max q - lambda] <= |H| "
     "exp(-epsilon lambda/2).",
     f"{KMMS}, Proposition 2.5",
     short="The exponential mechanism's ε and its loss of score",
-    printed="ε, |H| exp(-ε λ/2)",
-    found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
+    printed="ε, |H| exp(-ε λ/2)", found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
     best="ε and (|H| - 1)/(|H| - 1 + exp(ε λ/2)), both sharp",
 )
 def _exponential(tools: Tools) -> Evidence:
-    epsilon, rate = 1.0, exponential_rate(1.0)
+    epsilon, rate = 1.0, RATE
     tables = [np.array(q) for q in itertools.product(range(4), repeat=3)]
     moves = [np.array(m) for m in itertools.product((-1, 0, 1), repeat=3)]
     pairs = [(q, q + m) for q in tables for m in moves]
@@ -114,8 +108,7 @@ def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
     "k adaptive (epsilon, delta)-private calls are (k epsilon, k delta)-private.",
     f"{BMNS}, Theorem 2.3",
     short="Basic composition of k calls",
-    printed="(k ε, k δ)",
-    found="{share of delta:.3g} k δ is needed at k ε",
+    printed="(k ε, k δ)", found="{share of delta:.3g} k δ is needed at k ε",
     best="exact: 1 - (1 - δ)^k at k ε",
 )
 def _basic(tools: Tools) -> Evidence:
@@ -138,8 +131,7 @@ def advanced_cost(calls: int, epsilon: float, delta: float) -> tuple[float, floa
     "delta')-private.",
     f"{BMNS}, Theorem 2.4",
     short="Advanced composition of k calls",
-    printed="its ε",
-    found="{share of epsilon:.3g} of it at most",
+    printed="its ε", found="{share of epsilon:.3g} of it at most",
     best="exact composition: {optimal, k=100:.3g} for {printed, k=100:.3g} (100 calls at 0.05)",
 )
 def _advanced(tools: Tools) -> Evidence:

@@ -14,7 +14,7 @@ from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
-from learners.papers.evidence import case_data, errors_data, judged, judged_loss, losses_of, states, tightness
+from learners.papers.evidence import case_data, errors_data, greatest, judged, judged_loss, losses_of, states, tightness
 from learners.papers.sizes import answer, failure_probability, two_point
 from learners.parities.concepts import Parities
 from learners.parities.elimination import ParityElimination
@@ -29,21 +29,21 @@ __all__ = ["STATEMENTS"]
     "The point learner fails with probability at most (1 - alpha)^n.",
     NIS,
     short="The point learner's failure",
-    printed="≤ {bound:.3g}",
-    found="{failure:.3g}",
+    printed="≤ {bound:.3g}", found="{failure:.3g}",
 )
 def _point(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.05
     learner = PointConsistent(8)
     n = learner.sample_size(alpha, beta)
-    failure, where = 0.0, ""
-    data: dict[str, Any] = {}
-    for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
+
+    def case(target: int, mass: float) -> tuple[float, str, dict[str, Any]]:
         hard = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
-        found = failure_probability(learner, learner.concepts.concept(target), hard, n, alpha)
-        if found > failure:
-            failure, where = found, f"target {target} with mass {mass:g}, n = {n}"
-            data = case_data(learner, target, hard, n, alpha, failure=found)
+        failure = failure_probability(learner, learner.concepts.concept(target), hard, n, alpha)
+        data = case_data(learner, target, hard, n, alpha, failure=failure)
+        return failure, f"target {target} with mass {mass:g}, n = {n}", data
+
+    masses = (alpha * 1.001, 2 * alpha, 0.5)
+    failure, where, data = greatest(case(target, mass) for target in range(8) for mass in masses)
     bound = (1 - alpha) ** n
     return judged(
         "holds" if bound <= beta else "undecided",
@@ -61,23 +61,21 @@ def _point(tools: Tools) -> Evidence:
     "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.",
     NIS,
     short="Examples for consistent learners",
-    printed="fails ≤ {beta}",
-    found="fails {failure:.2g} at n = {n}",
+    printed="fails ≤ {beta}", found="fails {failure:.2g} at n = {n}",
 )
 def _occam(tools: Tools) -> Evidence:
     alpha, beta = 0.3, 0.2
     learner = OccamConsistent(3)
     n = learner.sample_size(alpha, beta)
-    points = learner.domain.points()
-    worst, where = 0.0, ""
-    data: dict[str, Any] = {}
-    for weights in ((0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301)):
-        law = Distribution(points, np.array(weights))
-        for code, concept in enumerate(learner.concepts.enumerate()):
-            found = failure_probability(learner, concept, law, n, alpha)
-            if found > worst:
-                worst, where = found, f"interval {code}, probabilities {weights}, n = {n}"
-                data = case_data(learner, code, law, n, alpha, failure=found)
+    laws = (0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301)
+
+    def case(weights: tuple[float, ...], code: int) -> tuple[float, str, dict[str, Any]]:
+        law = Distribution(learner.domain.points(), np.array(weights))
+        failure = failure_probability(learner, learner.concepts.concept(code), law, n, alpha)
+        data = case_data(learner, code, law, n, alpha, failure=failure)
+        return failure, f"interval {code}, probabilities {weights}, n = {n}", data
+
+    worst, where, data = greatest(case(law, code) for law in laws for code in range(learner.concepts.size))
     return judged(
         "holds",
         f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
@@ -94,8 +92,7 @@ def _occam(tools: Tools) -> Evidence:
     "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.",
     NIS,
     short="c_i for the largest positive i fits the sample, c_j(x) = 1 iff x < j",
-    printed="no error",
-    found="{errors_literal} error on one example",
+    printed="no error", found="{errors_literal} error on one example",
 )
 def _threshold(tools: Tools) -> Evidence:
     printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
@@ -110,9 +107,8 @@ def _threshold(tools: Tools) -> Evidence:
     right = max(sample.errors(answer(repaired, sample)) for sample in samples)
     return judged(
         "holds",
-        f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = "
-        f"1 iff x < j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by "
-        f"up to {right}",
+        f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = 1 iff x < "
+        f"j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by up to {right}",
         {"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
         f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
         errors_data(printed, samples[worst], 0, float(wrong[worst] > 0)),
@@ -126,8 +122,7 @@ def _threshold(tools: Tools) -> Evidence:
     "examples suffice.",
     NIS,
     short="Examples at small ε",
-    printed="factor {slides_factor:,.0f}",
-    found="{sufficient_factor:,.0f} suffices",
+    printed="factor {slides_factor:,.0f}", found="{sufficient_factor:,.0f} suffices",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
 )
 def _generic(tools: Tools) -> Evidence:
@@ -159,8 +154,7 @@ def _generic(tools: Tools) -> Evidence:
     "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
     NIS,
     short="The sample bound holds at every ε",
-    printed="fails ≤ {beta}",
-    found="fails {failure:.3g} at ε = {epsilon:.0f}",
+    printed="fails ≤ {beta}", found="fails {failure:.3g} at ε = {epsilon:.0f}",
 )
 def _generic_large_epsilon(tools: Tools) -> Evidence:
     alpha, beta, constant = 0.01, 0.01, 8
@@ -198,17 +192,13 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     "O(ln(1/delta)/epsilon^2).",
     NIS,
     short="Differential privacy generalises",
-    printed="gap ≤ ε = {epsilon:.3g}",
-    found="gap {gap:.3g} of an overfitting private learner",
+    printed="gap ≤ ε = {epsilon:.3g}", found="gap {gap:.3g} of an overfitting private learner",
     best="tanh(ε/4) is reached on average",
 )
 def _generalises(tools: Tools) -> Evidence:
-    most, case = 0.0, (0.0, 0.0)
-    for epsilon in (0.1, 0.5, 1.0, 2.0):
-        gap = overfit_gap(epsilon, 10**4, 10**9)
-        if gap / epsilon > most:
-            most, case = gap / epsilon, (epsilon, gap)
-    epsilon, gap = case
+    gaps = {epsilon: overfit_gap(epsilon, 10**4, 10**9) for epsilon in (0.1, 0.5, 1.0, 2.0)}
+    epsilon = max(gaps, key=lambda e: gaps[e] / e)
+    gap, most = gaps[epsilon], gaps[epsilon] / epsilon
     return judged(
         # One learner that overfits as it can: that it does not refute shows nothing of the others.
         "undecided",
@@ -226,12 +216,10 @@ def _generalises(tools: Tools) -> Evidence:
     "For n > d = VC(C), |C(S)| <= (e n/d)^d.",
     NIS,
     short="|C(S)| ≤ (e n/d)^d",
-    printed="share ≤ 1",
-    found="{worst_ratio:.2g}",
+    printed="share ≤ 1", found="{worst_ratio:.2g}",
 )
 def _sauer(tools: Tools) -> Evidence:
-    worst, where = 0.0, ""
-    data: dict[str, Any] = {}
+    cases = []
     for name, concepts, points in (
         ("intervals", Intervals(8), Interval(8).points()),
         ("parities", Parities(3), Cube(3).points()),
@@ -240,9 +228,9 @@ def _sauer(tools: Tools) -> Evidence:
         labels, d = concepts.evaluate(points), concepts.vc_dimension
         for n in range(d + 1, len(points) + 1):
             most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(8), n))
-            if most / sauer_power_bound(n, d) > worst:
-                worst, where = most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points"
-                data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
+            data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
+            cases.append((most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points", data))
+    worst, where, data = greatest(cases)
     return judged(
         "holds",
         f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
@@ -259,17 +247,15 @@ def _sauer(tools: Tools) -> Evidence:
     "VC(intervals) = 2 and VC(PARITY_d) = d.",
     NIS,
     short="VC dimension of intervals, and of parities",
-    printed="2, and d",
-    found="{intervals}, and {parity_6} at d = 6",
+    printed="2, and d", found="{intervals}, and {parity_6} at d = 6",
 )
 def _vc_examples(tools: Tools) -> Evidence:
     intervals = vc_dimension(Interval(8).points(), Intervals(8))
     parities = [vc_dimension(Cube(d).points(), Parities(d)) for d in range(1, 7)]
     text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
-    numbers = {"intervals": intervals, "parity_6": parities[-1]}
     data = {"intervals on 8 points": intervals, "parities, d = 1 ..": parities}
     failed = intervals != 2 or parities != list(range(1, 7))
-    return judged("holds", text, numbers, text, data, failed=failed)
+    return judged("holds", text, {"intervals": intervals, "parity_6": parities[-1]}, text, data, failed=failed)
 
 
 @states(
@@ -277,8 +263,7 @@ def _vc_examples(tools: Tools) -> Evidence:
     "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
     NIS,
     short="Examples that suffice, and that are needed",
-    printed="n = {upper:,}, {lower}",
-    found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
+    printed="n = {upper:,}, {lower}", found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
     best="(1 - alpha)^n on the hard cases, exactly",
 )
 def _vc_bounds(tools: Tools) -> Evidence:

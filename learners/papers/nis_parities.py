@@ -12,7 +12,16 @@ import numpy as np
 from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.citations import NIS
 from learners.domains import Cube
-from learners.papers.evidence import TOLERANCE, exceeds, judged, judged_loss, losses_of, pair_data, states, tightness
+from learners.papers.evidence import (
+    TOLERANCE,
+    exceeds,
+    judged,
+    judged_loss,
+    losses_of,
+    pair_data,
+    states,
+    tightness,
+)
 from learners.parameters import BUDGETS
 from learners.parities.amplified import ParityAmplified
 from learners.parities.concepts import Parities
@@ -27,20 +36,19 @@ __all__ = ["STATEMENTS"]
     "The private parity learner is epsilon-differentially private.",
     NIS,
     short="The parity learner's ε",
-    printed="ε = {epsilon:.3g}",
-    found="ε = {exact_epsilon:.3g}",
+    printed="ε = {epsilon:.3g}", found="ε = {exact_epsilon:.3g}",
     best="ε = {at tanh(epsilon/2):.3g} with p = tanh(ε/2) for ε/4",
 )
 def _parity(tools: Tools) -> Evidence:
     formula = math.log(1.25 / 0.75)
     found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
     worst = max(found.values(), key=lambda finding: finding.epsilon)
-    told = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
+    shown = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
     # p = tanh(epsilon/2) instead of epsilon/4.
     better = tools.audit_law(ParityPrivate(2, 4 * math.tanh(0.5)), n=1).epsilon
     return judged(
         tightness(worst.epsilon, 1.0),
-        f"at epsilon = 1 the exact worst case over all pairs is {told} for n = 1, 2, 4 (d = 2), and "
+        f"at epsilon = 1 the exact worst case over all pairs is {shown} for n = 1, 2, 4 (d = 2), and "
         f"ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with probability tanh(epsilon/2) "
         f"costs {better:.6f}",
         {"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula, "at tanh(epsilon/2)": better},
@@ -55,8 +63,7 @@ def _parity(tools: Tools) -> Evidence:
     "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
     NIS,
     short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
-    printed="Pr[fail] = {slides:.3g}",
-    found="at most {after:.3g}",
+    printed="Pr[fail] = {slides:.3g}", found="at most {after:.3g}",
 )
 def _parity_failure(tools: Tools) -> Evidence:
     epsilon = 1.0
@@ -79,8 +86,7 @@ def _parity_failure(tools: Tools) -> Evidence:
         f"d = 1, n = 1 and 2: one example moves Pr[fail] from 1/2 by at most {most:.4f}; epsilon/8 is "
         f"{epsilon / 8:.4f}: the coin must pass (1/2) and the example be kept (epsilon/4)",
         {"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
-        f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other "
-        "pair by more",
+        f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other pair by more",
         {} if pair is None else {**pair_data(learner, pair), "move": most},
         failed=abs(most - epsilon / 4) > TOLERANCE,
     )
@@ -92,8 +98,7 @@ def _parity_failure(tools: Tools) -> Evidence:
     "(alpha epsilon)) examples.",
     NIS,
     short="Examples for confidence β by repetition",
-    printed="n = {n_repeated:,}",
-    found="n = {n_restarted:,} by restarts",
+    printed="n = {n_repeated:,}", found="n = {n_restarted:,} by restarts",
     best="n = {n_restarted:,}, by restarts",
 )
 def _amplification(tools: Tools) -> Evidence:
@@ -136,8 +141,7 @@ def _consistent_failure(learner: Any) -> float:
     "fails with probability beta on consistent samples.",
     f"{NIS}; a repair",
     short="Restarting until a subsample is consistent: its ε",
-    printed="ε = 1",
-    found="ε = {epsilon:.3g}",
+    printed="ε = 1", found="ε = {epsilon:.3g}",
 )
 def _restart(tools: Tools) -> Evidence:
     betas = (0.5, 0.1, 1e-3, 1e-6)
@@ -160,8 +164,7 @@ def _restart(tools: Tools) -> Evidence:
     "Repetition that keeps examples with the largest probability allowed by its exact cost is epsilon-private.",
     f"{NIS}; an improvement, proved in learners.parities.amplified",
     short="Examples for confidence β by repetition, ε spent whole",
-    printed="n = {n_paper:,}",
-    found="n = {n_proved:,}",
+    printed="n = {n_paper:,}", found="n = {n_proved:,}",
 )
 def _amplification_proved(tools: Tools) -> Evidence:
     beta, epsilon = 1e-3, 1.0
@@ -182,29 +185,25 @@ def _amplification_proved(tools: Tools) -> Evidence:
     "One more equation leaves at least half of the solutions, or none.",
     NIS,
     short="One more equation leaves half of the solutions, or none",
-    printed="≥ 0.5",
-    found="{least_share:.3g} in {cases:,} cases",
+    printed="≥ 0.5", found="{least_share:.3g} in {cases:,} cases",
 )
 def _effect(tools: Tools) -> Evidence:
-    d, cases, least, where = 3, 0, 1.0, ""
-    data: dict[str, Any] = {}
-    labels = Parities(d).evaluate(Cube(d).points())
-    rows = list(itertools.product(range(2**d), (0, 1)))
+    d, labels = 3, Parities(3).evaluate(Cube(3).points())
+    rows, shares = list(itertools.product(range(2**d), (0, 1))), {}
     for chosen in itertools.product(rows, repeat=2):
         before = np.logical_and.reduce([labels[:, x] == y for x, y in chosen])
         for x, y in rows:
-            share = float((before & (labels[:, x] == y)).sum() / max(1, before.sum()))
-            cases += 1
-            if 0 < share < least:
-                least, where = share, f"d = {d}: equations {chosen} (point number, label), and then {(x, y)}"
-                data = {"d": d, "equations": [*chosen, (x, y)], "share": share}
+            shares[chosen, (x, y)] = float((before & (labels[:, x] == y)).sum() / max(1, before.sum()))
+    (chosen, added), least = min(
+        ((equations, share) for equations, share in shares.items() if share > 0), key=lambda item: item[1]
+    )
     return judged(
         "holds",
-        f"d = {d}: in all {cases} ways of adding an equation to two, the solutions left are none or at least "
+        f"d = {d}: in all {len(shares)} ways of adding an equation to two, the solutions left are none or at least "
         f"{least:g}",
-        {"least_share": least, "cases": cases},
-        where,
-        data,
+        {"least_share": least, "cases": len(shares)},
+        f"d = {d}: equations {chosen} (point number, label), and then {added}",
+        {"d": d, "equations": [*chosen, added], "share": least},
         failed=least < 0.5,
     )
 

@@ -21,8 +21,7 @@ __all__ = ["STATEMENTS"]
     "The rectangle errs on at most 4 m negative points.",
     f"{STE}, boxes by interior points",
     short="The box errs on negative points only",
-    printed="positives wrong: never",
-    found="with probability {Pr[some positive example wrong]:.3f}",
+    printed="positives wrong: never", found="with probability {Pr[some positive example wrong]:.3f}",
 )
 def _signs(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
@@ -41,8 +40,7 @@ def _signs(tools: Tools) -> Evidence:
         f"{numbers['Pr[some positive example wrong]']:.3f}, on more than 4 (m - 1) of them with probability "
         f"{numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; none is negative",
         numbers,
-        f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative "
-        f"points",
+        f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative points",
         errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"]),
         failed=numbers["Pr[some positive example wrong]"] > 0.1,
     )
@@ -53,8 +51,7 @@ def _signs(tools: Tools) -> Evidence:
     "Too few positives are noticed easily, without a share of the budget.",
     f"{STE}, boxes by interior points",
     short="Too few positives are noticed without a share of the budget",
-    printed="ε = 8",
-    found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
+    printed="ε = 8", found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
 )
 def _count(tools: Tools) -> Evidence:
     literal = BoxInteriorPoint(2, 1, 8.0, 0.8, literal=True)
@@ -84,8 +81,7 @@ def _count(tools: Tools) -> Evidence:
     "Four interior points at epsilon/4 each (and the count) are epsilon-private.",
     f"{STE}, boxes by interior points",
     short="Four interior points at ε/4 each: their ε",
-    printed="ε = {claim:.3g}",
-    found="ε = {epsilon:.3g}",
+    printed="ε = {claim:.3g}", found="ε = {epsilon:.3g}",
 )
 def _plane(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(1, 2, 20.0, 0.9)
@@ -99,8 +95,7 @@ def _plane(tools: Tools) -> Evidence:
     numbers = {"epsilon": finding.epsilon, "claim": 20.0, "calls": len(learner.calls)}
     return judged(
         tightness(finding.epsilon, 20.0),
-        f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among "
-        f"the calls",
+        f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among the calls",
         numbers,
         repr(finding.worst_pair),
         pair_data(learner, finding.worst_pair, epsilon=finding.epsilon),
@@ -113,8 +108,7 @@ def _plane(tools: Tools) -> Evidence:
     "In d dimensions a sample of about d^1.5 suffices.",
     f"{STE}, boxes by interior points",
     short="Growth of n with the dimension",
-    printed="d^1.5",
-    found="d^{advanced:.2f}",
+    printed="d^1.5", found="d^{advanced:.2f}",
 )
 def _dimension(tools: Tools) -> Evidence:
     def needed(dimension: int, delta: float | None) -> int:
@@ -130,7 +124,7 @@ def _dimension(tools: Tools) -> Evidence:
         f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
     return judged(
-        # Logarithmic factors are left out: the exponent is told to the nearest half.
+        # Logarithmic factors are left out: the exponent is rounded to the nearest half.
         "loose" if slopes["advanced"] < 1.25 else "holds",
         text,
         slopes,
@@ -146,8 +140,7 @@ def _dimension(tools: Tools) -> Evidence:
     "The exponential mechanism's box has score at least OPT - (1/epsilon) ln|C| with high probability.",
     f"{STE}, the exponential mechanism",
     short="The score is at least OPT - (1/ε) ln|C|",
-    printed="rarely below",
-    found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
+    printed="rarely below", found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
 )
 def _exponential(tools: Tools) -> Evidence:
     learner, beta = BoxExponential(39, 1, 1.0), 0.1
@@ -165,8 +158,7 @@ def _exponential(tools: Tools) -> Evidence:
         f"{numbers['Pr[score < OPT - ln|C|/epsilon]']:.3f}, below OPT - 2 (ln|C| + ln 10) with probability "
         f"{numbers['Pr[score < OPT - (2/epsilon) ln(|C|/beta)]']:.2g}, where at most 0.1 is proved",
         numbers,
-        "D = 40 points on a line, 9 examples each of (19, 0), (20, 1), (21, 0): one box of score 27, the "
-        "others 18",
+        "D = 40 points on a line, 9 examples each of (19, 0), (20, 1), (21, 0): one box of score 27, the others 18",
         errors_data(learner, sample, size, numbers["Pr[score < OPT - ln|C|/epsilon]"]),
         failed=numbers["Pr[score < OPT - ln|C|/epsilon]"] > 0.5,
     )
@@ -177,8 +169,7 @@ def _exponential(tools: Tools) -> Evidence:
     "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
     f"{STE}, boxes without privacy",
     short="The tightest box's failure",
-    printed="≤ {(1 - alpha)^n:.2g}",
-    found="{failure:.2g} at n = {n}",
+    printed="≤ {(1 - alpha)^n:.2g}", found="{failure:.2g} at n = {n}",
 )
 def _tightest(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)

@@ -28,8 +28,7 @@ __all__ = ["STATEMENTS"]
     "Elimination makes no error on samples that a conjunction labels.",
     STE,
     short="Elimination's errors on samples that a conjunction labels",
-    printed="none",
-    found="{errors} in {cases}",
+    printed="none", found="{errors} in {cases}",
 )
 def _elimination(tools: Tools) -> Evidence:
     learner = ConjunctionElimination(2)
@@ -64,8 +63,7 @@ def _elimination(tools: Tools) -> Evidence:
     "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.",
     STE,
     short="Noisy elimination with Lap(2 d/ε): its ε",
-    printed="ε = 1",
-    found="ε = {replacement:.3g}",
+    printed="ε = 1", found="ε = {replacement:.3g}",
 )
 def _laplace(tools: Tools) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, 0.05)
@@ -95,8 +93,7 @@ def _laplace(tools: Tools) -> Evidence:
     "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
     STE,
     short="Examples for noisy elimination",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
+    printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
 def _laplace_utility(tools: Tools) -> Evidence:
@@ -111,8 +108,7 @@ def _laplace_utility(tools: Tools) -> Evidence:
     "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
     STE,
     short="The exponential mechanism over conjunctions: its ε",
-    printed="ε = 1",
-    found="ε = {epsilon:.3g}",
+    printed="ε = 1", found="ε = {epsilon:.3g}",
     slow=True,
 )
 def _exponential(tools: Tools) -> Evidence:
@@ -141,8 +137,7 @@ def _exponential(tools: Tools) -> Evidence:
     "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.",
     STE,
     short="The greedy learner's ε, k = 1",
-    printed="ε = 1",
-    found="ε = {epsilon_k1:.3g}; {epsilon_k2:.3g} for k = 2",
+    printed="ε = 1", found="ε = {epsilon_k1:.3g}; {epsilon_k2:.3g} for k = 2",
     slow=True,
 )
 def _greedy(tools: Tools) -> Evidence:
@@ -163,8 +158,7 @@ def _greedy(tools: Tools) -> Evidence:
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
     f"{STE}, step 3; an improvement, proved in learners.covers.accounting",
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
-    printed="ε = 1",
-    found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",
+    printed="ε = 1", found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",
     slow=True,
 )
 def _greedy_proved(tools: Tools) -> Evidence:
@@ -175,9 +169,8 @@ def _greedy_proved(tools: Tools) -> Evidence:
     return judged_loss(
         worst,
         1.0,
-        f"exact epsilon at d = 2: {one} (k = 1), {two} (k = 2); at d = "
-        f"3, k = 3 with J = 2 < k {few}; of 1. At d = 16, k = 3, alpha = beta = 0.1 the explicit n is "
-        f"{proved} instead of {paper}",
+        f"exact epsilon at d = 2: {one} (k = 1), {two} (k = 2); at d = 3, k = 3 with J = 2 < k {few}; of 1. At d = 16, "
+        f"k = 3, alpha = beta = 0.1 the explicit n is {proved} instead of {paper}",
         {"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved},
     )
 
@@ -187,8 +180,7 @@ def _greedy_proved(tools: Tools) -> Evidence:
     "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
     STE,
     short="Every round's score is at least -Δ, Δ = (1/ε) ln d",
-    printed="rarely below -{printed:.3g}",
-    found="below with probability {probability:.3g}",
+    printed="rarely below -{printed:.3g}", found="below with probability {probability:.3g}",
 )
 def _greedy_slack(tools: Tools) -> Evidence:
     d, k, n, epsilon = 10, 1, 10**4, 1.0
@@ -210,8 +202,7 @@ def _greedy_slack(tools: Tools) -> Evidence:
         f"-(1/epsilon) ln d = -{printed:.2f} with probability {below:.3f}. "
         f"With the J, Delta = (2 J/epsilon) ln(2 d J/beta) = {repaired:.0f}",
         {"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
-        f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
-        f"chosen",
+        f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is chosen",
         {"scores": scores, "rate": learner.share(rounds) / (2 * k), "limit": -printed * k, "below": below},
         failed=below > 0.5,
     )
@@ -222,8 +213,7 @@ def _greedy_slack(tools: Tools) -> Evidence:
     "The greedy learner learns every conjunction of at most k literals, the empty one included.",
     STE,
     short="Every conjunction is learned, the empty one included",
-    printed="fails rarely",
-    found="fails with probability {failure_literal:.3f}",
+    printed="fails rarely", found="fails with probability {failure_literal:.3f}",
 )
 def _greedy_constant(tools: Tools) -> Evidence:
     n = 4000
@@ -236,9 +226,8 @@ def _greedy_constant(tools: Tools) -> Evidence:
         errors[literal] = float(p[wrong / n >= 0.5].sum())
     return judged(
         "undecided",
-        f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on "
-        f"half of the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate "
-        f"{errors[False]:.1e}",
+        f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on half of "
+        f"the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate {errors[False]:.1e}",
         {"failure_literal": errors[True], "failure_repaired": errors[False]},
         f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
         errors_data(ConjunctionGreedy(2, 1, 1.0, literal=True), sample, n / 2 - 1, errors[True]),
@@ -269,8 +258,7 @@ def _pairs(learner: Any) -> list[Pair]:
     "delta)-private, and its sample size grows like d^1.5.",
     f"{STE}, private algorithm, with advanced composition",
     short="Noisy elimination with a δ: growth of n with d",
-    printed="d^1.5",
-    found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
+    printed="d^1.5", found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
     best="n = {n, d=31:,} for {n without delta, d=31:,} without a δ (d = 31)",
 )
 def _with_delta(tools: Tools) -> Evidence:

@@ -34,8 +34,7 @@ def _outside(learner: Any, sample: Sample) -> float:
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
     f"{STE}, the interior point problem",
     short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
-    printed="fails ≤ 0.2",
-    found="fails {failure:.2g} at n = {n}",
+    printed="fails ≤ 0.2", found="fails {failure:.2g} at n = {n}",
 )
 def _interior(tools: Tools) -> Evidence:
     beta, learner = 0.2, InteriorPointExponential(5, 1.0)
@@ -48,9 +47,8 @@ def _interior(tools: Tools) -> Evidence:
     return judged_loss(
         loss,
         1.0,
-        f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) "
-        f"ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} data the exact failure is at most {failure:.4f}, at "
-        f"{list(worst)}, and beta is {beta}; {few:.4f} with n = 4",
+        f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} "
+        f"data the exact failure is at most {failure:.4f}, at {list(worst)}, and beta is {beta}; {few:.4f} with n = 4",
         {"epsilon": loss.value, "n": n, "failure": failure, "failure with 4": few},
         failed=failure > beta,
         witness=f"{list(worst)} examples at the points 0 .. 4",
@@ -62,8 +60,7 @@ def _interior(tools: Tools) -> Evidence:
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
     f"{STE}, the interior point problem",
     short="The threshold learner's ε from an interior point",
-    printed="ε = 4",
-    found="ε = {epsilon:.3g}",
+    printed="ε = 4", found="ε = {epsilon:.3g}",
 )
 def _thresholds(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
@@ -89,8 +86,7 @@ def _thresholds(tools: Tools) -> Evidence:
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
     f"{STE}, the interior point problem",
     short="TreeLog, every call charged: its δ",
-    printed="δ = 0.01",
-    found="δ = {delta:.2g}",
+    printed="δ = 0.01", found="δ = {delta:.2g}",
 )
 def _tree(tools: Tools) -> Evidence:
     beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
@@ -147,12 +143,7 @@ class _Sliced(InteriorPointTreeLog):
     """The learner with that mechanism, and the sound one's claim."""
 
     def _tree(self, n: int) -> TreeLog:
-        return sliced().within(self.domain_size, n, Fraction(self.epsilon), self.delta, self.beta)
-
-
-def sliced() -> type[TreeLog]:
-    """Return the mechanism of the statement."""
-    return ShallowFirst
+        return ShallowFirst.within(self.domain_size, n, Fraction(self.epsilon), self.delta, self.beta)
 
 
 @states(
@@ -160,8 +151,7 @@ def sliced() -> type[TreeLog]:
     "TreeLog is (epsilon, delta)-private too if it slices off the elements that leave the heavy path first.",
     f"{STE}, the interior point problem; a public script of TreeLog, as it is said to be",
     short="TreeLog may slice either end of the embedding",
-    printed="δ = 0.01",
-    found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
+    printed="δ = 0.01", found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
     best="the deepest first: δ ≤ {delta of the sound one:.2g} on that pair",
 )
 def _slices(tools: Tools) -> Evidence:

@@ -9,7 +9,7 @@ Every choice compares a uniform real number, of which some leading bits are know
 and tighter enclosures, so the law of the draw is the exponential mechanism's with no error at all: nothing has to be
 charged to epsilon or delta, however large the weights. A draw needs more than the first bits with probability below
 2^-90, because areas are enclosed to 2^-100. The running time depends on the data: it is no part of the output, and
-whoever shows it must pad it.
+a caller that shows it must pad it.
 """
 
 from __future__ import annotations

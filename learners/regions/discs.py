@@ -187,7 +187,7 @@ class DiscUnion(RegionCover):
     instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "k": 1, **COVERED}, n=20_000)
-    _most_side: ClassVar[int] = MAX_DISC_SIDE
+    _most_side: ClassVar[int | None] = MAX_DISC_SIDE
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
 

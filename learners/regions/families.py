@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError
+from dpaudit.contract import ConceptClass, Hypothesis, InputError
 from learners.arrays import Floats, Labels
 from learners.domains import Grid
 from learners.regions.snapping import full_grid
 
 __all__ = [
     "Family",
+    "OnRegions",
     "Region",
     "Regions",
     "family_of",
@@ -112,6 +113,26 @@ class Regions:
     def log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of regions that agree on a sample)."""
         return self.log_behaviours if self.measures is None else self.measures()
+
+
+class OnRegions:
+    """A learner that selects among regions of a grid."""
+
+    _most_side: ClassVar[int | None] = 2**256 - 1
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
+        raise NotImplementedError("a learner says its class")
+
+    @property
+    def _regions(self) -> Regions:
+        raise NotImplementedError("a learner says its regions")
+
+    @property
+    def domain(self) -> Grid:
+        """The grid."""
+        return self._regions.domain
 
 
 def _log_ratio(small: int, large: int) -> float:

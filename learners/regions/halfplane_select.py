@@ -131,14 +131,9 @@ class HalfplaneSelect(RegionSelection):
         check_sample(sample, self.domain)
         check_law_limit("side", self.side, LISTED_SIDE)
         grid = full_grid(self.side)
-        correct = _correct_by_cell(grid, sample).ravel()
         base = np.array([math.log(value) for value in grid.areas] * 2)
-        eligible = self._eligible(correct)
-        best = correct.max() if eligible is None else correct[eligible].max()
-        logs = self._rate * (correct - best) + base
-        if eligible is not None:
-            logs = np.where(eligible, logs, -np.inf)
-        spread, width = self._rate * float(best - correct.min()), float(np.abs(base).max())
+        logs, spread = self._log_weights(_correct_by_cell(grid, sample).ravel(), base)
+        width = float(np.abs(base).max())
         error = ULP * (5 * spread + 7 * width + 5 * math.log(len(logs)) + 16)
         atoms = tuple((z, *point) for z in (1, -1) for point in grid.points)
         return Law(atoms, logs - log_total(logs), error)

@@ -301,7 +301,7 @@ class ConvexPolytope(RegionCover):
     )
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
-    _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _most_side: ClassVar[int | None] = HALFSPACE_SIDE
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
 
     symmetries = space_symmetries
@@ -328,7 +328,7 @@ class SimplexUnion(RegionCover):
     instance: ClassVar[Instance] = Instance(ConvexPolytope.instance.parameters, n=1, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = ConvexPolytope.audited
     _covered_label: ClassVar[int] = 1
-    _most_side: ClassVar[int] = SIMPLEX_SIDE
+    _most_side: ClassVar[int | None] = SIMPLEX_SIDE
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
 
     symmetries = space_symmetries

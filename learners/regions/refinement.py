@@ -234,7 +234,7 @@ class Products:
         return np.stack([np.einsum("pm,m->p", table, column) for column in self.weights.T], axis=1)
 
     def _room(self) -> bool:
-        """Say whether there is memory for more products and pieces."""
+        """Return whether there is memory for more products and pieces."""
         return len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(self.weights) < MAX_MASKS
 
     def _masses(self) -> tuple[Floats, Floats]:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import ConceptClass, Hypothesis, Instance, Sample, later
+from dpaudit.contract import Hypothesis, Instance, Sample, later
 from learners.arrays import Floats, Integers, Labels
 from learners.covers.accounting import AUDITED
 from learners.covers.rounds import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
-from learners.domains import Grid, grid_rows
+from learners.domains import grid_rows
 from learners.geometry.polygons import Bits
 from learners.parameters import check_integer, check_run
 from learners.regions.concepts import (
@@ -27,7 +27,7 @@ from learners.regions.concepts import (
     triangle,
     triangles,
 )
-from learners.regions.families import Region, Regions
+from learners.regions.families import OnRegions, Region, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
@@ -57,7 +57,7 @@ class _CoverScore:
 
 
 @dataclass(frozen=True)
-class RegionCover(SetCoverLearner):
+class RegionCover(OnRegions, SetCoverLearner):
     """Cover the examples of one label by regions that spare those of the other; see `covers.set_cover`.
 
     The noise is rounded up: b = R + ceil(Lap(J/epsilon) - (J/epsilon) ln(J/beta)), as exact samplers need. The output
@@ -86,7 +86,6 @@ class RegionCover(SetCoverLearner):
 
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
-    _most_side: ClassVar[int] = 2**256 - 1
     _parts: ClassVar[int] = 0
     """The halfplanes of a region, where it can be drawn without a list."""
 
@@ -94,21 +93,6 @@ class RegionCover(SetCoverLearner):
         check_integer("side", self.side, 1, self._most_side)
         check_integer("k", self.k, 1, 2**10)
         super().__post_init__()
-
-    @property
-    def concepts(self) -> ConceptClass:
-        """The class that is learned."""
-        raise NotImplementedError("a learner says its class")
-
-    @property
-    def _regions(self) -> Regions:
-        """The regions to cover with."""
-        raise NotImplementedError("a learner says its regions")
-
-    @property
-    def domain(self) -> Grid:
-        """The grid."""
-        return self._regions.domain
 
     @property
     def _log_ratio(self) -> float:

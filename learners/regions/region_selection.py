@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Hypothesis, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import Hypothesis, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
-from learners.domains import Grid, grid_rows
+from learners.domains import grid_rows
 from learners.finite.exponential import softmax_supremum
 from learners.geometry.polygons import Bits
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles
-from learners.regions.families import Family, Regions
+from learners.regions.families import Family, OnRegions, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
@@ -36,7 +36,7 @@ def log_total(logs: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class RegionSelection:
+class RegionSelection(OnRegions):
     """Select a region with density proportional to exp(rate q) with respect to a measure.
 
     q is the number of examples that it labels correctly; replacing one example moves it by at most 1. With probability
@@ -48,26 +48,10 @@ class RegionSelection:
 
     _statement: ClassVar[tuple[str, str]]
     """Id and place of the utility claim."""
-    _most_side: ClassVar[int | None] = 2**256 - 1
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
         check_positive("epsilon", self.epsilon)
-
-    @property
-    def concepts(self) -> ConceptClass:
-        """The class that is learned."""
-        raise NotImplementedError("a learner says its class")
-
-    @property
-    def _regions(self) -> Regions:
-        """The regions to select from."""
-        raise NotImplementedError("a learner says its regions")
-
-    @property
-    def domain(self) -> Grid:
-        """The grid."""
-        return self._regions.domain
 
     @property
     def _rate(self) -> float:
@@ -76,6 +60,14 @@ class RegionSelection:
     def _eligible(self, correct: Integers) -> Bools | None:
         """Return which regions may be chosen, given their scores; None for all. Controls override it."""
         return None
+
+    def _log_weights(self, correct: Integers, base: Floats) -> tuple[Floats, float]:
+        """Return ln weights from scores and ln measures, up to a constant, and the greatest rate (max q - q)."""
+        eligible = self._eligible(correct)
+        best = correct.max() if eligible is None else correct[eligible].max()
+        logs = self._rate * (correct - best) + base
+        spread = self._rate * float(best - correct.min())
+        return (logs if eligible is None else np.where(eligible, logs, -np.inf)), spread
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return ceil(max((8/alpha) (D + ln(2/beta)), (2/(alpha rate)) (V + ln(2/beta)))).
@@ -109,19 +101,15 @@ class ListedSelection(RegionSelection):
         """Return the logarithms of the measures of the labellings; controls override it."""
         return family.log_shares
 
-    def _log_weights(self, family: Family, sample: Sample) -> tuple[Floats, float]:
-        """Return ln weight of each labelling, and the greatest exponent rate (max q - q)."""
-        agree = family.labels[:, grid_rows(sample.points, self.side)] == sample.labels
-        right = agree.astype(np.int64) @ sample.counts
-        eligible = self._eligible(right)
-        best = right.max() if eligible is None else right[eligible].max()
-        logs = self._rate * (right - best) + self._log_base(family, sample)
-        return (logs if eligible is None else np.where(eligible, logs, -np.inf)), self._rate * float(best - right.min())
+    def _correct(self, sample: Sample) -> Integers:
+        """Return how many examples each labelling labels correctly."""
+        agree = self._regions.family.labels[:, grid_rows(sample.points, self.side)] == sample.labels
+        return np.asarray(agree.astype(np.int64) @ sample.counts)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the numbers of the labellings that independent runs select."""
         check_run(sample, self.domain, size)
-        logs, _ = self._log_weights(self._regions.family, sample)
+        logs, _ = self._log_weights(self._correct(sample), self._log_base(self._regions.family, sample))
         cumulative = np.cumsum(np.exp(logs - logs.max()))
         # A uniform number that rounds up to the total belongs to the last labelling with positive weight.
         last = int(np.searchsorted(cumulative, cumulative[-1]))
@@ -138,8 +126,9 @@ class ListedSelection(RegionSelection):
         """
         check_sample(sample, self.domain)
         family = self._regions.family
-        logs, spread = self._log_weights(family, sample)
-        width = float(np.abs(self._log_base(family, sample)).max())
+        base = self._log_base(family, sample)
+        logs, spread = self._log_weights(self._correct(sample), base)
+        width = float(np.abs(base).max())
         error = ULP * (8 * spread + 16 * width + 8 * math.log(len(family)) + 16)
         return Law(range(len(family)), logs - log_total(logs), error)
 

@@ -162,7 +162,7 @@ def _square(box: Box, level: int) -> tuple[int, int] | None:
 
 
 def _free(side: int, box: Box, level: int) -> bool | None:
-    """Say whether the closed square of that level around the box is met by no line; None if undecided."""
+    """Return whether the closed square of that level around the box is met by no line; None if undecided."""
     corner = _square(box, level)
     if corner is None:
         return None

@@ -11,29 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Distribution, InputError
+from dpaudit.contract import Distribution, InputError
 from learners.arrays import Bools, Floats
 from learners.domains import Grid
 
-__all__ = ["hard_targets", "plane_targets"]
+__all__ = ["plane_targets"]
 
 MAX_CONCEPTS = 2**16
 """Classes are searched up to this size."""
 RANDOM = 2
 
 
-def hard_targets(concepts: ConceptClass, side: int, alpha: float) -> list[tuple[int, Distribution, str]]:
-    """Return (code, distribution, name) for each kind of hard target that the class has.
+def plane_targets(learner: Any, alpha: float) -> list[tuple[int, Distribution, str]]:
+    """Return (code, distribution, name) for each kind of hard target of a learner's class, if it can be searched.
 
-    Parameters
-    ----------
-    concepts : ConceptClass
-        Labellings of {0 .. side}^2.
-    side : int
-        d of the grid.
-    alpha : float
-        Accuracy: a tiny component has probability just above it.
+    A tiny component has a probability just above the accuracy alpha.
     """
+    concepts, side = learner.concepts, learner.side
     points = Grid(side, 2).points()
     try:
         small = concepts.size <= MAX_CONCEPTS
@@ -48,11 +42,6 @@ def hard_targets(concepts: ConceptClass, side: int, alpha: float) -> list[tuple[
         flat = weights.ravel() / weights.sum()
         found.append((code, Distribution(points[flat > 0], flat[flat > 0], name), name))
     return found
-
-
-def plane_targets(self: Any, alpha: float) -> list[tuple[int, Distribution, str]]:
-    """Return thin and tiny targets, the boundary, and random targets; see `hard_targets`."""
-    return hard_targets(self.concepts, self.side, alpha)
 
 
 def _cases(squares: Bools, mass: float) -> Iterator[tuple[int, Floats, str]]:
@@ -90,7 +79,7 @@ def _rims(squares: Bools) -> Bools:
 
 
 def _on_one_line(square: Bools) -> bool:
-    """Say whether the set has three points or more, all on one line."""
+    """Return whether the set has three points or more, all on one line."""
     points = np.argwhere(square)
     if len(points) < 3:
         return False

@@ -8,8 +8,8 @@ some bits are known with integers that enclose the boundary, and takes more bits
 rounded, and nothing has to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail:
 where the refinement runs out of the memory that it may take, draws go on from the envelope that it has reached.
 
-The running time depends on the data: it is no part of the output, and whoever shows it must pad it. Samples that a
-tuple labels well are fast; where labels are noise, finding the best triple is a hard search, which the refinement
+The running time depends on the data: it is no part of the output, and a caller that shows it must pad it. Samples that
+a tuple labels well are fast; where labels are noise, finding the best triple is a hard search, which the refinement
 cannot avoid.
 """
 
@@ -127,7 +127,7 @@ class TupleSampler:
         return None if None in regions else tuple(sorted(region for region in regions if region is not None))
 
     def _accepted(self, chosen: int, boxes: list[tuple[int, Box]], uniform: int, known: int) -> bool | None:
-        """Say whether the proposal in a product is accepted; None if that is still open."""
+        """Return whether the proposal in a product is accepted; None if that is still open."""
         covered, spoiled, undecided = self._undecided(chosen)
         for i in undecided:
             held = _contains(boxes, self._points[i])
@@ -160,7 +160,7 @@ class TupleSampler:
         """Return enclosures of the cumulative weights of the products, the greatest first.
 
         At level 0 the products far below the greatest are one last entry, enclosed by 0 and 2^-200 of the rest: their
-        weights are below e^-299 of the greatest, and there are fewer than 2^60 of them. Whoever hits it has to look at
+        weights are below e^-299 of the greatest, and there are fewer than 2^60 of them. A draw that hits it looks at
         the next level, where all are listed.
         """
         if level not in self._bounds:
@@ -188,7 +188,7 @@ class TupleSampler:
 
 
 def _contains(boxes: list[tuple[int, Box]], point: tuple[int, int]) -> bool | None:
-    """Say whether all halfplanes contain the point, each known up to a box around its dual point; None if open."""
+    """Return whether all halfplanes contain the point, each known up to a box around its dual point; None if open."""
     x, y = point
     decided = True
     for z, (a_low, a_high, b_low, b_high, q) in boxes:

@@ -213,7 +213,7 @@ def best_events(
     ----------
     data, neighbour : array, shape (..., parts, cells)
         Training runs in each cell of each feature. With two parts each is ordered by the other's counts, so that many
-        cells of few runs promise nothing by luck; the mean promise says how many cells to take of the order by all
+        cells of few runs promise nothing by luck; the mean promise decides how many cells to take of the order by all
         runs.
     confirm : int
         Fresh runs a side to come.

@@ -94,7 +94,7 @@ def _known_entry(place: int, known: Rows, rows: Rows) -> Cells:
 
 
 def _repeated(column: Rows) -> Rows:
-    """Return the commonest of the values that repeat; none where quantiles tell all values apart."""
+    """Return the commonest of the values that repeat; none where quantiles separate all values."""
     values, counts = np.unique(column, return_counts=True)
     return commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
 

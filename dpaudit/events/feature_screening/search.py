@@ -289,7 +289,7 @@ class Parity:
 
 
 def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:
-    """Yield parities that tell the sides apart: pairs of bits, and longer relations that one side obeys.
+    """Yield parities that differ between the sides: pairs of bits, and longer relations that one side obeys.
 
     Parameters
     ----------

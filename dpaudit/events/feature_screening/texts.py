@@ -20,7 +20,7 @@ __all__ = ["affixes", "characters", "counts", "octet_bits", "octet_numbers", "oc
 NEAR = 32
 """Characters, or bytes, that are looked at from each end."""
 CODES = 128
-"""Characters beyond these codes are one cell by position; their class tells them further apart."""
+"""Characters beyond these codes are one cell by position; their class distinguishes them further."""
 AFFIXES = (2, 3, 4, 6, 8)
 WORDS = 128
 READ = 4096

@@ -68,7 +68,9 @@ class Table(ABC):
 
     def take(self, index: Index) -> Any:
         """Return a dataset of the kind given that holds these rows, in this order."""
-        found = self._taken(index)
+        return self._rebuilt(self._taken(index))
+
+    def _rebuilt(self, found: Any) -> Any:
         for rebuild in self.rebuilds:
             found = rebuild(found)
         return found
@@ -151,6 +153,13 @@ class FrameTable(Table):
             for column, value in row.cells.items():
                 new.iloc[i, column] = value
         return replace(self, data=pd.concat([self.data, new]))
+
+    def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
+        """Return a table or column in which some rows have other values, and all rows their labels."""
+        changed = self.data.copy()
+        for row, value in values.items():
+            changed.iloc[row, column] = value
+        return replace(self, data=changed).take(np.arange(self.size))
 
     def _taken(self, index: Index) -> Any:
         found = self.data.iloc[index]

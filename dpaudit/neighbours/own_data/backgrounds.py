@@ -84,20 +84,10 @@ def _copies(row: int, times: int) -> Rows:
 
 @dataclass(frozen=True)
 class Background:
-    """What both sides of a pair share, and what may come to it.
+    """What both sides of a pair share, as rows before and after the place of the units that may come to it.
 
-    Parameters
-    ----------
-    words : str
-        The background in words.
-    before, after : Rows
-        Its rows before and after the place of what comes.
-    units : tuple of UnitRows
-        What may come there, the most useful first.
-    there : UnitRows or None
-        What is there in the dataset that was given.
-    whole : Rows
-        The dataset with what is there, in its own order.
+    The most useful unit comes first. `there` is what is at that place in the dataset that was given, and `whole` the
+    dataset with it, in its own order.
     """
 
     words: str
@@ -115,16 +105,9 @@ class Background:
 def backgrounds_of(
     candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]]
 ) -> Iterator[Background]:
-    """Yield the backgrounds, the most useful first.
+    """Yield the backgrounds, the most useful first, from units that stand out and the smallest groups of columns.
 
-    Parameters
-    ----------
-    candidates : CandidateRows
-        The rows; new ones are added as they are needed.
-    known : list of UnitRows
-        The units that stand out.
-    groups : list of (str, tuple of int)
-        The title and the rows of the smallest group of each column that has few values.
+    New rows are added to the candidates as they are needed.
     """
     size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
     made = candidates.made() if adds else []
@@ -219,15 +202,7 @@ class Recipe:
 
 
 def recipes_of(backgrounds: Sequence[Background], relation: Relation) -> Iterator[Recipe]:
-    """Yield the recipes of all backgrounds, one of each after the other, so that the first ones are unlike each other.
-
-    Parameters
-    ----------
-    backgrounds : sequence of Background
-        The backgrounds.
-    relation : Relation
-        ADD_REMOVE_ONE or REPLACE_ONE.
-    """
+    """Yield the recipes of all backgrounds, one of each in turn, so that the first ones are unlike each other."""
     make = _added if relation is Relation.ADD_REMOVE_ONE else _replaced
     left = [make(background) for background in backgrounds]
     while left:

@@ -58,22 +58,9 @@ OUTSIDE = tuple(value for value in Value if value not in (*ALLOWED, Value.MIDDLE
 
 @dataclass
 class CandidateRows:
-    """Rows of a dataset, and new ones.
+    """Rows of a dataset of `size` records, and new ones; `group` units come or go together.
 
-    Parameters
-    ----------
-    size : int
-        The number of rows of the dataset.
-    columns : tuple of Column
-        Its columns.
-    units : Units
-        Which of its rows are a unit.
-    bounds : dict
-        The bounds of columns.
-    group : int
-        How many units come or go together.
-    outside : bool
-        Whether values that the bounds do not allow are tried.
+    `outside` is whether values that the bounds do not allow are tried.
     """
 
     size: int

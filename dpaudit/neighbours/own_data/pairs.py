@@ -261,17 +261,7 @@ def _equal_at_start(first: Index, second: Index) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows that datasets are made of.
-
-    Parameters
-    ----------
-    pool : Table
-        The rows of the dataset, followed by new ones.
-    size : int
-        The number of rows of the dataset.
-    digest : str
-        Its SHA-256.
-    """
+    """The rows that datasets are made of: those of the dataset, `size` with this SHA-256, followed by new ones."""
 
     pool: Table = field(repr=False)
     size: int

@@ -63,9 +63,20 @@ class PartsTable(Table):
             found[name], start = part.extended(own), stop
         return replace(self, data=found)
 
+    def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
+        """Return the parts, of which the one with the column has other values in some rows."""
+        found = {}
+        for name, part in self.data.items():
+            width = part.cells().shape[1]
+            found[name] = part.with_values(column, values if 0 <= column < width else {})
+            column -= width
+        return self._rebuilt(self._together(found))
+
     def _taken(self, index: Index) -> Any:
-        taken = {name: part.take(index) for name, part in self.data.items()}
-        return self.kind(taken if self.kind is dict else taken.values())
+        return self._together({name: part.take(index) for name, part in self.data.items()})
+
+    def _together(self, parts: dict[Any, Any]) -> Any:
+        return self.kind(parts if self.kind is dict else parts.values())
 
     def records(self) -> list[Any]:
         """Return the records one by one."""

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates, get_learner
 from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Given, Referred
+from dpaudit.certificates.shrinking import _simpler_pairs
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
 from dpaudit.events.event import Learned, Outputs, Threshold
+from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.verify_certificate import verify
 
@@ -246,6 +248,40 @@ def test_values_become_simpler_within_their_bounds() -> None:
     values = {*certificate.data.value.items, *certificate.neighbour.value.items}
     assert values <= {0.2, 1, 0.93, 0.27}
     assert values & {0.2, 1}
+
+
+ROWS: dict[str, Any] = {
+    "X and y": lambda x: (x.reshape(-1, 1), np.zeros(len(x))),
+    "a series": lambda x: pd.Series(x),
+    "a table with labels": lambda x: (pd.DataFrame({"x": x}, index=[f"user {i}" for i in range(len(x))]), x),
+    "a table with texts": lambda x: pd.DataFrame({"x": x, "name": ["someone"] * len(x)}),
+    "tuples": lambda x: [(float(value), "a") for value in x],
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_rows_of_datasets_of_every_kind_are_left_out(kind: str) -> None:
+    def count(data: Any, rng: np.random.Generator) -> float:
+        return len(data[0] if isinstance(data, tuple) else data) + rng.laplace(0, 0.2)
+
+    pair = Pair(ROWS[kind](np.array([0.5, 0.25, 0.7, 1.0])), ROWS[kind](np.array([0.5, 0.25, 0.7])))
+    finding = audit_privacy(count, [pair], epsilon=1.0, trials=1000)
+    certificate = certificates.make(finding, [pair], mechanism=count)
+    assert certificate.runs == "fresh"
+    replayed = certificates.replay(certificate, count, pair=pair, seed=3)
+    assert replayed.verdict == "violation"
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_pairs_with_simpler_values_are_neighbours_still(kind: str) -> None:
+    pair = Pair(ROWS[kind](np.array([0.5, 0.25, 0.7, 1.0])), ROWS[kind](np.array([0.5, 0.25, 0.7])))
+    found = list(_simpler_pairs(pair, None))
+    assert found
+    for simple in found:
+        rows = [table_of(side).records() for side in (simple.data, simple.neighbour)]
+        assert [repr(row) for row in rows[0][:3]] == [repr(row) for row in rows[1]]
+        if kind == "a table with labels":
+            assert simple.data[0].index[:3].equals(simple.neighbour[0].index)
 
 
 def test_learners_samples_are_shrunk_and_built_again() -> None:

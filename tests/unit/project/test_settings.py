@@ -71,15 +71,15 @@ def test_where_there_are_none_the_message_says_how_to_begin(tmp_path: Path) -> N
         ("trails = 20\n" + ONE, "the project has no key 'trails'; did you mean trials?"),
         (ONE + "epsiln = 1", "audit 'mean' has no key 'epsiln'; did you mean epsilon?"),
         (ONE + "qqqq = 1", "audit 'mean' has no key 'qqqq'; there are name, mechanism, "),
-        (ONE + "trials = 'many'", "trials of audit 'mean': must be a whole number, got text in quotes"),
+        (ONE + "trials = 'many'", "trials of audit 'mean': must be a whole number >= 10, got 'many'"),
         (ONE + "trials = 3", "trials of audit 'mean': must be a whole number >= 10"),
-        (ONE + "confidence = 1.5", "confidence of audit 'mean': must be a number < 1"),
+        (ONE + "confidence = 1.5", "confidence of audit 'mean': must be a number > 0 and < 1, got 1.5"),
         (ONE + "randomness = 'mine'", "randomness of audit 'mean': must be \"argument\" or \"own\", got 'mine'"),
         (ONE + "bound = 'best'", "bound of audit 'mean': must be \"melded\" or \"unconditional\", got 'best'"),
-        (ONE + "batched = 1", "batched of audit 'mean': must be true or false, got a whole number"),
+        (ONE + "batched = 1", "batched of audit 'mean': must be true or false, got 1"),
         (
             ONE + "accepted = { reason = 'x', date = 'soon', epsilon = 1 }",
-            "accepted.date of audit 'mean': must be a date without quotes, as 2026-01-31",
+            "date of accepted of audit 'mean': must be a date without quotes, as 2026-01-31",
         ),
         (ONE + "relation = 'next'", "audit 'mean': relation must be one of replace-one, add-remove-one, "),
         ("[[audit]]\nname = 'mean'", "audit 'mean': mechanism is missing; add mechanism = \"mean.py:mean\""),
@@ -93,7 +93,7 @@ def test_where_there_are_none_the_message_says_how_to_begin(tmp_path: Path) -> N
         (ONE + "accepted = { why = 'x' }", "accepted of audit 'mean' has no key 'why'; there are reason, date, eps"),
         (
             ONE + "accepted = { reason = '', date = 2026-01-31, epsilon = 2 }",
-            r"accepted\.reason of audit 'mean': must be text in quotes of l",
+            "reason of accepted of audit 'mean': must be text in quotes, not empty",
         ),
     ],
 )

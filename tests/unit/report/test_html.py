@@ -102,9 +102,9 @@ def test_the_answer_is_the_heading_and_agrees_with_the_exit_status():
     lost = planned(run, "box-tightest/exact/n1-ab")
     told = {
         "No violation found in 2 privacy claims.": (run, 0),
-        "1 of 2 privacy claims is broken: parity-private.": (broken, 1),
+        "1 of 2 privacy claims is violated: parity-private.": (broken, 1),
         "The audit is blind: it missed the planted fault of parity-private-careless.": (controls_missed(broken), 1),
-        "No privacy claim is broken, but 1 promise of accuracy: parity-private.": (inaccurate, 1),
+        "No privacy claim is violated, but 1 promise of accuracy: parity-private.": (inaccurate, 1),
         "No violation found in 1 privacy claim; 1 without evidence.": (silent, 3),
         "No violation so far, but 1 result missing.": (lost, 2),
         "No claim of privacy was tested.": (only(run, "parity-elimination"), 0),

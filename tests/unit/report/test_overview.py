@@ -28,10 +28,10 @@ def test_the_answer_comes_first() -> None:
         "The audit is blind: it missed the planted fault of parity-private-careless."
     )
     broken = change(SMALL, "exact", verdict="violation", epsilon=1.97)
-    assert headline(broken) == "1 of 2 privacy claims is broken: parity-private."
+    assert headline(broken) == "1 of 2 privacy claims is violated: parity-private."
     assert headline(failed(SMALL, first(SMALL, "exact"))) == "No violation so far, but 1 result missing."
     failing = change(SMALL, "utility", "claim", verdict="violation")
-    assert re.match(r"No privacy claim is broken, but 1 promise of accuracy: \S+\.$", headline(failing))
+    assert re.match(r"No privacy claim is violated, but 1 promise of accuracy: \S+\.$", headline(failing))
 
 
 def test_a_violation_stands_on_top_with_its_mark_and_its_reason() -> None:

@@ -10,7 +10,7 @@ from ledger_rows import ledger_row
 from dpaudit.contract import Statement
 from learners.papers import nis_finite_classes, nis_parities, ste_conjunctions
 
-MODULES = (nis_finite_classes, nis_finite_classes, nis_parities, ste_conjunctions)
+MODULES = (nis_finite_classes, nis_parities, ste_conjunctions)
 ALL = [statement for module in MODULES for statement in module.STATEMENTS]
 EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "NIS-Point": ("holds", {"n": 30, "failure": 0.8999**30}),
@@ -39,6 +39,7 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
         {"rounds": 19, "probability": 1 - 1 / (1 + 18 * math.exp(-10 / 19) + math.exp(-20 / 19))},
     ),
     "STE-Conj2-Constant": ("refuted", {"failure_literal": 1.0}),
+    "STE-Conj1-Delta": ("holds", {"n without delta, d=31": 494_317, "first d that gains": 5}),
 }
 
 

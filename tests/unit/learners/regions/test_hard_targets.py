@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,14 +17,14 @@ from learners.regions.concepts import ConvexPolygons, PolygonUnions
 from learners.regions.discs import Discs
 from learners.regions.region_cover import ConvexPolygon
 from learners.regions.region_selection import TriangleSelect
-from learners.regions.targets import hard_targets
+from learners.regions.targets import plane_targets
 
 CLASSES = [(ConvexPolygons(3, 3), 3), (PolygonUnions(2, 2), 2), (Discs(3), 3), (ConvexPolygons(1, 1), 1)]
 
 
 @pytest.mark.parametrize(("concepts", "side"), CLASSES, ids=str)
 def test_what_each_target_is(concepts, side):
-    found = {name: (code, law) for code, law, name in hard_targets(concepts, side, 0.2)}
+    found = {name: (code, law) for code, law, name in plane_targets(SimpleNamespace(concepts=concepts, side=side), 0.2)}
     for name, (code, law) in found.items():
         labels = concepts.concept(code).predict(law.points)
         mass = law.probabilities[labels == 1].sum()
@@ -53,8 +54,8 @@ def test_what_each_target_is(concepts, side):
 
 
 def test_a_class_that_is_too_large_has_none():
-    assert hard_targets(ConvexPolygons(5, 6), 5, 0.2) == []
-    assert hard_targets(ConvexPolygons(9, 2), 9, 0.2) == []
+    assert plane_targets(SimpleNamespace(concepts=ConvexPolygons(5, 6), side=5), 0.2) == []
+    assert plane_targets(SimpleNamespace(concepts=ConvexPolygons(9, 2), side=9), 0.2) == []
 
 
 def test_hard_cases_end_with_the_learners_own():

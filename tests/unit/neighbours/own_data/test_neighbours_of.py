@@ -6,7 +6,7 @@ import doctest
 import pickle
 import tracemalloc
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy import sparse
 
 import dpaudit
 from dpaudit.contract import MadePair, OriginKind
+from dpaudit.jsonable import jsonable, stable_repr
 from dpaudit.neighbours.own_data import pairs as make
 from dpaudit.neighbours.own_data import tables as kinds
 from dpaudit.neighbours.own_data.backgrounds import Rows
@@ -246,6 +247,12 @@ def test_pairs_travel_and_are_compared_by_their_recipes() -> None:
     again = pickle.loads(pickle.dumps(pair))
     assert (again.data, again.neighbour, again.origin) == (pair.data, pair.neighbour, pair.origin)
     assert again.in_words() == pair.in_words()
+
+
+def test_what_shows_a_pair_made_from_data_by_its_fields_shows_no_value() -> None:
+    pair = dpaudit.neighbours_of([4242.5, 1717.5], count=1)[0]
+    assert not is_dataclass(pair)
+    assert "4242" not in repr(pair) + repr(vars(pair)) + stable_repr([pair]) + repr(jsonable([pair]))
 
 
 @pytest.mark.parametrize("name", ["floats", "a frame", "texts", "csr", "X and y"])

@@ -1,4 +1,4 @@
-"""The statements of KMMS on halfplanes of a grid and regions: verdicts, and that the checks can come out otherwise."""
+"""The statements of KMMS on halfplanes of a grid and their regions: verdicts, and checks that come out otherwise."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
+from learners.conjunctions.concepts import Conjunctions
 from learners.geometry.polygons import area
 from learners.papers import kmms_halfplanes
 from learners.regions.families import halfplane_family
 
 VERDICTS = {
+    "KMMS-Obs2.2": "holds",
+    "KMMS-SelHP-priv": "holds",
+    "KMMS-Lem4.6": "loose",
     "KMMS-Obs4.1": "holds",
     "KMMS-Obs4.4": "holds",
     "KMMS-n2regions": "refuted",
@@ -71,3 +75,10 @@ def test_the_thin_triangle_is_a_thin_triangle() -> None:
     assert size == pytest.approx(float(area(corners)))
     edge = min((a - c) ** 2 + (b - d) ** 2, (c - e) ** 2 + (d - f) ** 2, (a - e) ** 2 + (b - f) ** 2)
     assert size / (3**0.5 / 4 * edge) == pytest.approx(ratio)
+
+
+def test_vc_of_listed_labels() -> None:
+    # Two variables: four points, conjunctions shatter two of them.
+    labels = Conjunctions(2).evaluate(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    where = np.arange(4)[:, None]
+    assert kmms_halfplanes.vc_dimension(where, kmms_halfplanes._Listed(labels)) == 2
