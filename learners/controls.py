@@ -23,7 +23,19 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
 from learners.parameters import check_run, check_sample
 
-__all__ = ["DOUBLED", "FROZEN", "GREEDY", "MULTIPLIED", "SHORTCUT", "SPARING", "SUPPORT", "control", "rate", "top"]
+__all__ = [
+    "DOUBLED",
+    "FROZEN",
+    "GREEDY",
+    "MULTIPLIED",
+    "SHORTCUT",
+    "SPARING",
+    "SUPPORT",
+    "control",
+    "rate",
+    "some",
+    "top",
+]
 
 PREFIX = "broken-"
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -106,9 +118,9 @@ def top(scores: Any) -> Bools:
     return np.asarray(scores == scores.max(axis=-1, keepdims=True), dtype=np.bool_)
 
 
-def _some(kept: Bools) -> Bools | None:
-    """Return which concepts are kept; None for all, where none is."""
-    return kept if kept.any() else None
+def some(kept: Any) -> Bools:
+    """Return what is kept along the last axis; everything where nothing is."""
+    return np.asarray(kept | ~kept.any(axis=-1, keepdims=True), dtype=np.bool_)
 
 
 # Of exponential mechanisms over finite classes: `finite.exponential.ExponentialLearner`.
@@ -119,11 +131,11 @@ DOUBLED: dict[str, Any] = {
 }
 SUPPORT: dict[str, Any] = {
     "fault": "returns only concepts that label some example correctly: the support shows the sample",
-    "_eligible": lambda self, sample, correct: _some(correct > 0),
+    "_eligible": lambda self, sample, correct: some(correct > 0),
 }
 SHORTCUT: dict[str, Any] = {
     "fault": "chooses among the consistent concepts alone whenever there are any: consistency shows",
-    "_eligible": lambda self, sample, correct: _some(correct == sample.n),
+    "_eligible": lambda self, sample, correct: some(correct == sample.n),
 }
 
 

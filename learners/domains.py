@@ -34,7 +34,7 @@ class _Box:
     """The integer box {0 .. side}^dimension; subclasses give `side` and `dimension` their names."""
 
     def _shape(self) -> tuple[int, int]:
-        raise AssertionError("a domain says its side and its dimension")
+        raise AssertionError("a domain has a side and a dimension")
 
     @property
     def size(self) -> int:

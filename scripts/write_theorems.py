@@ -15,7 +15,7 @@ from learners import citations
 HEAD = """\
 # The theorems
 
-The ledger holds the statements of five papers that computation can check, each with a verdict. For whoever builds
+The ledger holds the statements of five papers that computation can check, each with a verdict. For anyone who builds
 on such a theorem: whether it is right, and how far its constants are from the truth. Made by
 `scripts/write_theorems.py` from the output of `dpaudit ledger --json`.
 

@@ -180,9 +180,7 @@ def run_of(
 
     plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    header = Header(
-        plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults)
-    )
+    header = Header(plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults))
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 

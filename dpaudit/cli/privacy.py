@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,7 +17,6 @@ from dpaudit.errors import InputError, blamed
 if TYPE_CHECKING:
     from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
-    from dpaudit.registry.import_spec import Place
 
 __all__ = ["privacy"]
 
@@ -53,7 +53,7 @@ def privacy(
     from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
-    from dpaudit.neighbours.named import is_source
+    from dpaudit.neighbours.named import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
 
     useless = [f"--{name}" for name in ("strict", "curve", "bound") if audit[name]]
@@ -80,8 +80,16 @@ def privacy(
         result = perform(
             Task(entry.id, parameters, asked), seed=seed, paths=shown.learners, n_jobs=n_jobs, progress=runs.progress
         )
-    pairs = _pairs(asked, None, built, seed)
-    _certify(asked, runs, result, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs")
+    source = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=seed)
+    _certify(
+        asked,
+        runs,
+        result,
+        built,
+        source if asked.pairs else lambda: None,
+        n=asked.n,
+        place=asked.pairs or "crafted pairs",
+    )
     return show([result], seed, shown)
 
 
@@ -94,84 +102,43 @@ class _Runs(NamedTuple):
     certificate: str | None
 
 
-def _audit_mechanism(named: Chosen, arguments: PrivacyArguments, runs: _Runs) -> Result:
+def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: _Runs) -> Result:
     """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
     from msgspec.structs import asdict, replace
 
-    from dpaudit.arguments import check_built
     from dpaudit.audit.audit import audit_privacy
-    from dpaudit.contract import Learner
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import Task
-    from dpaudit.neighbours.named import is_source, is_strategy, pairs_beside
-    from dpaudit.neighbours.own_data.columns import bounds_of_text
-    from dpaudit.neighbours.own_data.files import read_dataset
-    from dpaudit.registry.import_spec import Place, importable
+    from dpaudit.neighbours.named import is_strategy
+    from dpaudit.project.settings import Audit
+    from dpaudit.project.subject import subject_of
 
     if named.parameter:
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
-    place = Place.parse("the mechanism", named.id)
-    given = None if arguments.pairs is None or is_source(arguments.pairs) else Place.parse("--pairs", arguments.pairs)
-    with importable(place.folder, *([given.folder] if given else [])):
-        mechanism = place.find()
-        check_built(mechanism, named.id)
-        learner = mechanism if isinstance(mechanism, Learner) else None
-        if learner is None:
-            _check_plain(named, mechanism)
-            if arguments.pairs is None and arguments.data is None:
-                given = pairs_beside(place, "--pairs")
-                arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
-        chosen = asdict(arguments)
-        chosen["pairs"] = _pairs(arguments, given, mechanism, runs.seed)
-        if chosen["pairs"] is not None:
-            del chosen["n"]  # they are of n examples already
-        if arguments.data is not None:
-            chosen["data"] = read_dataset(arguments.data)
-        chosen["bounds"] = bounds_of_text(arguments.bounds)
-        finding = audit_privacy(mechanism, **chosen, seed=runs.seed, n_jobs=runs.n_jobs, progress=runs.progress)
-        claim = None if learner is None else learner.privacy
-        key = Task(named.id, {}, arguments).key
-        result = Result(task=key, learner=named.id, parameters={}, arguments=arguments, finding=finding, claim=claim)
+    audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
+    with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
+        asked = replace(asked, pairs=subject.source)
+        finding = audit_privacy(subject.mechanism, **subject.arguments, n_jobs=runs.n_jobs, progress=runs.progress)
+        claim = None if subject.learner is None else subject.learner.privacy
+        key = Task(named.id, {}, asked).key
+        result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
+        given = subject.place.find() if subject.place else None
         _certify(
-            arguments, runs, result, mechanism, _certified(runs, chosen), name=named.id,
-            strategy=given.find() if given and is_strategy(given.find()) else None, n=None if given else named.n,
-            place=arguments.data or arguments.pairs or "crafted pairs",
+            asked, runs, result, subject.mechanism,
+            lambda: subject.pairs() if asked.data else subject.arguments.get("pairs"), name=named.id,
+            strategy=given if is_strategy(given) else None, n=named.n if subject.place is None else None,
+            place=asked.data or asked.pairs or "crafted pairs",
         )  # fmt: skip
     return result
 
 
-def _check_plain(named: Chosen, mechanism: Any) -> None:
-    """Refuse what is no function, and the options of learners; the audit itself checks how it can be called."""
-    if not callable(mechanism):
-        raise InputError(f"{named.id} must be a function (data, rng) -> output, got {mechanism!r:.100}")
-    if named.n is not None:
-        raise InputError(f"--n is for learners, whose samples are crafted; {named.id} gets the pairs given")
-
-
-def _pairs(arguments: PrivacyArguments, place: Place | None, mechanism: Any, seed: int) -> list[Any] | None:
-    """Return the pairs: those at a place, those of a source such as random:50; None for a learner's crafted ones."""
-    from dpaudit.neighbours.named import pairs_at, pairs_of_source
-
-    if place is not None:
-        return pairs_at(place, seed)
-    if arguments.pairs is None:
-        return None
-    return list(pairs_of_source(arguments.pairs, mechanism, n=arguments.n, relation=arguments.relation, seed=seed))
-
-
-def _certified(runs: _Runs, chosen: Mapping[str, Any]) -> Any:
-    """Return the pairs that were audited; those made of data are made again if a certificate is asked for."""
-    from dpaudit.contract import Relation
-    from dpaudit.neighbours.own_data.pairs import neighbours_of
-
-    if runs.certificate is None or chosen["data"] is None:
-        return chosen["pairs"]
-    relation = chosen["relation"] or Relation.ADD_REMOVE_ONE
-    return neighbours_of(chosen["data"], relation, bounds=chosen["bounds"], unit=chosen["unit"], seed=runs.seed)
-
-
 def _certify(
-    arguments: PrivacyArguments, runs: _Runs, result: Result, mechanism: Any, pairs: Any, **about: Any
+    arguments: PrivacyArguments,
+    runs: _Runs,
+    result: Result,
+    mechanism: Any,
+    pairs: Callable[[], Sequence[Any] | None],
+    **about: Any,
 ) -> None:
     """Write the certificate that was asked for, if the finding is a violation; a note says which file has it."""
     from dpaudit import certificates
@@ -188,7 +155,7 @@ def _certify(
         return
     made = certificates.make(
         finding,
-        pairs,
+        pairs(),
         mechanism=mechanism,
         float_bits=arguments.float_bits,
         n_jobs=runs.n_jobs,

@@ -22,7 +22,7 @@ from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
 from dpaudit.project.history import Standing, standing_of
-from dpaudit.project.settings import Audit, Project, read_project
+from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.brief import because, next_step, no_power
 from dpaudit.running.child import Child
@@ -94,7 +94,7 @@ def check(
         tell(0.0)
         options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
         make = _alone if alone and can_fork() else _checked
-        found.append(make(audit, project, settings.resolve().parent, options))
+        found.append(make(audit, settings.resolve().parent, options))
         keep(found[-1])
     listener(len(chosen), len(chosen), "", 1.0)
     return tuple(found)
@@ -118,7 +118,7 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     found: dict[str, float | str] = {}
     for audit in project.chosen(names):
         try:
-            with subject_of(audit, project, settings.resolve().parent) as subject:
+            with subject_of(audit, settings.resolve().parent) as subject:
                 found[audit.name] = _seconds(subject)
         except DpauditError as error:
             found[audit.name] = str(error)
@@ -135,9 +135,9 @@ def _limited(audit: Audit, timeout: float | None, time_limit: float | None) -> A
     return replace(audit, **{name: value for name, value in given.items() if getattr(audit, name) is None})
 
 
-def _alone(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
+def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit that a copy of this process makes."""
-    child = Child(lambda emit: _checked(audit, project, root, options))
+    child = Child(lambda emit: _checked(audit, root, options))
     try:
         _, checked = child.call()
     except DpauditError as error:
@@ -148,10 +148,10 @@ def _alone(audit: Audit, project: Project, root: Path, options: dict[str, Any]) 
     return Checked(*checked)
 
 
-def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
+def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit; a fault of the mechanism's file, or of the tool, is told in it."""
     try:
-        with subject_of(audit, project, root) as subject:
+        with subject_of(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())

@@ -133,12 +133,19 @@ class Project(Frozen, frozen=True, kw_only=True):
     seed: Count = 0
 
     def chosen(self, names: Iterable[str]) -> tuple[Audit, ...]:
-        """Return the audits of these names, all if there are none; `InputError` for a name that there is not."""
+        """Return the audits of these names, all if none is given, each with its numbers; `InputError` for others."""
         known = {one.name: one for one in self.audit}
         for name in names:
             if name not in known:
                 raise InputError(f"there is no audit {name!r}{_near(name, known)}")
-        return tuple(known[name] for name in dict.fromkeys(names)) or self.audit
+        return tuple(map(self._filled, tuple(known[name] for name in dict.fromkeys(names)) or self.audit))
+
+    def _filled(self, audit: Audit) -> Audit:
+        """Return an audit with the numbers of the project where its own settings leave them open."""
+        own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
+        return msgspec.structs.replace(
+            audit, **{name: getattr(self, name) for name, value in own.items() if value is None}
+        )
 
 
 def find_settings(start: Path | None = None) -> Path:

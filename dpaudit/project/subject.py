@@ -18,9 +18,10 @@ from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
+from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
 from dpaudit.neighbours.own_data.pairs import neighbours_of
-from dpaudit.project.settings import Audit, Project
+from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
 from dpaudit.running.adapters import as_mechanism
@@ -43,11 +44,14 @@ class Subject:
         The keyword arguments of `audit_privacy`.
     source : str or None
         Where the pairs are from, in the words of the settings; None for crafted ones.
+    place : Place or None
+        The place of a list of pairs or of a strategy, if they are from one.
     """
 
     mechanism: Any
     arguments: dict[str, Any]
     source: str | None = None
+    place: Place | None = None
 
     @property
     def learner(self) -> Learner | None:
@@ -87,17 +91,17 @@ class Subject:
 
 
 @contextmanager
-def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
+def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs")) -> Iterator[Subject]:
     """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
 
     Parameters
     ----------
     audit : Audit
-        The entry.
-    project : Project
-        The project, whose trials, confidence and seed count where the entry gives none.
+        The entry, with its trials, confidence and seed.
     root : Path
         The folder of the settings, from which files and modules are found.
+    roles : tuple of str
+        The names of the mechanism and of its pairs in messages.
 
     Raises
     ------
@@ -106,38 +110,37 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
     """
     relation = None if audit.relation is None else Relation.parse(audit.relation)
     chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
-    own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
-    chosen |= {name: getattr(project, name) if value is None else value for name, value in own.items()}
-    chosen["relation"] = relation
-    place, pairs = _place(audit.mechanism, "mechanism", root), _place(audit.pairs, "pairs", root)
+    chosen |= {"relation": relation, "seed": audit.seed or 0}
+    place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
     with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
         mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
         given = audit.pairs is not None or audit.data is not None
         if place is not None and not given and not isinstance(mechanism, Learner):
-            pairs = pairs_beside(place, "pairs")
+            pairs = pairs_beside(place, roles[1])
             source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
         chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
-        yield Subject(mechanism, chosen, source)
+        yield Subject(mechanism, chosen, source, pairs)
 
 
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
     """Return the arguments that say on what a mechanism is audited."""
+    bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
+    of_data = {"bounds": bounds, "unit": audit.unit}  # without data the audit refuses them
     if audit.data is not None:
-        return {"pairs": audit.pairs, "data": read_dataset(audit.data), "bounds": audit.bounds, "unit": audit.unit}
-    told = {"bounds": audit.bounds, "unit": audit.unit}  # without data they are refused by the audit
+        return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data)}
     if pairs is not None:
-        return {**told, "pairs": pairs_at(pairs, seed)}
+        return {**of_data, "pairs": pairs_at(pairs, seed)}
     if audit.pairs is not None:
-        return {**told, "pairs": pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)}
-    return {**told, "n": audit.n}
+        return {**of_data, "pairs": pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)}
+    return {**of_data, "n": audit.n}
 
 
 def _place(text: str | None, role: str, root: Path) -> Place | None:
     """Return the place that a text names, files from the root; None for an id, for pairs:NUMBER and for none."""
-    if text is None or is_source(text) or not is_place(text):
+    if text is None or is_source(text) or not (is_place(text) or role == "--pairs"):
         return None
     place = Place.parse(role, text)
-    return Place(role, os.path.join(root, place.source), place.name) if place.is_file else place
+    return Place(role, str(root / place.source), place.name) if place.is_file else place
 
 
 def _learner(audit: Audit) -> Learner:
@@ -154,10 +157,10 @@ def _placed(audit: Audit, place: Place) -> Any:
     mechanism = place.find()
     check_built(mechanism, audit.mechanism)
     if not isinstance(mechanism, Learner) and not callable(mechanism):
-        told = f"{audit.mechanism} must be a function (data, rng) -> output or a learner, got {mechanism!r:.100}"
-        raise InputError(told)
+        raise InputError(f"{audit.mechanism} must be a function (data, rng) -> output, got {mechanism!r:.100}")
     if not isinstance(mechanism, Learner) and audit.n is not None:
-        raise InputError(f"n is for learners, whose samples are crafted; {audit.mechanism} gets the pairs given")
+        text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
+        raise InputError(text, names=("n",), audited=audit.mechanism)
     return mechanism
 
 

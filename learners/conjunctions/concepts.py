@@ -1,4 +1,4 @@
-"""Conjunctions and disjunctions of literals over Boolean variables, and what their learners share.
+"""Conjunctions and disjunctions of literals over Boolean variables, and the exponential mechanism over short ones.
 
 The literals are v_1, not v_1, v_2, not v_2, ... in this order; a set of literals is a mask with bit 2 i for v_{i+1} and
 bit 2 i + 1 for not v_{i+1}.
@@ -10,26 +10,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Sample
+from dpaudit.contract import InputError, Instance, Sample
 from learners.arrays import Integers, Labels
-from learners.domains import Cube, grid_rows, moving_points
+from learners.citations import STE
+from learners.domains import ENUMERABLE, Cube, grid_rows, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable
+from learners.finite.exponential import ExponentialLearner
 from learners.parameters import check_integer
 
 __all__ = [
     "LAW_DIMENSION",
+    "LEARNERS",
     "MAX_DIMENSION",
     "Conjunction",
+    "ConjunctionExponential",
     "Conjunctions",
     "Disjunction",
     "ShortConjunctions",
     "ShortDisjunctions",
     "contradicted",
+    "decoded_mask",
 ]
 
 LAW_DIMENSION = 8
@@ -63,12 +68,6 @@ class _Literals:
 class Conjunction(_Literals):
     """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
 
-    @classmethod
-    def of_mask(cls, dimension: int, code: int) -> Conjunction:
-        """Return the conjunction of the literals in a mask; `InputError` if the code is none."""
-        check_integer("code", code, 0, 4**dimension - 1)
-        return cls(dimension, int(code))
-
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         return np.asarray(1 - contradicted(points)[:, self._chosen].any(axis=1), dtype=np.uint8)
@@ -87,6 +86,12 @@ class Disjunction(_Literals):
 
     def __str__(self) -> str:
         return self._joined("or", "false")
+
+
+def decoded_mask(self: Any, code: int) -> Conjunction:
+    """Return the conjunction of the literals in the mask; the method `decode` of learners of conjunctions."""
+    check_integer("code", code, 0, 4**self.dimension - 1)
+    return Conjunction(self.dimension, int(code))
 
 
 @dataclass(frozen=True)
@@ -306,3 +311,52 @@ class ShortDisjunctions(_OnTheCube):
     def concept(self, code: int) -> Disjunction:
         """Return the disjunction of the same literals."""
         return Disjunction(self.dimension, self._mirror.concept(code).mask)
+
+
+@dataclass(frozen=True)
+class ConjunctionExponential(ExponentialLearner):
+    """Learn conjunctions of at most k literals by the exponential mechanism.
+
+    Conjunction h is returned with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled
+    correctly: epsilon-differentially private. Sample sizes are those of any finite class, with ln|CONJ_{k,d}| about
+    k ln(2 d/k); see `finite.exponential.ExponentialLearner`. Codes are the numbers of `ShortConjunctions`. The time is
+    that of one product of an (|CONJ_{k-1,d}|, m) with an (m, 2 d) matrix for m distinct examples.
+
+    Parameters
+    ----------
+    dimension : int
+        Number d of Boolean variables.
+    k : int
+        The most literals, 1 .. dimension; the class must have at most 2^22 conjunctions.
+    epsilon : float
+        The privacy claim, > 0.
+    """
+
+    dimension: int
+    k: int
+    epsilon: float
+
+    id: ClassVar[str] = "conjunction-exponential"
+    claim_id: ClassVar[str] = "STE-ConjExp"
+    source: ClassVar[str] = f"{STE}, step 0"
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.concepts.size > ENUMERABLE:
+            raise InputError(
+                f"dimension={self.dimension} and k={self.k} give {self.concepts.size} conjunctions, more than the "
+                f"{ENUMERABLE} that can be listed; take a smaller k, or conjunction-greedy"
+            )
+
+    @property
+    def concepts(self) -> ShortConjunctions:
+        """All conjunctions of at most k literals."""
+        return ShortConjunctions(self.dimension, self.k)
+
+    def _scores(self, sample: Sample) -> Integers:
+        """Return the scores; only conjunctions of k - 1 literals are evaluated."""
+        return self.concepts.count_correct(sample)
+
+
+LEARNERS = (ConjunctionExponential,)

@@ -14,10 +14,10 @@ from learners.citations import KMMS, STE
 from learners.conjunctions.concepts import (
     LAW_DIMENSION,
     MAX_DIMENSION,
-    Conjunction,
     Conjunctions,
     ShortConjunctions,
     contradicted,
+    decoded_mask,
 )
 from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
@@ -56,9 +56,7 @@ class ConjunctionElimination(ConsistentLearner):
         """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
         return Conjunctions(self.dimension)
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        return Conjunction.of_mask(self.dimension, code)
+    decode = decoded_mask
 
     def _choose(self, sample: Sample) -> int:
         kept = ~contradicted(sample.points[sample.labels == 1]).any(axis=0)
@@ -122,9 +120,7 @@ class ConjunctionCover(ConsistentLearner):
         """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
         return ShortConjunctions(self.dimension, self.k)
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        return Conjunction.of_mask(self.dimension, code)
+    decode = decoded_mask
 
     def _choose(self, sample: Sample) -> int:
         struck = contradicted(sample.points)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Bools, Floats, Integers
-from learners.conjunctions.exponential import ConjunctionExponential
+from learners.arrays import Floats, Integers
+from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.controls import DOUBLED, FROZEN, GREEDY, MULTIPLIED, SHORTCUT, SPARING, SUPPORT, control, top
+from learners.controls import DOUBLED, FROZEN, GREEDY, MULTIPLIED, SHORTCUT, SPARING, SUPPORT, control, some, top
 from learners.domains import moving_negatives
 from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between
 from learners.parameters import check_run, check_sample
@@ -27,12 +27,6 @@ COVER = Instance(
 BARE_COVER = replace(COVER, parameters={**COVER.parameters, "variant": "noiseless"})
 # A large beta makes the threshold small, so that a handful of examples crosses it.
 NOISY = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
-
-
-def _good(scores: Integers) -> Bools:
-    """Return which candidates have a score of 0 or more; all where none has."""
-    good = scores >= 0
-    return np.asarray(good | ~good.any(axis=-1, keepdims=True), dtype=np.bool_)
 
 
 def _bare_tails(self: ConjunctionLaplace, z: Floats) -> tuple[Floats, Floats]:
@@ -115,7 +109,7 @@ LEARNERS = (
         ConjunctionGreedy,
         "broken-conjunction-greedy-support",
         fault="chooses only literals that have a score of 0 or more, if there are any: the support shows",
-        _eligible=lambda self, scores: _good(scores),
+        _eligible=lambda self, scores: some(scores >= 0),
     ),
     control(
         ConjunctionGreedy,

@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import STE
-from learners.conjunctions.concepts import Conjunction, Conjunctions, ShortConjunctions, contradicted
+from learners.conjunctions.concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.missed_literal import Rounds, missed_failure
 from learners.covers.accounting import CHOICE_PROOF, choice_cost, choice_ray, pure_share, rounds_for
@@ -109,9 +109,7 @@ class ConjunctionGreedy(ClassLearner):
         """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
         return ShortConjunctions(self.dimension, self.k)
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        return Conjunction.of_mask(self.dimension, code)
+    decode = decoded_mask
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -207,7 +205,7 @@ class ConjunctionGreedy(ClassLearner):
 
         Where J grows with n each round gets less of epsilon, and the rate jumps up; it is given as the greatest at n
         examples or more. That is the one at n or at the next jump: J >= 2 k, so from one jump to the next n grows more
-        than J does, and with it what a round tells apart.
+        than J does, and with it what a round distinguishes.
         """
         jump = n if self.rounds is not None else math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
         (here, words), (next_one, _) = (missed_failure(self._hard_rounds, alpha, size) for size in (n, max(n, jump)))

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Floats, Integers
 from learners.citations import STE
-from learners.conjunctions.concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunction, Conjunctions, contradicted
+from learners.conjunctions.concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunctions, contradicted, decoded_mask
 from learners.domains import moving_negatives
 from learners.finite.counting import ClassLearner
 from learners.mechanisms.composition import largest_repeated_epsilon
@@ -83,9 +83,7 @@ class ConjunctionLaplace(ClassLearner):
         """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
         return Conjunctions(self.dimension)
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        return Conjunction.of_mask(self.dimension, code)
+    decode = decoded_mask
 
     @property
     def privacy(self) -> PrivacyClaim:

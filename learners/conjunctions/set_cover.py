@@ -80,11 +80,8 @@ class LiteralCover(SetCoverLearner):
         if len(sample.counts) * self._sets <= SMALL:
             return super()._select(sample, rng, size)
         self._split(sample)
-        counts = self._counts(sample)
+        counts = GreedyCounts(sample, self.k, idle=False)
         return np.array([self._select_in_one_run(counts, rng) for _ in range(size)])
-
-    def _counts(self, sample: Sample) -> GreedyCounts:
-        return GreedyCounts(sample, self.k, idle=False)
 
     def _select_in_one_run(self, counts: GreedyCounts, rng: np.random.Generator) -> list[int]:
         """Return the literals h_1 .. h_J of a run; each covers what it contradicts, or what its negation does."""

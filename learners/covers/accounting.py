@@ -152,12 +152,12 @@ class Measured(ClassLearner):
     @property
     def _log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
-        raise NotImplementedError("a learner says the range of its measure")
+        raise NotImplementedError("a learner bounds the range of its measure")
 
     @property
     def _log_behaviours(self) -> float:
         """D: the logarithm of a bound on the number of different hypotheses."""
-        raise NotImplementedError("a learner says how many hypotheses there are")
+        raise NotImplementedError("a learner bounds the number of hypotheses")
 
 
 def rounds_for(k: int, alpha: float) -> int:

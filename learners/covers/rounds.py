@@ -69,7 +69,7 @@ class Round:
         return float(self.covered.max() + self.spoiled.max()) + b / self.k
 
     def law_without_noise(self, summands: int = 0) -> tuple[Floats, float]:
-        """Return ln Pr[h] (size,) for b = R, and a bound on its error; more than 64 summands must be told."""
+        """Return ln Pr[h] (size,) for b = R, and a bound on its error; `summands` counts those beyond 64."""
         logs = log_softmax(self.log_weights(self.remaining))
         size = self.rate * self.greatest_score(self.remaining) + self.width
         return logs, ULP * (8 * size + 4 * float(-logs.min()) + summands + 64)

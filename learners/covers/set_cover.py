@@ -108,7 +108,7 @@ class SetCoverLearner(CoverAccounting):
     @property
     def _sets(self) -> int:
         """The number of sets to cover with."""
-        raise NotImplementedError("a learner says what it covers with")
+        raise NotImplementedError("a learner has sets to cover with")
 
     @property
     def _log_measures(self) -> Floats:
@@ -117,7 +117,7 @@ class SetCoverLearner(CoverAccounting):
 
     def _cover(self, points: NDArray[Any]) -> Labels:
         """Return which sets cover which points, (m, size)."""
-        raise NotImplementedError("a learner says what it covers with")
+        raise NotImplementedError("a learner has sets to cover with")
 
     @property
     def _noise(self) -> LaplaceNoise | RoundedNoise:

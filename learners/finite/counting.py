@@ -33,7 +33,7 @@ class Numbered:
     @property
     def size(self) -> int:
         """The number of concepts."""
-        raise NotImplementedError("a concept class says its size")
+        raise NotImplementedError("a concept class has a size")
 
     def concept(self, code: int) -> Hypothesis:
         """Return the concept with that number."""

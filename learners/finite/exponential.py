@@ -92,7 +92,7 @@ class ExponentialLearner(ClassLearner):
     def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
         """Return weights exp(-rate (greatest score - score)) proportional to the law, 0 where not eligible.
 
-        `field` makes numbers of rationals and their exponentials, as fine as whoever asks needs them.
+        `field` makes numbers of rationals and their exponentials, as fine as the caller needs.
         """
         check_sample(sample, self.domain)
         correct = scores(self.concepts, sample)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
-from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, rate, top
+from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, rate, some, top
 from learners.halfspaces.concepts import HalfspaceExponential
 from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint, Selected
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
@@ -41,19 +41,13 @@ class _RefusingSubsamples(Subsamples):
     refuses = True
 
 
-def _in_hull(depths: Integers) -> Bools:
-    """Return which candidates have a positive depth; all where none has."""
-    positive = np.asarray(depths > 0, dtype=np.bool_)
-    return positive if positive.any() else ~positive
-
-
 def _first_deepest(self: HullPointRecConcave, scores: Integers, axis: int, n: int) -> Selected:
     """Return the law with all mass on the deepest candidate with the least number."""
     order = np.lexsort((np.arange(len(scores)), -scores))
     return placed(len(scores), order[0], 0.0), 0.0
 
 
-HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: _in_hull(depths)}
+HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0)}
 MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths)}
 
 HalfspaceRefusing = control(

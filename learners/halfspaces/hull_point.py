@@ -134,11 +134,11 @@ class HullPoint(ClassLearner):
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return how many examples suffice for a point of the hull with probability 1 - beta, whatever alpha."""
-        raise NotImplementedError("a hull point learner says how many examples it needs")
+        raise NotImplementedError("a hull point learner has a sample size")
 
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
-        raise NotImplementedError("a hull point learner says how many examples keep half of the depth")
+        raise NotImplementedError("a hull point learner has a size that keeps half of the depth")
 
     def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
         """Return the claim that the point is in the hull with probability 1 - beta, for every sample of that size."""

@@ -36,7 +36,7 @@ class HullPointRecConcave(HullPoint):
 
     (epsilon, delta)-private: each coordinate gets (epsilon/d, delta/d), by basic composition. Figure 1's share
     epsilon/(2 sqrt(2 d ln(2/delta))) is larger only for d > 8 ln(2/delta). With |X~_i| <= 33 RecConcave is the
-    exponential mechanism and delta is not spent: `cost` says what the calls made sum to, and that is claimed.
+    exponential mechanism and delta is not spent: `cost` is the sum of the calls made, and that is claimed.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ class InteriorPoint(ClassLearner):
 
     def _solver(self, n: int) -> Solver:
         """Return the mechanism for n points."""
-        raise NotImplementedError("an interior point learner says its solver")
+        raise NotImplementedError("an interior point learner has a solver")
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -176,7 +176,7 @@ class InteriorPoint(ClassLearner):
 
     def points_needed(self, beta: float) -> int:
         """Return how many points suffice for an interior point with probability 1 - beta."""
-        raise NotImplementedError("an interior point learner says how many points it needs")
+        raise NotImplementedError("an interior point learner has a sample size")
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `points_needed(beta)`, whatever alpha."""

@@ -16,8 +16,7 @@ from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
 from learners.papers.evidence import case_data, errors_data, greatest, judged, judged_loss, losses_of, states, tightness
 from learners.papers.sizes import answer, failure_probability, two_point
-from learners.parities.concepts import Parities
-from learners.parities.elimination import ParityElimination
+from learners.parities.concepts import Parities, ParityElimination
 from learners.points.concepts import Intervals
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential

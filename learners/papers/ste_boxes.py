@@ -6,9 +6,9 @@ import itertools
 import math
 
 from dpaudit.contract import Evidence, Tools
+from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.boxes.tightest import BoxTightest
 from learners.citations import STE
 from learners.papers.evidence import against, case_data, errors_data, exceeds, judged, pair_data, states, tightness
 from learners.papers.sizes import errors_of_law, failure_probability, two_point

@@ -11,8 +11,8 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.citations import STE
+from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.consistent import ConjunctionElimination
-from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.laplace import ConjunctionLaplace

@@ -1,4 +1,4 @@
-"""Parity functions, their learners' common parts, and the hard case for those that solve random subsamples."""
+"""Parity functions, their learner by Gaussian elimination, and what learners of random subsamples share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, InputError, Pair, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers, Labels
 from learners.citations import NIS
 from learners.domains import Cube, grid_rows, moving_points
-from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable
-from learners.parameters import check_integer, check_own_beta, check_positive, check_run, check_statement
-from learners.parities.gf2 import MAX_DIMENSION, Subsampler, pack, parity
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
+from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law
+from learners.parameters import (
+    check_integer,
+    check_law_limit,
+    check_own_beta,
+    check_positive,
+    check_run,
+    check_sample,
+    check_statement,
+)
+from learners.parities.gf2 import MAX_DIMENSION, Subsampler, equations_of, pack, parity
 
-__all__ = ["LAW_DIMENSION", "MAX_EPSILON", "Parities", "Parity", "SubsamplingLearner"]
-
+__all__ = ["LAW_DIMENSION", "LEARNERS", "MAX_EPSILON", "Parities", "Parity", "ParityElimination", "SubsamplingLearner"]
 
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""
@@ -124,12 +132,12 @@ class SubsamplingLearner(ClassLearner):
     @property
     def _keep(self) -> float:
         """The probability p with which each example is kept."""
-        raise NotImplementedError("a parity learner says how often it keeps an example")
+        raise NotImplementedError("a parity learner has a rate of keeping examples")
 
     @property
     def failure(self) -> float:
         """The probability of failing on a consistent sample, at any n."""
-        raise NotImplementedError("a parity learner says how often it fails")
+        raise NotImplementedError("a parity learner has a failure probability")
 
     @property
     def repetitions(self) -> int:
@@ -188,7 +196,7 @@ def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: flo
 
     The nonzero points of {0, 1}^d share a mass w evenly, and 0 has the rest. A wrong parity errs on 2^(d-1) of the
     2^d - 1 nonzero points; w = 1.001 alpha (2^d - 1)/2^(d-1), or 1 if that is more, makes every error 1.001 alpha or,
-    at w = 1, a little more than 1/2. An example tells something only if it is kept and nonzero, with probability p w;
+    at w = 1, a little more than 1/2. An example matters only if it is kept and nonzero, with probability p w;
     then it is uniform on the nonzero points, so it raises the rank r of what is kept with probability
     (2^d - 2^r)/(2^d - 1), whatever came before. The answer is uniform among the 2^(d-r) solutions, of which one is
     right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)), with the law of r after n steps of that chain.
@@ -215,3 +223,72 @@ def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: flo
     right = float(law @ 2.0 ** (ranks - dimension))
     words = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
     return failure + (1 - failure) * (1 - right), words
+
+
+ELIMINATION_DIMENSION = 16
+"""The largest number of variables for which the law of elimination tries all parities."""
+
+
+@dataclass(frozen=True)
+class ParityElimination(ConsistentLearner):
+    """Solve <r, x> = y over GF(2) for all examples; the particular solution, `FAIL` if there is none. Not private.
+
+    Pivots are leftmost and free variables 0. A consistent learner: n >= (d ln 2 + ln(1/beta))/alpha suffices for
+    Pr[error > alpha] <= beta.
+
+    Parameters
+    ----------
+    dimension : int
+        Number d of Boolean coordinates, at most 63.
+    """
+
+    dimension: int
+
+    id: ClassVar[str] = "parity-elimination"
+    claim_id: ClassVar[str] = "NIS-Occam"
+    source: ClassVar[str] = f"{NIS}, Example 2: parities"
+    instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
+
+    @property
+    def concepts(self) -> Parities:
+        """All 2^dimension parities."""
+        return Parities(self.dimension)
+
+    def _choose(self, sample: Sample) -> int:
+        rows: dict[int, int] = {}
+        for equation in map(int, equations_of(sample, self.dimension)):
+            # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
+            while equation and (low := equation & -equation) in rows:
+                equation ^= rows[low]
+            if equation:
+                rows[low] = equation
+        return self._back_substitute(rows)
+
+    def _back_substitute(self, rows: dict[int, int]) -> int:
+        if 1 << self.dimension in rows:
+            return FAIL
+        solution = 0
+        for low in sorted(rows, reverse=True):
+            value = (rows[low] & solution).bit_count() + (rows[low] >> self.dimension)
+            solution |= low * (value & 1)
+        return solution
+
+    def law(self, sample: Sample) -> Law:
+        """Return all mass on the least code that satisfies every equation, found by trying all 2^d of them.
+
+        It is the particular solution: kernel vectors have a free variable as their highest one, so among the solutions
+        the one with all free variables 0 is the least integer.
+        """
+        check_sample(sample, self.domain)
+        check_law_limit("dimension", self.dimension, ELIMINATION_DIMENSION)
+        alive = np.ones(2**self.dimension, dtype=np.bool_)
+        for x, y in zip(sample.points, sample.labels, strict=True):
+            alive &= self.concepts.evaluate(x[None, :])[:, 0] == y
+        return point_law(range(FAIL, 2**self.dimension), int(alive.argmax()) if alive.any() else FAIL)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return ceil((d ln 2 + ln(1/beta)) / alpha): Occam's razor with |C| = 2^d."""
+        return occam_sample_size(self.dimension * math.log(2), alpha, beta)
+
+
+LEARNERS = (ParityElimination,)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
-from learners.boxes.tightest import BoxTightest
 from learners.halfspaces.concepts import HalfspaceExponential
 from learners.interior_points.interior_point import InteriorPointExponential
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learners.parities.concepts import ParityElimination
 from learners.parities.controls import ParityFixedSolution, ParityNoCoin, ParityOversampled
-from learners.parities.elimination import ParityElimination
 from learners.parities.gf2 import Systems
 from learners.parities.private import ParityPrivate
 

@@ -14,8 +14,7 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions.concepts import ShortConjunctions
-from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.concepts import ConjunctionExponential, ShortConjunctions
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.covers.accounting import rounds_for

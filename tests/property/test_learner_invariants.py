@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.contract import Relation
+from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.consistent import ConjunctionElimination
-from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.parities.amplified import ParityAmplified
-from learners.parities.elimination import ParityElimination
+from learners.parities.concepts import ParityElimination
 from learners.parities.private import ParityPrivate
 from learners.parities.restart import ParityRestart
 from learners.points.consistent import ThresholdConsistent

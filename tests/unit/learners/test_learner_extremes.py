@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpaudit.contract import InputError
-from learners.boxes.tightest import BoxTightest
+from learners.boxes.concepts import BoxTightest
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.domains import Interval
 from learners.interior_points.interior_point import InteriorPointRecConcave, InteriorPointTreeLog

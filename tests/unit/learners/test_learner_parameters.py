@@ -16,7 +16,7 @@ from dpaudit.seeding import generator
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.domains import Cube, Interval
-from learners.parities.elimination import ParityElimination
+from learners.parities.concepts import ParityElimination
 from learners.parities.private import MAX_EPSILON, ParityPrivate
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import PointExponential, ThresholdExponential

@@ -12,7 +12,7 @@ from learner_cases import PRIVATE, SOUND, example_of
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.hard_cases import hard_cases
-from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.papers.sizes import failure_probability, two_point
 from learners.parities.amplified import ParityAmplified

@@ -192,7 +192,7 @@ def test_the_estimate_grows_with_the_runs(project: Path) -> None:
         ('mechanism = "rr.py:response"', "epsilon must be given: the mechanism makes no claim of its own"),
         (
             'mechanism = "rr.py:NUMBER"\nepsilon = 1',
-            "rr.py:NUMBER must be a function (data, rng) -> output or a learner",
+            "rr.py:NUMBER must be a function (data, rng) -> output",
         ),
         ('mechanism = "rr.py:response"\nepsilon = 1\nn = 3', "n is for learners, whose samples are crafted"),
         ('mechanism = "rr.py:response"\nepsilon = 1\nparameters = {a = 1}', "parameters are for installed learners"),
@@ -215,7 +215,7 @@ def test_options_reach_the_audit(project: Path) -> None:
     entry = 'mechanism = "rr.py:batched"\nepsilon = 1.2\nbatched = true\nrandomness = "own"\nseed = 3\ncurve = true'
     project.write_text(f'trials = 500\n[[audit]]\nname = "one"\npairs = "rr.py:PAIRS"\n{entry}\n')
     settings = read_project(project)
-    with subject_of(settings.audit[0], settings, project.parent) as subject:
+    with subject_of(settings.chosen(())[0], project.parent) as subject:
         given = subject.arguments
         assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
         assert subject.timed(10) < 5

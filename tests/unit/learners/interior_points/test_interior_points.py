@@ -15,10 +15,9 @@ from dpaudit.contract import Distribution, InputError, Pair
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
 from learners.boxes import controls as broken_boxes
-from learners.boxes.concepts import Box, Boxes, interval_number, interval_of
+from learners.boxes.concepts import Box, Boxes, BoxTightest, interval_number, interval_of
 from learners.boxes.exponential import Axis, BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.boxes.tightest import BoxTightest
 from learners.domains import Grid, Interval
 from learners.interior_points import controls as broken_interior_point
 from learners.interior_points import controls as broken_stable_select
