@@ -1,4 +1,4 @@
-"""Shows one finding to whoever made it: three lines, a page, a figure, a cell of a notebook.
+"""One finding for the person who made it, in Python: three lines, a page, a figure, a cell of a notebook.
 
 The methods of `results.AuditFinding` call these functions by name.
 """
@@ -14,14 +14,14 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 from dpaudit.escaping import harmless
-from dpaudit.exact.finding import LawFinding, SupremumFinding
+from dpaudit.exact.finding import LawFinding
 from dpaudit.report.brief import brief_lines
 from dpaudit.report.details import finding_lines
-from dpaudit.report.measured import complexity_lines, complexity_page, supremum_brief, supremum_lines
+from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import aligned, laid_out
 from dpaudit.report.view import row_of
-from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
+from dpaudit.utility.finding import UtilityFinding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,17 +30,16 @@ __all__ = ["brief", "figure", "notebook", "page"]
 
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 """The findings that a report of a run may hold."""
-AnyAudit = OneAudit | SupremumFinding | SampleComplexityFinding | ScalingFinding
+AnyAudit = OneAudit | SearchFinding
 
 
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
-    if isinstance(finding, SupremumFinding):
-        lines = supremum_brief(finding, finding.audited, repeat=finding.call or None)
-        return laid_out(lines, shell=False).rstrip()
-    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
-        return laid_out(complexity_lines(finding, _subject(finding), finding.call), shell=False).rstrip()
-    return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
+    if isinstance(finding, SearchFinding):
+        lines = measured_brief(finding, finding.audited, finding.call)
+    else:
+        lines = brief_lines(finding, finding.audited, repeat=finding.call or None)
+    return laid_out(lines, shell=False).rstrip()
 
 
 def figure(finding: AnyAudit) -> Figure:
@@ -53,26 +52,20 @@ def notebook(finding: AnyAudit) -> str:
     drawing = io.BytesIO()
     figure(finding).savefig(drawing, format="png", dpi=110)
     source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
-    told = escape(harmless(f"The figure of {finding.audited}"))
+    said = escape(harmless(f"The figure of {finding.audited}"))
     return (
         f"<div>{_preformatted(brief(finding))}"
-        f'<img style="max-width: 34em; width: 100%" alt="{told}" src="{source}"/>'
+        f'<img style="max-width: 34em; width: 100%" alt="{said}" src="{source}"/>'
         f"<details><summary>all of it</summary>{_preformatted(page(finding))}</details></div>"
     )
 
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
-    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
-        return aligned(complexity_page(finding, _subject(finding), finding.call))
+    if isinstance(finding, SearchFinding):
+        return aligned(measured_page(finding, finding.audited, finding.call))
     repeat = [("repeat", finding.call)] if finding.call else []
-    lines = supremum_lines(finding) if isinstance(finding, SupremumFinding) else finding_lines(_result(finding))
-    return aligned([("audited", finding.audited), *lines, *repeat])
-
-
-def _subject(finding: SampleComplexityFinding | ScalingFinding) -> str:
-    """Return the learner of a finding; a law says it itself."""
-    return finding.learner if isinstance(finding, ScalingFinding) else finding.audited
+    return aligned([("audited", finding.audited), *finding_lines(_result(finding)), *repeat])
 
 
 def _preformatted(text: str) -> str:
