@@ -1,4 +1,4 @@
-"""Recompute the bound of a certificate from its counts, which are believed: ``python verify_certificate.py FILE``."""
+"""Recompute the bound of a certificate from its counts, taken as given: ``python verify_certificate.py FILE``."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ def last(holds: Callable[[float], bool], start: float, end: float) -> float:
 
 
 class Beta:
-    """Beta(a + 1, b + 1), a and b whole: its density relative to the mode, and a grid over all where it is no dust."""
+    """Beta(a + 1, b + 1), a and b whole: its density relative to the mode, and a grid where that is not negligible."""
 
     def __init__(self, a: int, b: int) -> None:
         self.a, self.b, self.mode, self.total = a, b, a / (a + b) if a + b else 0.5, 1.0
@@ -69,19 +69,19 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
 
 def verify(data: bytes) -> tuple[int, str]:
     """Return the exit status, 0 right, 1 wrong or 3 replay only, and one line; raise if not readable, which is 2."""
-    told = json.loads(data, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {})
-    seal = hashlib.blake2b(json.dumps({**told, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
-    if (told["kind"], told["schema_version"], told.get("seal", seal)) != ("certificate", 1, seal):
+    stored = json.loads(data, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {})
+    seal = hashlib.blake2b(json.dumps({**stored, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
+    if (stored["kind"], stored["schema_version"], stored.get("seal", seal)) != ("certificate", 1, seal):
         raise ValueError("this is no certificate of version 1, or it was altered since it was written")
-    if told["bound"] not in ("melded", "clopper-pearson") or told["event"]["kind"] not in ("threshold", "outputs"):
-        return 3, f"replay only: {told['bound']!r:.60} on an event of the kind {told['event']['kind']!r:.60}"
-    epsilon, claimed, delta, confidence, error = reals = [told[name] for name in REALS.split()]
-    x, n1, y, n2 = counts = [told["counts"][name] for name in COUNTS.split()]
+    if stored["bound"] not in ("melded", "clopper-pearson") or stored["event"]["kind"] not in ("threshold", "outputs"):
+        return 3, f"replay only: {stored['bound']!r:.60} on an event of the kind {stored['event']['kind']!r:.60}"
+    epsilon, claimed, delta, confidence, error = reals = [stored[name] for name in REALS.split()]
+    x, n1, y, n2 = counts = [stored["counts"][name] for name in COUNTS.split()]
     if not {*map(type, reals)} <= {int, float} or not error or not all(0 <= n <= MOST_EPSILON for n in reals):
         raise ValueError(f"{REALS} must be numbers in [0, {MOST_EPSILON}], the error above 0: {reals!r:.200}")
     if {*map(type, counts)} != {int} or not (0 <= x <= n1 <= MOST_RUNS and 0 <= y <= n2 <= MOST_RUNS and n1 * n2):
         raise ValueError(f"hits must be in [0, runs] and runs in [1, {MOST_RUNS}], whole numbers: {counts!r:.200}")
-    most, least = (bound(told["bound"], counts, delta, error * level) for level in (1, 1 - TOLERANCE))
+    most, least = (bound(stored["bound"], counts, delta, error * level) for level in (1, 1 - TOLERANCE))
     right = max(epsilon, least - TOLERANCE) < claimed <= most + TOLERANCE and error <= (1 - confidence) * (1 + 1e-9)
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
     return int(not right), f"{'right' if right else 'wrong'}: {shown}; {counts} give {math.floor(most * 1e6) / 1e6:.6f}"

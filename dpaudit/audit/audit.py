@@ -226,8 +226,7 @@ def _audited(request: Request) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     name = request.sampler.mechanism.name
     LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
-    hygiene, checks = preflight(request.sampler, request.pairs, request.trials, request.own)
-    request = replace(request, hygiene=hygiene, checks=checks)
+    request = replace(request, hygiene=preflight(request.sampler, request.pairs, request.trials, request.own))
     if request.clock is not None:
         sides = request.pairs[0].sides
         paced = partial(_paced, request.sampler, sides, count())

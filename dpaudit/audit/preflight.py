@@ -48,7 +48,7 @@ _SIDES = ("data", "neighbour")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
 
-def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> tuple[Hygiene, tuple[Check, ...]]:
+def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> Hygiene:
     """Make a few runs on both sides of the first pair and return what they show.
 
     Parameters
@@ -64,10 +64,8 @@ def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool)
 
     Returns
     -------
-    hygiene : Hygiene
-        What makes the last looks, at the end of the audit.
-    checks : tuple of Check
-        What the first ones show.
+    Hygiene
+        The checks by these runs, and what makes the last ones at the end of the audit.
 
     Raises
     ------
@@ -84,16 +82,17 @@ def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool)
     looked_at = Pair(*inputs, pairs[0].origin)
     hygiene = Hygiene(sampler, looked_at, look_runs(trials, mechanism.batched), own)
     before = list(map(contents, inputs))
-    checks = hygiene.open()
+    hygiene.open()
     for side, data, earlier in zip(_SIDES, inputs, before, strict=True):
         if contents(data) != earlier:
             shown = f" is {data!r:.200}" if not isinstance(pairs[0], MadePair) else " is not what it was"
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
-                f"(after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
+                f"(after {sum(check.runs for check in hygiene.checks)} runs the {side} of pairs[0]{shown})"
             )
     asked = all(earlier is not None for earlier in before)
-    return hygiene, (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
+    hygiene.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *hygiene.checks)
+    return hygiene
 
 
 def _refuse_outputs(name: str, outputs: Any) -> None:
@@ -167,6 +166,7 @@ class Hygiene:
     outputs: list[Any] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
     first: tuple[list[Label] | None, ...] = ()
+    checks: tuple[Check, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -174,12 +174,11 @@ class Hygiene:
         """The mechanism."""
         return self.sampler.mechanism
 
-    def open(self) -> tuple[Check, ...]:
-        """Make the looks before an audit and return what they say."""
-        checks = self._before()
+    def open(self) -> None:
+        """Make the looks before an audit."""
+        self.checks = self._before()
         self.warnings = probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
-        return checks
 
     def _before(self) -> tuple[Check, ...]:
         data = self._look(0, "data")
@@ -207,8 +206,9 @@ class Hygiene:
         first, self.outputs = [self.outputs[:1]], []
         return first
 
-    def close(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    def close(self) -> tuple[Check, ...]:
         """Return the checks after the looks at the end of an audit, which show what its many calls have changed."""
+        checks = self.checks
         if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
             return checks
         last = self._look(0, "data"), self._look(1, "neighbour")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from msgspec import UNSET
 
-from dpaudit.audit.evidence import Check, Observations, gaps_of, identical, verdict_of
+from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import Options
 from dpaudit.audit.power import Power
@@ -216,9 +216,7 @@ class Request:
     width : int
         The numbers of the widest row in an output, where they are more than scores can be fitted on; else 0.
     hygiene : Hygiene or None
-        What makes the last runs that check the mechanism's randomness and state.
-    checks : tuple of Check
-        What the first ones said.
+        The checks of the mechanism's randomness and state, once the first of their runs are made.
     clock : Clock or None
         The time of the audit, where it is limited.
     """
@@ -234,7 +232,6 @@ class Request:
     moves: Moves | None = None
     width: int = 0
     hygiene: Hygiene | None = None
-    checks: tuple[Check, ...] = ()
     clock: Clock | None = None
 
     @property
@@ -295,7 +292,7 @@ class Request:
         **found: Any,
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`."""
-        checks = self.hygiene.close(self.checks) if self.hygiene else self.checks
+        checks = self.hygiene.close() if self.hygiene else ()
         gaps = gaps_of(
             seen,
             pairs=self.pairs,
@@ -332,10 +329,7 @@ class Request:
         runs, most = self.budget.confirmation, self.bound.max_runs
         if runs > most:
             other = ", or take {bound:=melded}" if most < MAX_RUNS else ""
-            self._refuse(f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}")
+            made = f"{self.trials} with {len(self.pairs)} pair(s) makes {runs} runs a side to confirm"
+            why = f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}"
+            raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
         _ = self.least_runs
-
-    def _refuse(self, why: str) -> NoReturn:
-        """Raise `InputError` for the number of runs."""
-        made = f"{self.trials} with {len(self.pairs)} pair(s) makes {self.budget.confirmation} runs a side to confirm"
-        raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))

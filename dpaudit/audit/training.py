@@ -21,7 +21,7 @@ from typing import Any
 from dpaudit.audit.candidate import Candidate, best_event, by_promise, refuting_event
 from dpaudit.audit.request import Request
 from dpaudit.events.cells import separation, tally
-from dpaudit.events.discretizers import CountCells, Pilot
+from dpaudit.events.discretizers import CountCells, Discretizer, Pilot
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.fitting import fitted_discretizers
@@ -157,16 +157,22 @@ def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
     if request.wide:
         reducer, used = reduce_outputs(candidate, runs)
         runs = max(1, runs - used)
-    raw = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
-    candidate.restart(
-        fitted_discretizers(
-            *raw,
-            thorough=False,
-            float_bits=request.options.float_bits,
-            reducer=reducer,
-            confirm=request.budget.confirmation,
-            epsilon=request.claim.epsilon,
-        )
+    sides = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
+    candidate.restart(_fitted(request, sides, reducer, thorough=False))
+
+
+def _fitted(
+    request: Request, sides: list[Any], reducer: Reducer | None, *, thorough: bool, discrete: Discretizer | None = None
+) -> list[Discretizer]:
+    """Return the discretizers that the outputs of both sides suggest."""
+    return fitted_discretizers(
+        *sides,
+        thorough=thorough,
+        float_bits=request.options.float_bits,
+        discrete=discrete,
+        reducer=reducer,
+        confirm=request.budget.confirmation,
+        epsilon=request.claim.epsilon,
     )
 
 
@@ -316,28 +322,16 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     sampler, left = candidate.sampler, training - used
     most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.wide else looked.sampler.numbers)))
     runs = min(most, max(1, left // 2))
-    first = _with(pilot, sampler.sides(pair, ("fit", index), runs))
-    candidate.restart(
-        fitted_discretizers(
-            *first,
-            thorough=True,
-            float_bits=request.options.float_bits,
-            discrete=None if request.wide else looked.pilot.discretizer,
-            reducer=reducer,
-            confirm=request.budget.confirmation,
-            epsilon=request.claim.epsilon,
-        )
-    )
+    first = sampler.sides(pair, ("fit", index), runs)
+    if pilot:
+        first = [join(batches) for batches in zip(pilot, first, strict=True)]
+    discrete = None if request.wide else looked.pilot.discretizer
+    candidate.restart(_fitted(request, first, reducer, thorough=True, discrete=discrete))
     second = sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
     candidate.representation = representation_event(request, looked.pilot.plan, first, second)
     _compare(request, candidate, second)
     _refit(candidate, first, second)
     return used + runs + len(second[0])
-
-
-def _with(pilot: list[Any], sides: list[Any]) -> list[Any]:
-    """Return the pilot's outputs, if there are any, and those of both sides together."""
-    return [join(batches) for batches in zip(pilot, sides, strict=True)] if pilot else sides
 
 
 def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:

@@ -114,7 +114,7 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     from dpaudit.engine.tasks import canonical
     from dpaudit.exact.supremum import audit_supremum
     from dpaudit.report.ci import Promise
-    from dpaudit.report.measured import supremum_brief, supremum_lines
+    from dpaudit.report.measured import measured_brief, measured_page
     from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
@@ -127,8 +127,7 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
         finding = audit_supremum(learner, **options, progress=not shown.quiet)
     repeat = command_line("supremum", entry.id, parameters, options, shown.learners)
     data = canonical({"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat})
-    brief = supremum_brief(finding, entry.id, repeat=repeat)
-    page = [("learner", entry.id), *supremum_lines(finding), ("repeat", repeat)]
+    brief, page = measured_brief(finding, entry.id, repeat), measured_page(finding, entry.id, repeat)
     show_plain(shown.json, shown.color, f"{data}\n", brief, page if shown.verbose else None)
     status = 1 if finding.verdict == Verdict.VIOLATION or finding.proof_refuted else 0
     write_plain(

@@ -142,13 +142,13 @@ def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: 
     from dpaudit.contract import exit_status
     from dpaudit.engine.tasks import canonical
     from dpaudit.report.ci import Promise
-    from dpaudit.report.measured import complexity_lines, complexity_page
+    from dpaudit.report.measured import measured_brief, measured_page
     from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
     from dpaudit.report.terminal import aligned
 
     data = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
-    brief, page = complexity_lines(finding, name, repeat), complexity_page(finding, name, repeat)
+    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
     show_plain(shown.json, shown.color, data, brief, page if shown.verbose else None)
     write_plain(
         shown.out,

@@ -8,7 +8,10 @@ from dpaudit.report.numbers import count, percent, plural, significant, value_te
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, Slope, WorstCase
 
-__all__ = ["complexity_lines", "complexity_page", "supremum_brief", "supremum_lines"]
+__all__ = ["SearchFinding", "measured_brief", "measured_page"]
+
+SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding
+"""The findings of searches."""
 
 _LONGEST = 120
 """Characters of a witness; a longer one loses its end."""
@@ -26,32 +29,49 @@ _LAWS = {
 }
 
 
-def supremum_brief(finding: SupremumFinding, name: str, *, repeat: str | None = None) -> Lines:
-    """Return the verdict with the supremum, its witness, and how the search went, as a label and a text each.
+def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
+    """Return the verdict, what it rests on, and what repeats it, as a label and a text each.
 
     Parameters
     ----------
-    finding : SupremumFinding
+    finding : SupremumFinding, SampleComplexityFinding or ScalingFinding
         The finding.
     name : str
         The learner.
-    repeat : str, optional
-        The command, or the call, that makes the finding again; its seed by default.
+    repeat : str
+        The command, or the call, that makes the finding again; its seed if empty.
     """
+    last = ("repeat", repeat) if repeat else ("seed", str(finding.seed))
+    match finding:
+        case SupremumFinding():
+            return [*_supremum_lines(finding, name), last]
+        case SampleComplexityFinding():
+            return [*_size_lines(finding, name), last]
+        case ScalingFinding():
+            return [*_law_lines(finding), last]
+
+
+def measured_page(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
+    """Return all that a finding says, a line each; the parameters are those of `measured_brief`."""
+    if isinstance(finding, SupremumFinding):
+        return [("audited", name), *_supremum_page(finding), measured_brief(finding, name, repeat)[-1]]
+    levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
+    subject = finding.learner if isinstance(finding, ScalingFinding) else name
+    about = [("audited", subject), ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")]
+    more = _size_page(finding) if isinstance(finding, SampleComplexityFinding) else _law_page(finding)
+    *lines, repeated = measured_brief(finding, subject, repeat)
+    return [*about, *lines, *more, repeated]
+
+
+def _supremum_lines(finding: SupremumFinding, name: str) -> Lines:
     label = "NO CLAIM" if finding.claimed_epsilon is None else finding.verdict.upper()
     witness = _witness(finding)
     shown = witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."
-    return [
-        (label, f"{name} {_claim(finding)}, has {_value(finding)}"),
-        ("witness", shown),
-        ("search", _search(finding)),
-        *_refutation(finding),
-        ("seed", str(finding.seed)) if repeat is None else ("repeat", repeat),
-    ]
+    answer = f"{name} {_claim(finding)}, has {_value(finding)}"
+    return [(label, answer), ("witness", shown), ("search", _search(finding)), *_refutation(finding)]
 
 
-def supremum_lines(finding: SupremumFinding) -> Lines:
-    """Return all that a finding says, a line each."""
+def _supremum_page(finding: SupremumFinding) -> Lines:
     lines = [
         ("claim", _claim(finding)),
         ("supremum", _value(finding)),
@@ -97,21 +117,6 @@ def _refutation(finding: SupremumFinding) -> Lines:
         return []
     proved = significant(finding.proved_value, digits=6)
     return [("warning", f"the learner's closed form, {proved}, is refuted by the witness")]
-
-
-def complexity_lines(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> Lines:
-    """Return the verdict, what it rests on, and what repeats it, as a label and a text each."""
-    lines = _size_lines(finding, name) if isinstance(finding, SampleComplexityFinding) else _law_lines(finding)
-    return [*lines, ("repeat", repeat) if repeat else ("seed", str(finding.seed))]
-
-
-def complexity_page(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> Lines:
-    """Return all that a finding says."""
-    levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
-    about = [("audited", name), ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")]
-    more = _size_page(finding) if isinstance(finding, SampleComplexityFinding) else _law_page(finding)
-    *lines, repeated = complexity_lines(finding, name, repeat)
-    return [*about, *lines, *more, repeated]
 
 
 def _size_lines(finding: SampleComplexityFinding, name: str) -> Lines:

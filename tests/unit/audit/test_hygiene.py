@@ -26,8 +26,8 @@ from dpaudit.running.sampling import Sampler
 def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: int = 1) -> dict[str, str]:
     """Return the answers by check, after the looks at the end too."""
     sampler = Sampler(as_mechanism(mechanism, batched=batched), 0, n_jobs)
-    hygiene, checks = preflight(sampler, (Pair(0, 1),), 5_000, own)
-    return {str(check.name): str(check.answer) for check in hygiene.close(checks)}
+    hygiene = preflight(sampler, (Pair(0, 1),), 5_000, own)
+    return {str(check.name): str(check.answer) for check in hygiene.close()}
 
 
 def audit(mechanism: Any, **options: Any) -> dpaudit.PrivacyFinding:
@@ -49,16 +49,16 @@ ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {
 @pytest.mark.parametrize("seed", range(5))
 def test_sound_mechanisms_pass(name: str, seed: int) -> None:
     sampler = Sampler(as_mechanism(ONE_BY_ONE[name]), seed)
-    hygiene, checks = preflight(sampler, (Pair(0, 1),), 5_000, False)
-    assert {check.answer for check in hygiene.close(checks)} <= {Answer.PASSED, Answer.NOT_ASKED}
+    hygiene = preflight(sampler, (Pair(0, 1),), 5_000, False)
+    assert {check.answer for check in hygiene.close()} <= {Answer.PASSED, Answer.NOT_ASKED}
 
 
 def test_a_coin_thrown_in_batches_passes_whatever_the_seed() -> None:
     # Sixteen throws of two coins agree with probability 2^-16, and are then let pass unless they have 1000 orders.
     for seed in range(200):
         mechanism = as_mechanism(lambda x, rng, size: rng.random(size) < 0.05, batched=True)
-        hygiene, checks = preflight(Sampler(mechanism, seed), (Pair(0, 1),), 5_000, False)
-        assert all(check.passed for check in hygiene.close(checks))
+        hygiene = preflight(Sampler(mechanism, seed), (Pair(0, 1),), 5_000, False)
+        assert all(check.passed for check in hygiene.close())
 
 
 def test_a_global_generator_is_named() -> None:
@@ -187,8 +187,8 @@ def test_the_runs_of_checks_are_few_and_counted() -> None:
 
     for trials, most in ((10, 6), (100, 12), (1_000_000, 48)):
         calls[0] = 0
-        hygiene, checks = preflight(Sampler(as_mechanism(counted), 0), (Pair(0, 1),), trials, False)
-        assert sum(check.runs for check in hygiene.close(checks)) == calls[0] == most
+        hygiene = preflight(Sampler(as_mechanism(counted), 0), (Pair(0, 1),), trials, False)
+        assert sum(check.runs for check in hygiene.close()) == calls[0] == most
     found = audit(counted, trials=1_000)
     assert found.budget["checks"] == 24
     assert sum(found.budget.values()) == 1_000

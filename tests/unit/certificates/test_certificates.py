@@ -250,7 +250,7 @@ def test_values_become_simpler_within_their_bounds() -> None:
     assert values & {0.2, 1}
 
 
-ROWS: dict[str, Any] = {
+DATASETS: dict[str, Any] = {
     "X and y": lambda x: (x.reshape(-1, 1), np.zeros(len(x))),
     "a series": lambda x: pd.Series(x),
     "a table with labels": lambda x: (pd.DataFrame({"x": x}, index=[f"user {i}" for i in range(len(x))]), x),
@@ -259,12 +259,12 @@ ROWS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", DATASETS)
 def test_rows_of_datasets_of_every_kind_are_left_out(kind: str) -> None:
     def count(data: Any, rng: np.random.Generator) -> float:
         return len(data[0] if isinstance(data, tuple) else data) + rng.laplace(0, 0.2)
 
-    pair = Pair(ROWS[kind](np.array([0.5, 0.25, 0.7, 1.0])), ROWS[kind](np.array([0.5, 0.25, 0.7])))
+    pair = Pair(DATASETS[kind](np.array([0.5, 0.25, 0.7, 1.0])), DATASETS[kind](np.array([0.5, 0.25, 0.7])))
     finding = audit_privacy(count, [pair], epsilon=1.0, trials=1000)
     certificate = certificates.make(finding, [pair], mechanism=count)
     assert certificate.runs == "fresh"
@@ -272,9 +272,9 @@ def test_rows_of_datasets_of_every_kind_are_left_out(kind: str) -> None:
     assert replayed.verdict == "violation"
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", DATASETS)
 def test_pairs_with_simpler_values_are_neighbours_still(kind: str) -> None:
-    pair = Pair(ROWS[kind](np.array([0.5, 0.25, 0.7, 1.0])), ROWS[kind](np.array([0.5, 0.25, 0.7])))
+    pair = Pair(DATASETS[kind](np.array([0.5, 0.25, 0.7, 1.0])), DATASETS[kind](np.array([0.5, 0.25, 0.7])))
     found = list(_simpler_pairs(pair, None))
     assert found
     for simple in found:
