@@ -48,7 +48,7 @@ def new(
     mechanism claims epsilon 1 and adds the noise for 2: its audit and its test fail until you correct it. Nothing is
     overwritten.
     """
-    from dpaudit.project.new import begin
+    from dpaudit.project.settings import begin
     from dpaudit.report.terminal import laid_out
 
     *written, settings = (path.name for path in begin(kind, name))

@@ -59,6 +59,7 @@ class Child:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        self._owner, self.closed = _getpid(), True  # until it has begun
         context, self._notes = get_context("fork"), Notes()
         requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
         self.replies, replies = context.Pipe(duplex=False)
@@ -72,7 +73,7 @@ class Child:
         assert process.pid is not None
         with suppress(OSError):
             os.setpgid(process.pid, process.pid)
-        self._process, self._owner, self.closed = process, _getpid(), False
+        self._process, self.closed = process, False
         _children.add(self)
 
     def call(self, *arguments: Any, seconds: float | None = None) -> tuple[list[Any], Any]:

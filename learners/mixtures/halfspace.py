@@ -240,26 +240,19 @@ class MixtureHalfspace:
           e^(-n alpha^2 / 8) <= beta / 3 and (k / r)(1 + alpha / 4) <= alpha / 4.
         """
         check_statement(alpha, beta, setting, ("realizable", "agnostic"))
-        enough = self._realizable if setting == "realizable" else self._agnostic
-        size = least_beyond(lambda n: enough(n, alpha, beta), 1, 2)
+        size = least_beyond(lambda n: self._enough(n, alpha, beta, setting), 1, 2)
         claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
         return UtilityClaim(alpha, beta, size, setting, claim, f"{BMN}, Theorem {claim[7:]}, constants derived")
 
-    def _realizable(self, n: int, alpha: float, beta: float) -> bool:
-        rest = n - self.dimension**2
-        log_beta = math.log(beta / 2)
-        gap = 2 / self.epsilon * (self._log_hypotheses(n) - log_beta)
-        return gap <= rest * alpha / 2 and self._log_choices(n) - log_beta <= rest * alpha / 8
-
-    def _agnostic(self, n: int, alpha: float, beta: float) -> bool:
-        k, log_beta = self.dimension**2, math.log(beta / 3)
+    def _enough(self, n: int, alpha: float, beta: float, setting: str) -> bool:
+        """Return whether n examples meet the conditions of `utility`."""
+        k, log_beta = self.dimension**2, math.log(beta / (2 if setting == "realizable" else 3))
         rest = n - k
         gap = 2 / self.epsilon * (self._log_hypotheses(n) - log_beta)
-        return (
-            gap <= rest * alpha / 4
-            and self._log_choices(n) - log_beta <= rest * alpha**2 / 8
-            and k * (1 + alpha / 4) <= rest * alpha / 4
-        )
+        if setting == "realizable":
+            return gap <= rest * alpha / 2 and self._log_choices(n) - log_beta <= rest * alpha / 8
+        chosen = gap <= rest * alpha / 4 and self._log_choices(n) - log_beta <= rest * alpha**2 / 8
+        return chosen and k * (1 + alpha / 4) <= rest * alpha / 4
 
     def _log_hypotheses(self, n: int) -> float:
         """Return ln of the greatest |G| on n examples."""

@@ -164,9 +164,13 @@ def triangle(regions: Sequence[Region]) -> Intersection:
     return Intersection(tuple(Halfplane(*region) for region in regions))
 
 
-def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
-    """Return the masks that joining at most k labellings of a family gives, each with members that give it."""
-    base = masks_of(family.labels)
+Found = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
+
+
+@lru_cache(maxsize=32)
+def _joined(family: Callable[[int], Family], side: int, k: int, join: Callable[[int, int], int]) -> Found:
+    """Return the masks that joining at most k members of a family gives, in ascending order, and members for each."""
+    base = masks_of(family(side).labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
     for _ in range(k - 1):
@@ -183,19 +187,9 @@ def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -
                     following[both] = (*members, i)
         if not following:
             break
-        found = found | following
-        newest = following
-    return found
-
-
-Found = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
-
-
-@lru_cache(maxsize=32)
-def _joined(family: Callable[[int], Family], side: int, k: int, join: Callable[[int, int], int]) -> Found:
-    """Return the masks in ascending order, and members of the family that give each."""
-    found = sorted(joined_labellings(family(side), k, join).items())
-    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+        found, newest = found | following, following
+    masks = sorted(found)
+    return tuple(masks), tuple(found[mask] for mask in masks)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpaudit.contract import InputError
 from learners.arrays import Bools, Floats, Integers
 from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
@@ -46,8 +45,6 @@ MAX_MASKS = 2**28
 """From so many bytes on, over all pieces and points, no piece is cut."""
 BLOCK = 1024
 """The number of products that are compared with all points together."""
-MAX_SIDE_BITS = 256
-"""Sides of more bits would overflow the floating-point filter."""
 CERTAIN = 2.0**-49
 
 
@@ -61,12 +58,10 @@ class Pieces:
     points : sequence of (x, y)
         Distinct points of the grid.
     side : int
-        d of the grid {0 .. d}^2, below 2^256.
+        d of the grid {0 .. d}^2, below 2^256: more bits would overflow the floating-point filter.
     """
 
     def __init__(self, points: Sequence[tuple[int, int]], side: int) -> None:
-        if side.bit_length() > MAX_SIDE_BITS:
-            raise InputError(f"side must be below 2^{MAX_SIDE_BITS}, got {side}")
         self.points = list(points)
         self.side = side
         # Areas are at least 1/(2 d^3) and rounded by less than one unit a triangle: relative errors below 2^-100.

@@ -46,17 +46,6 @@ Points = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class _CoverScore:
-    """k q = min{k c - b, -k e}: integers."""
-
-    k: int
-    b: int
-
-    def __call__(self, covered: Integers, spoiled: Integers) -> Integers:
-        return np.minimum(self.k * covered - self.b, -self.k * spoiled)
-
-
-@dataclass(frozen=True)
 class RegionCover(OnRegions, SetCoverLearner):
     """Cover the examples of one label by regions that spare those of the other; see `covers.set_cover`.
 
@@ -132,8 +121,12 @@ class RegionCover(OnRegions, SetCoverLearner):
     def _sampler(self, points: Points, weights: Points, rng: np.random.Generator) -> TupleSampler:
         """Return the sampler of a round on what is left, with fresh noise."""
         b = int(self._noise.estimate(np.array([sum(wanted for wanted, _ in weights)]), rng)[0])
-        score, rate = _CoverScore(self.k, b), Fraction(self._rate) / self.k
-        return TupleSampler(points, weights, self.side, score, rate, self._parts)
+
+        def score(covered: Integers, spoiled: Integers) -> Integers:
+            """Return k q = min{k c - b, -k e}: integers."""
+            return np.minimum(self.k * covered - b, -self.k * spoiled)
+
+        return TupleSampler(points, weights, self.side, score, Fraction(self._rate) / self.k, self._parts)
 
     def _run_once(
         self, points: Points, weights: Points, rng: np.random.Generator, bits: Bits, first: TupleSampler | None

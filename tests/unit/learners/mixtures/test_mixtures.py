@@ -239,10 +239,10 @@ def test_what_the_broken_variants_show() -> None:
 def test_the_sample_size_satisfies_its_conditions_and_the_one_below_does_not() -> None:
     for dimension in (1, 2):
         learner = MixtureHalfspace(dimension, 1.0)
-        for setting, enough in (("realizable", learner._realizable), ("agnostic", learner._agnostic)):
+        for setting in ("realizable", "agnostic"):
             n = learner.utility(0.1, 0.1, setting).sample_size
-            assert enough(n, 0.1, 0.1)
-            assert not enough(n - 1, 0.1, 0.1)
+            assert learner._enough(n, 0.1, 0.1, setting)
+            assert not learner._enough(n - 1, 0.1, 0.1, setting)
     with pytest.raises(InputError, match="setting"):
         MixtureHalfspace(1, 1.0).utility(0.1, 0.1, "empirical")
 

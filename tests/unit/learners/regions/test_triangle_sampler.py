@@ -273,6 +273,4 @@ def test_too_many_examples_or_too_large_a_grid() -> None:
     with pytest.raises(InputError, match="2\\^53"):
         TupleSampler([(0, 0)], [(2**53, 0)], 1, right, Fraction(1))
     with pytest.raises(InputError, match="side"):
-        Pieces([(0, 0)], 2**256)
-    with pytest.raises(InputError, match="side"):
         triangle_family(5)
