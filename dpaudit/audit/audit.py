@@ -16,10 +16,10 @@ from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import RUNNING, Options
 from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
-from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs, showing
+from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.clock import Clock, Stopped
-from dpaudit.contract import Learner, Relation
+from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
@@ -179,10 +179,12 @@ def audit_privacy(
     inputs = {name: given[name] for name in ("data", "bounds", "unit", "n")}
     made, moves = resolve_inputs(mechanism, pairs, claim, known, **inputs, seed=seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
+    if include_data:
+        made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
     running = {name: given[name] for name in RUNNING}
     request = Request(
         source=mechanism,
-        pairs=showing(made) if include_data else made,
+        pairs=made,
         sampler=sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running),
         claim=claim,
         relation=known,
@@ -226,7 +228,8 @@ def _audited(request: Request) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     name = request.sampler.mechanism.name
     LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
-    request = replace(request, hygiene=preflight(request.sampler, request.pairs, request.trials, request.own))
+    own = request.options.randomness == "own"
+    request = replace(request, hygiene=preflight(request.sampler, request.pairs, request.trials, own))
     if request.clock is not None:
         sides = request.pairs[0].sides
         paced = partial(_paced, request.sampler, sides, count())

@@ -115,7 +115,8 @@ class Candidate:
                     self.count(side, CountCells(tuple(self.discretizers), slow)(some))
 
     def keep(self, which: Sequence[int]) -> None:
-        """Drop all discretizers but some."""
+        """Drop all discretizers but some, in the order in which they are named first."""
+        which = list(dict.fromkeys(which))
         self.discretizers = [self.discretizers[i] for i in which]
         self.tallies = [self.tallies[i] for i in which]
 
