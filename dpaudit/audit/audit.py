@@ -11,6 +11,7 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
+from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import RUNNING, Options
@@ -18,7 +19,6 @@ from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
 from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
-from dpaudit.clock import Clock, Stopped
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -169,7 +169,7 @@ def audit_privacy(
     given = locals()
     check_built(mechanism, "mechanism")
     limited = None if isinstance(time_limit, Stopped) else time_limit  # a stopped audit is repeated without a clock
-    options = Options.taken({**given, "time_limit": limited})
+    options = Options(**{**given, "time_limit": limited})
     tested = resolve_bound(options)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.audit.candidate import Candidate, count_observed, event_to_test, refuting_event
+from dpaudit.audit.clock import LOOKS, SHARES
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.training import PilotRuns, run_pilot, search, train, wide_limits
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
-from dpaudit.clock import LOOKS, SHARES
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first

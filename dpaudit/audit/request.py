@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import Options
@@ -16,7 +17,6 @@ from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.unconditional import get_bound
-from dpaudit.clock import Clock
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs, check_samples
