@@ -50,24 +50,14 @@ class CellCounter(GreedyCounts):
         return super().contradicted(state)
 
 
-class _Counting(SetCoverConjunction):
-    """The Set Cover Learner that keeps its counter."""
-
-    counter: CellCounter
-
-    def _counts(self, sample: Sample) -> GreedyCounts:
-        counter = CellCounter(sample, self.k)
-        object.__setattr__(self, "counter", counter)
-        return counter
-
-
 def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     """Return the cells that a run on n random examples of v_1 and .. and v_k looks at."""
-    learner = _Counting(dimension, k, 1.0, 1e-6, 0.1, 0.1)
+    learner = SetCoverConjunction(dimension, k, 1.0, 1e-6, 0.1, 0.1)
     rng = np.random.default_rng(0)
     points = rng.integers(0, 2, (n, dimension))
-    learner.run(learner.domain.sample(points, points[:, :k].all(axis=1)), rng, 1)
-    return learner.counter.looked_at
+    counter = CellCounter(learner.domain.sample(points, points[:, :k].all(axis=1)), k)
+    learner._select_in_one_run(counter, rng)
+    return counter.looked_at
 
 
 @states(
