@@ -28,7 +28,7 @@ from dpaudit.contract.abilities import (
 )
 from dpaudit.contract.claims import FIXED_SETTINGS, SETTINGS, PrivacyClaim, Relation, UtilityClaim
 from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner, later
-from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
+from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair, Supremum
 from dpaudit.contract.picture import Panel, Picture, Shape
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.statements import (
@@ -41,7 +41,6 @@ from dpaudit.contract.statements import (
     Tools,
     UtilityAudit,
 )
-from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
     OF_PRIVACY,
     OF_STATEMENTS,
