@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpaudit.registry import get_learner as get_learner
     from dpaudit.registry import list_learners as list_learners
     from dpaudit.report.ledger import ledger as ledger
-    from dpaudit.report.tables import to_frame as to_frame
+    from dpaudit.report.presenting import to_frame as to_frame
     from dpaudit.utility.audit import audit_utility as audit_utility
     from dpaudit.utility.finding import SampleComplexityFinding as SampleComplexityFinding
     from dpaudit.utility.finding import ScalingFinding as ScalingFinding
@@ -86,7 +86,7 @@ _HOMES = {
     "register_flattener": "outputs.parts",
     "sample_complexity": "utility.sample_complexity",
     "scaling_law": "utility.scaling",
-    "to_frame": "report.tables",
+    "to_frame": "report.presenting",
 }
 
 __all__ = list(_HOMES)

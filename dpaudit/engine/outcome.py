@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from dpaudit.contract import OPEN, Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.records import Failure, Fault, PictureFinding, Result, Run
+from dpaudit.engine.records import Fault, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.exact.finding import LawFinding
 
@@ -20,7 +19,6 @@ __all__ = [
     "OPEN",
     "PRIVACY_AUDITS",
     "Outcome",
-    "group",
     "is_ladder",
     "leaves_open",
     "outcome",
@@ -32,9 +30,6 @@ __all__ = [
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
-
-Identity = tuple[str, str]
-Member = TypeVar("Member", Result, Failure)
 
 
 @dataclass(frozen=True)
@@ -130,31 +125,24 @@ def word(result: Result) -> str:
     return "consistent" if verdict == Verdict.HOLDS else str(verdict)
 
 
-def group(records: Sequence[Member]) -> dict[Identity, list[Member]]:
-    """Return the audits' records by learner and parameters, in the order in which these first appear."""
-    groups: dict[Identity, list[Member]] = {}
-    for record in records:
-        if record.kind in AUDITS:
-            groups.setdefault((record.learner, canonical(record.parameters)), []).append(record)
-    return groups
-
-
 def outcome(run: Run) -> Outcome:
     """Return the sum of a run."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in run.results:
+        if result.kind in AUDITS:
+            groups.setdefault((result.learner, canonical(result.parameters)), []).append(result)
+    controls = [(id, found) for (id, _), found in groups.items() if found[0].fault is not None]
     done = {result.task for result in run.results}
-    controls = {key: results for key, results in group(run.results).items() if results[0].fault is not None}
     missing = [planned for planned in run.header.plan if planned.task not in done]
     accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
     # An audit that is missing may yet detect the leak.
     open_to = {planned.learner for planned in missing}
     return Outcome(
         violations=tuple(r.task for r in run.results if r.fault is None and refutes(r) and r.learner not in accepted),
-        undetected=tuple(
-            sorted(id for (id, _), found in controls.items() if id not in open_to and not _detects(found))
-        ),
+        undetected=tuple(sorted(id for id, found in controls if id not in open_to and not _detects(found))),
         missing=tuple(planned.task for planned in missing),
         faults=run.header.faults,
-        no_evidence=tuple(task for found in group(run.results).values() for task in _unseen(found)),
+        no_evidence=tuple(task for found in groups.values() for task in _unseen(found)),
         undecided=tuple(r.task for r in run.results if r.fault is None and r.kind == "utility" and leaves_open(r)),
     )
 

@@ -31,7 +31,7 @@ from dpaudit.running.processes import ChildDied, can_fork
 __all__ = ["Checked", "Listener", "check", "estimate", "status"]
 
 Listener = Callable[[int, int, str, float], None]
-"""Is told how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
+"""Called with how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
 
 ESTIMATED_SECONDS = 0.2
 """A mechanism is run for about so long to estimate how long its audit will take."""
@@ -66,9 +66,9 @@ def check(
     n_jobs : int
         Processes, as joblib counts them; no number depends on them.
     listener : callable, optional
-        Is told before each audit, during it, and after the last one.
+        Called before each audit, during it, and after the last one.
     keep : callable, optional
-        Is given each audit when it is done, so that an interrupted check loses one at most.
+        Called with each audit when it is done, so that an interrupted check loses one at most.
     timeout, time_limit : float, optional
         The most seconds of a run, and of each audit, where the settings say nothing of it.
     alone : bool
@@ -149,7 +149,7 @@ def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
-    """Return the row of one audit; a fault of the mechanism's file, or of the tool, is told in it."""
+    """Return the row of one audit; it holds the error of a mechanism that cannot be audited."""
     try:
         with subject_of(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
@@ -163,8 +163,9 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
     """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
-    told = {name: value for name, value in subject.arguments.items() if name in OPTIONS and name != "pairs"}
-    return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source), finding)
+    stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
+    stored |= {"pairs": subject.source, "data": audit.data}  # by name: a report holds no records
+    return _result(audit, subject, PrivacyArguments(**stored), finding)
 
 
 def _exact(audit: Audit, subject: Subject) -> Result:

@@ -304,11 +304,11 @@ def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
 
 
 def _name(result: Result) -> str:
-    told = f"{result.learner} ({label_parameters(result.parameters)})" if result.parameters else result.learner
+    name = f"{result.learner} ({label_parameters(result.parameters)})" if result.parameters else result.learner
     arguments = result.arguments
     if isinstance(arguments, UtilityArguments):
-        return f"{told}, {arguments.case}, n = {arguments.n} ({arguments.setting})"
-    return told
+        return f"{name}, {arguments.case}, n = {arguments.n} ({arguments.setting})"
+    return name
 
 
 def _rows_of_json(path: Path) -> tuple[Standing, ...]:
@@ -316,8 +316,8 @@ def _rows_of_json(path: Path) -> tuple[Standing, ...]:
     text = path.read_bytes()
     kinds: Mapping[str, type] = {kind.kind: kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)}
     try:
-        told = json.loads(text)
-        kind = Report if "results" in told else kinds[told["kind"]]
+        document = json.loads(text)
+        kind = Report if "results" in document else kinds[document["kind"]]
     except (ValueError, KeyError, TypeError):
         allowed = "give a run, a history, a report in JSON or what finding.save wrote"
         raise InputError(f"{path} holds no finding: {allowed}") from None

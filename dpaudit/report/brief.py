@@ -94,10 +94,10 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
     """Return the lines of a black-box audit."""
     delta = f" and delta {value_text(finding.delta)}" if finding.delta else ""
     lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
-    told = f"{name} claims epsilon {value_text(finding.epsilon)}{delta}, shows{' epsilon' if delta else ''} >= {lower}"
-    lines = [(finding.verdict.upper(), told)]
+    words = f"{name} claims epsilon {value_text(finding.epsilon)}{delta}, shows{' epsilon' if delta else ''} >= {lower}"
+    lines = [(finding.verdict.upper(), words)]
     if finding.verdict == Verdict.VIOLATION:
-        lines = [("VIOLATION", f"{told} ({percent(finding.confidence)} sure)")]
+        lines = [("VIOLATION", f"{words} ({percent(finding.confidence)} sure)")]
         lines.append(("because", because(finding, decoded)))
     elif finding.verdict == Verdict.NO_EVIDENCE:
         lines += [("power", f"none: {no_power(finding)}"), ("next", next_step(finding, shown))]
@@ -115,15 +115,15 @@ def _event_reason(finding: PrivacyFinding, decoded: Mapping[str, str] | None) ->
     if not witness.trials or not witness.neighbour_trials or witness.hits is None or witness.neighbour_hits is None:
         return f"{event}; {likely} against {other}"
     p, q = witness.hits / witness.trials, witness.neighbour_hits / witness.neighbour_trials
-    told = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}"
+    words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}"
     allowed = math.exp(min(finding.epsilon, 700.0))
     if finding.delta:
         most = min(allowed * q + finding.delta, 1.0)
-        return f"{told}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
+        return f"{words}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
     if not q:
-        return f"{told}; the claim allows {significant(allowed, digits=2)} times as often"
+        return f"{words}; the claim allows {significant(allowed, digits=2)} times as often"
     times = significant(p / q, digits=2, apart_from=allowed)
-    return f"{told}; that is {times} times as often, the claim allows {significant(allowed, digits=2)}"
+    return f"{words}; that is {times} times as often, the claim allows {significant(allowed, digits=2)}"
 
 
 def _event(witness: Witness, decoded: Mapping[str, str] | None) -> str:
@@ -172,30 +172,30 @@ def _exact(finding: LawFinding, name: str, decoded: Mapping[str, str] | None) ->
         worst = f"epsilon {significant(least, digits=_DIGITS, apart_from=claimed, error=finding.error)} at that delta"
     elif delta:
         worst = f"delta {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=finding.claimed_delta)} there"
-    told = f"{claim}, has {worst} ({finding.grade})"
+    words = f"{claim}, has {worst} ({finding.grade})"
     if finding.verdict != Verdict.VIOLATION:
-        return [(finding.verdict.upper(), told), covers]
-    return [("VIOLATION", told), ("because", because(finding, decoded))]
+        return [(finding.verdict.upper(), words), covers]
+    return [("VIOLATION", words), ("because", because(finding, decoded))]
 
 
 def _worst_case(finding: LawFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the output and the pair at which the worst case lies."""
     pair, output = finding.pair_in_words, _cut(output_text(finding.worst_atom, decoded))
-    told = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
+    words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
     if finding.claimed_delta:
-        return f"{told}: the pair at which epsilon is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+        return f"{words}: the pair at which epsilon is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
     if math.isinf(finding.epsilon):
-        return f"{told}: possible on the first, impossible on the second"
+        return f"{words}: possible on the first, impossible on the second"
     allowed = math.exp(min(finding.claimed_epsilon or 0.0, 700.0))
     times = significant(math.exp(min(finding.epsilon, 700.0)), digits=2, apart_from=allowed)
-    return f"{told}: {times} times as often, the claim allows {significant(allowed, digits=2)}"
+    return f"{words}: {times} times as often, the claim allows {significant(allowed, digits=2)}"
 
 
 def _utility(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
     """Return the lines of an audit of utility."""
     rate = _rate(finding, finding.failure_rate)
-    told = f"{name} fails in {rate} % of runs, {_rate(finding, finding.beta)} % allowed"
-    lines = [(finding.verdict.upper(), told), ("because", because(finding))]
+    words = f"{name} fails in {rate} % of runs, {_rate(finding, finding.beta)} % allowed"
+    lines = [(finding.verdict.upper(), words), ("because", because(finding))]
     if finding.verdict == Verdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
@@ -231,14 +231,14 @@ def brief_block(shown: Callable[[str, str | None], str], results: Sequence[Resul
     result = max(results, key=lambda one: (refutes(one), leaves_open(one)))
     finding = result.finding
     assert isinstance(finding, PrivacyFinding | LawFinding | UtilityFinding)
-    (label, told), *rest, last = brief_lines(
+    (label, words), *rest, last = brief_lines(
         finding, result.learner, repeat=repeat, decoded=result.decoded or None, shown=shown
     )
     if is_ladder(result):
         assert isinstance(result.arguments, UtilityArguments)
-        label, told = "TESTED", f"{told}; this refutes nothing, {theorem_text(result.arguments)}"
+        label, words = "TESTED", f"{words}; this refutes nothing, {theorem_text(result.arguments)}"
     leaks = [] if result.fault is None else [("note", f"it leaks on purpose: {result.fault}")]
-    return [(label, told), *rest, *asked_lines(finding), *_own_claim(result), *leaks, *_others(results), last]
+    return [(label, words), *rest, *asked_lines(finding), *_own_claim(result), *leaks, *_others(results), last]
 
 
 def _own_claim(result: Result) -> Lines:
@@ -257,5 +257,5 @@ def _others(results: Sequence[Result]) -> Lines:
     if len(results) == 1:
         return []
     counts = Counter(getattr(result.finding, "verdict", "").lower() for result in results)
-    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    return [("cases", f"{plural(len(results), 'case')}: {told}; the gravest is shown, -v shows each")]
+    words = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    return [("cases", f"{plural(len(results), 'case')}: {words}; the gravest is shown, -v shows each")]

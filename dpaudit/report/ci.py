@@ -67,11 +67,11 @@ def promises(summary: Summary) -> list[Promise]:
     """Return the promises of the mechanisms and controls of a run: those that need a look first."""
     found = []
     for mechanism in (*mechanisms(summary.controls), *mechanisms(summary.learners)):
-        told = _plain(privacy_words(mechanism))
+        words = _plain(privacy_words(mechanism))
         if mechanism.tested.fault is not None:
-            found.append(Promise(mechanism.name, "control", mechanism.state, told))
+            found.append(Promise(mechanism.name, "control", mechanism.state, words))
         else:
-            found.append(Promise(mechanism.name, "privacy", mechanism.state, told))
+            found.append(Promise(mechanism.name, "privacy", mechanism.state, words))
             accuracy = _plain(accuracy_words(mechanism.accurate))
             found.append(Promise(mechanism.name, "accuracy", mechanism.accuracy, accuracy))
     return sorted(found, key=lambda promise: promise.verdict.rank)

@@ -220,17 +220,17 @@ def _frontier(finding: PrivacyFinding) -> str:
 
 def _witness(witness: Witness, decoded: dict[str, str] | None) -> str:
     """Return the two inputs, the event and its counts; bets have no counts."""
-    told, event = f"{witness.data} against {witness.neighbour}", event_words(witness.event, decoded)
+    inputs, event = f"{witness.data} against {witness.neighbour}", event_words(witness.event, decoded)
     origin = origin_text(witness.origin)
     if witness.hits is None or witness.trials is None:
-        return f"{told}, {event} [{origin}]"
+        return f"{inputs}, {event} [{origin}]"
     assert witness.neighbour_hits is not None
     assert witness.neighbour_trials is not None
     rates = (
         f"{count(witness.hits)} of {count(witness.trials)} against "
         f"{count(witness.neighbour_hits)} of {count(witness.neighbour_trials)} runs"
     )
-    return f"{told} ({witness.direction}), event: {event}: {rates} [{origin}]"
+    return f"{inputs} ({witness.direction}), event: {event}: {rates} [{origin}]"
 
 
 def _utility_lines(result: Result, finding: UtilityFinding) -> Lines:

@@ -40,8 +40,8 @@ class LedgerFault(ToolFault):
 
     def __init__(self, rows: tuple[LedgerRow, ...], faults: Mapping[str, str]) -> None:
         self.rows, self.faults = rows, dict(faults)
-        told = "; ".join(f"{id}: {error}" for id, error in self.faults.items())
-        super().__init__(f"{len(self.faults)} of {len(rows) + len(self.faults)} checks failed: {told}")
+        words = "; ".join(f"{id}: {error}" for id, error in self.faults.items())
+        super().__init__(f"{len(self.faults)} of {len(rows) + len(self.faults)} checks failed: {words}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel between processes: exceptions are rebuilt from their message otherwise."""
@@ -130,20 +130,20 @@ def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:
 def counts_text(rows: Sequence[LedgerRow]) -> str:
     """Return the counts as "4 statements checked: 1 holds, 1 loose, 2 refuted, 0 undecided"."""
     found = {str(verdict): n for verdict, n in counts(rows).items()}
-    told = ", ".join(f"{n} {'hold' if verdict == 'holds' and n != 1 else verdict}" for verdict, n in found.items())
-    return f"{plural(len(rows), 'statement')} checked: {told}"
+    words = ", ".join(f"{n} {'hold' if verdict == 'holds' and n != 1 else verdict}" for verdict, n in found.items())
+    return f"{plural(len(rows), 'statement')} checked: {words}"
 
 
 def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -> str:
     """Return statements as a table, with ANSI escapes if `color`; empty without statements."""
     if not rows:
         return ""
-    cells = [(str(row.verdict), row.id, str(row.grade), _told(row)) for row in rows]
+    cells = [(str(row.verdict), row.id, str(row.grade), _cell(row)) for row in rows]
     styles = ["yellow" if row.verdict == Verdict.REFUTED else "" for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"
 
 
-def _told(row: LedgerRow) -> tuple[str, ...]:
+def _cell(row: LedgerRow) -> tuple[str, ...]:
     """Return the statement, and on lines of their own what was found, the witness and the best constant known."""
     parts = [row.statement, f"-> {row.summary}"]
     parts += [f"witness: {row.witness}"] * bool(row.witness) + [f"best known: {row.best}"] * bool(row.best)

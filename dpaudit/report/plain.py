@@ -49,7 +49,7 @@ class Plain:
 
 def summed(lines: Lines) -> str:
     """Return the first two of some lines as the text of a test case."""
-    return "; ".join(f"{label} {told}" for label, told in lines[:2])
+    return "; ".join(f"{label} {text}" for label, text in lines[:2])
 
 
 def rendered(shown: Plain, suffix: str) -> bytes:
@@ -69,10 +69,10 @@ def _html(shown: Plain) -> str:
 def _markdown(shown: Plain) -> str:
     parts = [f"## {escaped(shown.title)}"]
     if shown.lines:
-        (label, told), *rest = shown.lines
-        parts.append(f"**{escaped(label)}** {escaped(told)}")
-        parts += [f"- {escaped(label)}: {escaped(told)}" for label, told in rest if label != "repeat"]
-        parts += [fenced(told) for label, told in rest if label == "repeat"]
+        (label, text), *rest = shown.lines
+        parts.append(f"**{escaped(label)}** {escaped(text)}")
+        parts += [f"- {escaped(label)}: {escaped(text)}" for label, text in rest if label != "repeat"]
+        parts += [fenced(text) for label, text in rest if label == "repeat"]
     if shown.rows:
         rows = [shown.heads, ["---"] * len(shown.heads), *shown.rows]
         cells = ([text if row is rows[1] else escaped(text) for text in row] for row in rows)

@@ -1,4 +1,4 @@
-"""One finding for the person who made it, in Python: three lines, a page, a figure, a cell of a notebook.
+"""Findings in Python: one as three lines, a page, a figure or a cell of a notebook; many as a table.
 
 The methods of `results.AuditFinding` call these functions by name.
 """
@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
+from dpaudit.engine.store import load_run
+from dpaudit.errors import InputError
 from dpaudit.escaping import harmless
 from dpaudit.exact.finding import LawFinding
+from dpaudit.record import encodable
 from dpaudit.report.brief import brief_lines
 from dpaudit.report.details import finding_lines
 from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
@@ -24,9 +29,10 @@ from dpaudit.report.view import row_of
 from dpaudit.utility.finding import UtilityFinding
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["brief", "figure", "notebook", "page"]
+__all__ = ["brief", "figure", "notebook", "page", "to_frame"]
 
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 """The findings that a report of a run may hold."""
@@ -94,3 +100,58 @@ def _result(finding: OneAudit) -> Result:
         )
     # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
     return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+
+
+def to_frame(findings: Any) -> pd.DataFrame:
+    """Return findings as a table with one row each.
+
+    Parameters
+    ----------
+    findings : str, Path, finding, or iterable of findings
+        A folder or file that `dpaudit run` wrote (its results then stand in the order of the plan, with the learner,
+        its parameters and the arguments of the audit), or what the audits returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns are the fields of the findings' JSON; what is nested has dotted names, like ``witness.event``. Fields
+        that a finding lacks are missing values; infinity, which JSON lacks, is a float again.
+
+    Raises
+    ------
+    InputError
+        If there is no run at the path, or something is no finding.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> learners = [dpaudit.get_learner("parity-private", dimension=d, epsilon=1.0) for d in (1, 2)]
+    >>> frame = to_frame([dpaudit.audit_law(learner, n=2) for learner in learners])
+    >>> frame["epsilon"].round(6).tolist()
+    [0.510826, 0.510826]
+    """
+    import pandas as pd
+
+    rows = _stored(findings) if isinstance(findings, str | Path) else _made(findings)
+    return pd.json_normalize(rows).map(_with_infinities).infer_objects()
+
+
+def _with_infinities(value: Any) -> Any:
+    """Return a value of the JSON, an infinity as a float."""
+    return float(value) if value in ("inf", "-inf") else value
+
+
+def _stored(path: str | Path) -> list[dict[str, Any]]:
+    rows = []
+    for result in load_run(path).results:
+        told = encodable(result)
+        rows.append({name: told[name] for name in ("learner", "parameters", "arguments", "fault")} | told["finding"])
+    return rows
+
+
+def _made(findings: Any) -> list[dict[str, Any]]:
+    listed = list(findings) if isinstance(findings, Iterable) else [findings]
+    for item in listed:
+        if not hasattr(item, "to_dict"):
+            raise InputError.of("findings", item, "a path or what audits returned")
+    return [item.to_dict() for item in listed]

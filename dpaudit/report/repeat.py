@@ -47,9 +47,9 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
             unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}
             return unusual | {"seed": seed}
         case UtilityArguments():
-            told = {name: getattr(arguments, name) for name in _UTILITY}
+            chosen = {name: getattr(arguments, name) for name in _UTILITY}
             case_index = arguments.case_index
-            return told | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
+            return chosen | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
     raise TypeError(f"no command makes one {result.kind} alone")
 
 

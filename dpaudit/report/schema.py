@@ -67,7 +67,7 @@ def load(name: str) -> dict[str, Any]:
         "$id": f"https://dpaudit.invalid/schema/{SCHEMA_VERSION}/{name}.json",
         "title": f"dpaudit: {name}",
         **(roots[0] if len(roots) == 1 else {"anyOf": list(roots)}),
-        "$defs": {key: _told(component, records.get(key)) for key, component in components.items()},
+        "$defs": {key: _described(component, records.get(key)) for key, component in components.items()},
     }
 
 
@@ -85,23 +85,23 @@ def _collect(node: Any, found: dict[str, type]) -> None:
             _collect(getattr(node, name), found)
 
 
-def _told(component: dict[str, Any], record: type | None) -> dict[str, Any]:
+def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]:
     """Return the schema of a class with its docstring's words; of a record, with all that it always has."""
-    told = {**component, "description": _summary(_lines(component.get("description")))}
+    described = {**component, "description": _summary(_lines(component.get("description")))}
     if record is None:
-        return told
+        return described
     config = record.__struct_config__ if issubclass(record, msgspec.Struct) else None
     names = {field.encode_name: field.name for field in msgspec.structs.fields(record)} if config else {}
     words = _field_words(record) | ({config.tag_field: "The kind of the record."} if config else {})
-    told["properties"] = {
+    described["properties"] = {
         key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})
         for key, value in component["properties"].items()
     }
     if verdicts := getattr(record, "verdicts", ()):
-        told["properties"]["verdict"] |= {"enum": list(verdicts)}
+        described["properties"]["verdict"] |= {"enum": list(verdicts)}
     if config is None or not config.omit_defaults:
-        told["required"] = [key for key in component["properties"] if key not in _rare(record)]
-    return {**told, "additionalProperties": False}
+        described["required"] = [key for key in component["properties"] if key not in _rare(record)]
+    return {**described, "additionalProperties": False}
 
 
 def _rare(record: type) -> set[str]:

@@ -12,7 +12,7 @@ from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Header, Planned, Result
 from dpaudit.engine.store import Store
 from dpaudit.engine.tasks import Task
-from dpaudit.report import tables
+from dpaudit.report import presenting as tables
 
 
 def test_the_example_is_true() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from dpaudit.errors import InputError
 from dpaudit.project.check import check
-from dpaudit.project.new import begin
-from dpaudit.project.settings import read_project
+from dpaudit.project.settings import begin, read_project
 
 
 def verdicts(settings: Path) -> dict[str, str]:
