@@ -19,7 +19,7 @@ from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
 from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
-from dpaudit.contract import Learner, MadePair, Relation
+from dpaudit.contract import Learner, MadePair, Pair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
@@ -168,23 +168,20 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    limited = None if isinstance(time_limit, Stopped) else time_limit  # a stopped audit is repeated without a clock
-    options = Options(**{**given, "time_limit": limited})
+    # A stopped audit is repeated without a clock.
+    options = Options(**{**given, "time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     tested = resolve_bound(options)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed = seeding.check_seed(seed)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
-    inputs = {name: given[name] for name in ("data", "bounds", "unit", "n")}
-    made, moves = resolve_inputs(mechanism, pairs, claim, known, **inputs, seed=seed)
+    made, moves = resolve_inputs(mechanism, pairs, claim, known, data=data, bounds=bounds, unit=unit, n=n, seed=seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
-    if include_data:
-        made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
     running = {name: given[name] for name in RUNNING}
     request = Request(
         source=mechanism,
-        pairs=made,
+        pairs=tuple(map(_shown, made)) if include_data else made,
         sampler=sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running),
         claim=claim,
         relation=known,
@@ -197,6 +194,11 @@ def audit_privacy(
     request.check_power()
     with followed(progress, 2 * request.trials * len(request.pairs), "runs") as tell:
         return _audited(replace(request, sampler=replace(request.sampler, tell=tell)))
+
+
+def _shown(pair: Pair) -> Pair:
+    """Return a pair of which findings may show the inputs, also where these were made from data."""
+    return MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair
 
 
 def sampler_of(
