@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Bounds, Column, NewRow, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units, fresh_names
@@ -193,6 +191,7 @@ def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, A
 def _numbers(column: Column, low: Any, high: Any) -> dict[Value, Any]:
     """Return the numbers at bounds, outside of them and at the ends of the column's type."""
     limits: Any = column.limits
+    one: type[int] | type[float]
     made: dict[Value, Any]
     if column.kind is ValueKind.INTEGER:
         low, high, one = math.ceil(low), math.floor(high), int
