@@ -67,8 +67,7 @@ def resolve_inputs(
     given = {"pairs": pairs, "n": n, "bounds": bounds, "unit": unit}
     if data is not None:
         _check_data(source, given)
-        made = own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
-        return made.pairs, made.moves
+        return own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
     for name in ("bounds", "unit"):
         if given[name] is not None:
             message = "{" + name + "} belongs to {data}, which must be given too"
