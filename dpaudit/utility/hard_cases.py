@@ -49,6 +49,12 @@ class HardCase:
     name: str
     noise: Floats | None = None
 
+    @property
+    def key(self) -> tuple[int, str, bytes, bytes]:
+        """What distinguishes cases: all but the name."""
+        law, noise = self.distribution, b"" if self.noise is None else self.noise.tobytes()
+        return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
+
     def is_uniform(self, size: int) -> bool:
         """Return whether all of `size` points are equally likely."""
         weights = self.distribution.probabilities
@@ -100,15 +106,14 @@ def evaluated_points(learner: Learner) -> tuple[NDArray[Any], bool]:
 
 def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
     """Return the cases without repeats, the first of each kept, on the points that have probability."""
-    kept: dict[tuple[int, bytes, bytes, bytes], HardCase] = {}
+    words = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}
+    kept: dict[Any, HardCase] = {}
     for code, points, weights, name, noise in cases:
         seen = weights > 0
         law = Distribution(points[seen], weights[seen] / weights.sum(), name)
-        flips = None if noise is None else noise[seen]
-        key = (code, repr(law.points.tolist()).encode(), law.probabilities.tobytes(),
-               b"" if flips is None else flips.tobytes())  # fmt: skip
-        word = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}.get(code, f"concept {code}")
-        kept.setdefault(key, HardCase(code, law, f"{name}; {word}", flips))
+        word = words.get(code, f"concept {code}")
+        case = HardCase(code, law, f"{name}; {word}", None if noise is None else noise[seen])
+        kept.setdefault(case.key, case)
     return list(kept.values())
 
 

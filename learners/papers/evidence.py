@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Statement, Support, SupremumAudit, Tools
+from learners import citations
 
 __all__ = [
     "TOLERANCE",
@@ -48,17 +49,15 @@ Check = Callable[[Tools], Evidence]
 
 
 def states(
-    id: str,
-    statement: str,
-    source: str,
-    *,
-    short: str,
-    printed: str,
-    found: str = "",
-    best: str = "",
-    slow: bool = False,
-) -> Callable[[Check], Statement]:
-    """Return the decorator that makes a check the statement of that id; see `contract.Statement`."""
+    id: str, statement: str, place: str = "", *, paper: str = "",
+    short: str, printed: str, found: str = "", best: str = "", slow: bool = False,
+) -> Callable[[Check], Statement]:  # fmt: skip
+    """Return the decorator that makes a check the statement of that id; see `contract.Statement`.
+
+    The source is a place in the paper with which the id begins, or in the one that is given by its short name.
+    """
+    source = getattr(citations, paper or id.partition("-")[0])
+    source += place if place.startswith(";") else f", {place}" * bool(place)
     return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Tools
-from learners.citations import KMMS
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
@@ -41,7 +40,7 @@ class _Listed:
 @states(
     "KMMS-Obs2.2",
     "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
-    f"{KMMS}, Observation 2.2",
+    "Observation 2.2",
     short="VC dimension of intersections",
     printed="≤ 2 k log2(3 k) VC(H)", found="{halfplanes d=2 k=3} for three halfplanes",
 )
@@ -67,7 +66,7 @@ def _observation_22(tools: Tools) -> Evidence:
 @states(
     "KMMS-SelHP-priv",
     "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
-    f"{KMMS}, Section 4",
+    "Section 4",
     short="Select Halfplane with weights exp(ε q): its ε",
     printed="ε = {claimed for full:.3g}", found="ε = {full:.3g}",
 )
@@ -82,7 +81,7 @@ def _select_halfplane(tools: Tools) -> Evidence:
 @states(
     "KMMS-Lem4.6",
     "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
-    f"{KMMS}, Lemma 4.6",
+    "Lemma 4.6",
     short="Probability to miss the score bound",
     printed="β = {beta}", found="{worst failure probability:.2g}",
     best="constant 7 in the place of 8, proved",
@@ -141,7 +140,7 @@ def closed_halfplanes(side: int) -> set[bytes]:
 @states(
     "KMMS-Obs4.1",
     "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
-    f"{KMMS}, Observation 4.1",
+    "Observation 4.1",
     short="Every halfplane agrees on the grid with one of the box",
     printed="all", found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
@@ -171,7 +170,7 @@ def least_area(side: int) -> Fraction:
 @states(
     "KMMS-Claim4.5",
     "every region has area at least d^-4/4, d = 4..10",
-    f"{KMMS}, Claim 4.5",
+    "Claim 4.5",
     short="Least area of a region",
     printed="d⁻⁴/4", found="{ratio at d=10:.3g} times that at d = 10",
     best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
@@ -208,7 +207,7 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
 @states(
     "KMMS-Claim4.5-proof",
     "a region is at least as large as the equilateral triangle on its shortest edge",
-    f"{KMMS}, proof of Claim 4.5",
+    "proof of Claim 4.5",
     short="A region is at least the equilateral triangle on its shortest edge",
     printed="all of the area", found="{area over equilateral area:.1%} of it",
 )
@@ -226,7 +225,7 @@ def _proof_45(tools: Tools) -> Evidence:
 @states(
     "KMMS-n2regions",
     "n lines divide the plane into at most n^2 regions, n >= 1",
-    f"{KMMS}, Select Halfplane, step 3",
+    "Select Halfplane, step 3",
     short="n lines make at most n² regions",
     printed="1 region at n = 1", found="{greatest share of n^2:.0f} regions",
 )
@@ -252,7 +251,7 @@ def _regions(tools: Tools) -> Evidence:
 @states(
     "KMMS-Obs4.4",
     "halfplanes of one region label the sample alike",
-    f"{KMMS}, Observation 4.4",
+    "Observation 4.4",
     short="Halfplanes of one region label the sample alike",
     printed="alike",
 )

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Sample, Tools
-from learners.citations import KMMS
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
@@ -51,30 +50,20 @@ class CellCounter(GreedyCounts):
         return super().contradicted(state)
 
 
-class _Counting(SetCoverConjunction):
-    """The Set Cover Learner that keeps its counter."""
-
-    counter: CellCounter
-
-    def _counts(self, sample: Sample) -> GreedyCounts:
-        counter = CellCounter(sample, self.k)
-        object.__setattr__(self, "counter", counter)
-        return counter
-
-
 def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     """Return the cells that a run on n random examples of v_1 and .. and v_k looks at."""
-    learner = _Counting(dimension, k, 1.0, 1e-6, 0.1, 0.1)
+    learner = SetCoverConjunction(dimension, k, 1.0, 1e-6, 0.1, 0.1)
     rng = np.random.default_rng(0)
     points = rng.integers(0, 2, (n, dimension))
-    learner.run(learner.domain.sample(points, points[:, :k].all(axis=1)), rng, 1)
-    return learner.counter.looked_at
+    counter = CellCounter(learner.domain.sample(points, points[:, :k].all(axis=1)), k)
+    learner._select_in_one_run(counter, rng)
+    return counter.looked_at
 
 
 @states(
     "KMMS-Thm3.5-time",
     "The Set Cover Learner for conjunctions runs in time polynomial in n, d and k: linear in n d.",
-    f"{KMMS}, Theorem 1.2, with the learner of Theorem 3.5",
+    "Theorem 1.2, with the learner of Theorem 3.5",
     short="Time of the Set Cover Learner, in cells of the sample",
     printed="polynomial", found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
     best="n d cells and 2 d a round: each example is deleted once",
@@ -102,7 +91,7 @@ def triples_of_a_round(n: int, side: int) -> int:
 @states(
     "KMMS-Thm5.1-time",
     "The learner of k-UNION-GON runs in time polynomial in n and log d: a round weighs O(n^6) triples of halfplanes.",
-    f"{KMMS}, Theorem 5.1",
+    "Theorem 5.1",
     short="Time for unions of polygons, in triples of halfplanes",
     printed="polynomial", found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
     best="n^6; on weighted distinct points far fewer by adaptive refinement",

@@ -16,6 +16,7 @@ cannot avoid.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from math import prod
 
@@ -34,7 +35,7 @@ MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
 """Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""
 NEGLIGIBLE_BITS = 200
-_REJECTED = ()
+_REJECTED: tuple[Region, ...] = ()
 
 Weights = list[tuple[int, int]]
 
@@ -97,17 +98,14 @@ class TupleSampler:
             How many bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
         """
         base = base or 256 + 8 * self._side.bit_length()
-        while True:
+        count, found = 2 + 3 * self.products.codes.shape[1], _REJECTED
+        while found == _REJECTED:
             self.tries += 1
-            if (found := self._try(bits, resolve, base)) != _REJECTED:
-                return found
+            found = decided(partial(self._attempt, resolve), count, bits, base)
+        return found
 
-    def _try(self, bits: Bits, resolve: Resolver, base: int) -> tuple[Region, ...]:
-        """Return the regions of one proposal, or `_REJECTED`; open choices take more bits of the same numbers."""
-        count = 2 + 3 * self.products.codes.shape[1]
-        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), count, bits, base)
-
-    def _attempt(self, uniforms: list[int], known: int, level: int, resolve: Resolver) -> tuple[Region, ...] | None:
+    def _attempt(self, resolve: Resolver, uniforms: list[int], known: int, level: int) -> tuple[Region, ...] | None:
+        """Return the regions of one proposal, or `_REJECTED`; None if its choices take more bits of the numbers."""
         place = choose(self._cumulative(level), uniforms[0], known)
         if place is None or place >= self._listed(level):
             return None
