@@ -195,14 +195,11 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
         yield values, [Feature(leaf, _category(leaf.reader), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _of_whole(leaf, values)
-    elif leaf.reader is readers.text:
-        yield values, _fitted(leaf, values, _TEXT)
-    elif leaf.reader is readers.octets:
-        yield values, _fitted(leaf, values, _OCTETS)
-    elif values.ndim == 2:
+    elif isinstance(values, np.ndarray) and values.ndim == 2:
         yield from _of_rows(leaf, values)
     else:
-        yield values, _fitted(leaf, values, _REAL)
+        groups = {readers.text: _TEXT, readers.octets: _OCTETS}.get(leaf.reader, _REAL)
+        yield values, _fitted(leaf, values, groups)
 
 
 def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
