@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, Sample
 from learners.arrays import Bools, Floats, Integers, Words
 
-__all__ = ["MAX_DIMENSION", "RUNS", "Subsampler", "Systems", "equations_of", "pack", "parity", "rank"]
+__all__ = ["MAX_DIMENSION", "RUNS", "Subsampler", "Systems", "echelon", "equations_of", "pack", "parity"]
 
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""
@@ -37,15 +37,15 @@ def parity(words: Words, width: int = 64) -> Words:
     return words & np.uint64(1)
 
 
-def rank(words: Words) -> int:
-    """Return the dimension of the span of the words."""
+def echelon(words: Words) -> dict[int, int]:
+    """Return a basis of the span of the words, each under its lowest bit, which no other has as its lowest."""
     pivots: dict[int, int] = {}
     for word in map(int, words):
         while word and (low := word & -word) in pivots:
             word ^= pivots[low]
         if word:
             pivots[low] = word
-    return len(pivots)
+    return pivots
 
 
 class Systems:
@@ -174,7 +174,7 @@ def _eliminate(equations: Words, keep: Floats, dimension: int, rng: np.random.Ge
     them, and the rest of its examples are only checked.
     """
     systems = Systems(dimension, runs)
-    full = rank(equations & np.uint64(2**dimension - 1))
+    full = len(echelon(equations & np.uint64(2**dimension - 1)))
     active, start = np.arange(runs), 0
     expected = np.cumsum(keep)
     while start < len(equations) and len(active):
