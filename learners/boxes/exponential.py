@@ -194,17 +194,11 @@ class BoxExponential(ExponentialLearner):
         """All boxes, and the empty one."""
         return Boxes(self.side, self.dimension)
 
-    def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
-        """Return the cells, and those that may be returned and have boxes."""
-        cells = BoxCells(sample, self.side, self.dimension)
-        eligible = self._eligible(sample, cells.scores)
-        allowed = np.ones(len(cells.sizes), dtype=np.bool_) if eligible is None else eligible
-        return cells, [i for i, size in enumerate(cells.sizes) if size and allowed[i]]
-
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
-        cells, kept = self._cells(sample)
+        cells = BoxCells(sample, self.side, self.dimension)
+        kept = [i for i in np.flatnonzero(self._eligible(sample, cells.scores)).tolist() if cells.sizes[i]]
         drawn = exponential.draw_cells([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
         codes = []
         for pick in drawn:
