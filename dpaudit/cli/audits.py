@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options
-from dpaudit.cli.options import FORMS, PLAIN, SUFFIXES, Parameters, Shown, Size, argument
+from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import output, pending, say, tell, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
-    from dpaudit.contract import Learner
+    from dpaudit.contract import Learner, Verdict
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.registry import Entry, Registry
-    from dpaudit.report.plain import Plain
+    from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
 
 __all__ = [
     "Chosen",
     "audit",
     "check_out",
-    "check_plain",
     "find_learner",
     "find_learners",
     "note_taken",
@@ -31,10 +30,11 @@ __all__ = [
     "rendered",
     "run_of",
     "show",
+    "show_measured",
     "show_plain",
     "suffix_of",
+    "terminal_text",
     "warn",
-    "write_plain",
     "write_report",
 ]
 
@@ -145,7 +145,6 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     from dpaudit.report.details import verdict_block
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
-    from dpaudit.report.terminal import laid_out
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
     if shown.json:
@@ -156,7 +155,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     else:
         *lines, last = brief_block(in_options(here()), results, repeat)
         lines = lines if shown.verbose else [*lines, last]
-        say(laid_out(lines, width_of(output()), wants_color(shown.color)))
+        say(terminal_text(lines, shown.color))
         if shown.verbose:
             say("\n" + verdict_block(results, repeat))
     if shown.out is not None and suffix_of(shown.out) == "html":
@@ -184,11 +183,11 @@ def run_of(
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 
-def suffix_of(path: str) -> str:
-    """Return the suffix of a file without its dot; `InputError` if no report has that format."""
+def suffix_of(path: str, forms: Collection[str] = FORMS) -> str:
+    """Return the suffix of a file without its dot; `InputError` if it is not one of the formats."""
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMS:
-        raise InputError.of("out", path, f"a file that ends in {SUFFIXES}")
+    if suffix not in forms:
+        raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
     return suffix[1:]
 
 
@@ -214,37 +213,79 @@ def _write(path: str, content: bytes) -> None:
     write_atomically(Path(path), content)
 
 
-def check_out(path: str | None, forms: Sequence[str] = tuple(FORMS)) -> None:
+def check_out(path: str | None, forms: Collection[str] = FORMS) -> None:
     """Refuse a file of an unknown format, or in a folder that is not there, before anything runs."""
     if path is None:
         return
-    if Path(path).suffix.lower() not in forms:
-        raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
+    suffix_of(path, forms)
     if not Path(path).parent.is_dir():
         raise InputError.of("out", path, "a file in a folder that exists")
 
 
-def check_plain(path: str | None, *more: str) -> None:
-    """Refuse the same for what is no report; `more` are suffixes of an audit: of its test case and of its figure."""
-    check_out(path, (*PLAIN, *more))
+def terminal_text(lines: Lines, color: str = "auto") -> str:
+    """Return labelled lines as wide and as coloured as the standard output wants them."""
+    from dpaudit.report.terminal import laid_out
+
+    return laid_out(lines, width_of(output()), wants_color(color))
 
 
-def show_plain(as_json: bool, color: str, data: str, brief: Lines, page: Lines | None = None) -> None:
-    """Print a finding: as JSON if that was asked for, or in a few lines, and after them the page, if one is given."""
-    from dpaudit.report.terminal import aligned, laid_out
+def show_plain(as_json: bool, out: str | None, shown: str, **parts: Any) -> None:
+    """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
 
-    if as_json:
-        say(data)
-        return
-    say(laid_out(brief, width_of(output()), wants_color(color)))
-    if page:
-        say("\n" + aligned(page))
+    Parameters
+    ----------
+    as_json : bool
+        Whether to print JSON.
+    out : str or None
+        The file.
+    shown : str
+        The text as it is printed.
+    **parts
+        The fields of `dpaudit.report.plain.Plain`, from which the file is made.
+    """
+    say(parts["json"] if as_json else shown)
+    if out is not None:
+        from dpaudit.report.plain import Plain, rendered  # loads what reports are made with
+
+        _write(out, rendered(Plain(**parts), Path(out).suffix.lower()))
 
 
-def write_plain(path: str | None, plain: Callable[[], Plain]) -> None:
-    """Write what is shown to a file, if one was asked for."""
-    if path is None:
-        return
-    from dpaudit.report.plain import rendered  # loads what reports are made with
+def show_measured(
+    finding: SearchFinding, name: str, repeat: str, shown: Any, data: Mapping[str, Any], *, title: str, verdict: Verdict
+) -> None:
+    """Print the finding of a search, and write it to the file that was asked for.
 
-    _write(path, rendered(plain(), Path(path).suffix.lower()))
+    Parameters
+    ----------
+    finding : SupremumFinding, SampleComplexityFinding or ScalingFinding
+        The finding.
+    name, repeat : str
+        The learner, and the command that makes the finding again.
+    shown : Measured, or a named tuple with its json, out, verbose and color
+        How it is shown.
+    data : mapping
+        What is printed as JSON.
+    title : str
+        The title of the file.
+    verdict : Verdict
+        The verdict of its test case.
+    """
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.report.ci import Promise
+    from dpaudit.report.measured import measured_brief, measured_page
+    from dpaudit.report.plain import summed
+    from dpaudit.report.plots import as_svg
+    from dpaudit.report.terminal import aligned
+
+    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
+    show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        title=title,
+        json=f"{canonical(data)}\n",
+        text=aligned(page),
+        lines=[brief[0], *(line for line in page if line != brief[0])],
+        case=Promise(name, "result", verdict, summed(brief)),
+        figure=lambda: as_svg(finding.plot()),
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from dpaudit.cli.audits import Chosen, audit, check_plain, find_learner, note_taken, show_plain, write_plain
+from dpaudit.cli.audits import Chosen, audit, check_out, find_learner, note_taken, show_measured
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
+    DRAWN,
     Color,
     Json,
     Learners,
@@ -111,34 +112,17 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     form unless the search refutes it. The value is proved, a limit or a lower bound. Needs a learner with a law.
     """
     from dpaudit.contract import Verdict
-    from dpaudit.engine.tasks import canonical
     from dpaudit.exact.supremum import audit_supremum
-    from dpaudit.report.ci import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import Plain, summed
-    from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
-    from dpaudit.report.terminal import aligned
 
-    check_plain(shown.out, ".xml", ".svg")
+    check_out(shown.out, DRAWN)
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     options = search._asdict()
     with blamed(f"the audit of {entry.id}"):
         finding = audit_supremum(learner, **options, progress=not shown.quiet)
     repeat = command_line("supremum", entry.id, parameters, options, shown.learners)
-    data = canonical({"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat})
-    brief, page = measured_brief(finding, entry.id, repeat), measured_page(finding, entry.id, repeat)
-    show_plain(shown.json, shown.color, f"{data}\n", brief, page if shown.verbose else None)
-    status = 1 if finding.verdict == Verdict.VIOLATION or finding.proof_refuted else 0
-    write_plain(
-        shown.out,
-        lambda: Plain(
-            f"dpaudit: the supremum of {entry.id}",
-            json=f"{data}\n",
-            text=aligned(page),
-            lines=[brief[0], *page],
-            case=Promise(entry.id, "result", Verdict.VIOLATION if status else finding.verdict, summed(brief)),
-            figure=lambda: as_svg(finding.plot()),
-        ),
-    )
-    return status
+    data = {"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat}
+    verdict = Verdict.VIOLATION if finding.proof_refuted else finding.verdict
+    title = f"dpaudit: the supremum of {entry.id}"
+    show_measured(finding, entry.id, repeat, shown, data, title=title, verdict=verdict)
+    return verdict.status

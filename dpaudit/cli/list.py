@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dpaudit.cli.audits import check_plain, warn, write_plain
+from dpaudit.cli.audits import check_out, show_plain, warn
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Color, Json, Learners, ShownOut, given
-from dpaudit.cli.streams import output, say, tell, wants_color, width_of
+from dpaudit.cli.options import PLAIN, Color, Json, Learners, ShownOut, given
+from dpaudit.cli.streams import output, tell, wants_color, width_of
 
 if TYPE_CHECKING:
     from dpaudit.registry import Entry
-    from dpaudit.report.plain import Plain
 
 __all__ = ["list_learners"]
 
@@ -39,13 +38,21 @@ def list_learners(
 
     from dpaudit.registry import load
 
-    check_plain(out)
+    check_out(out, PLAIN)
     registry = load(tuple(learners))
     warn(registry)
     rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
-    data = dumps(rows, indent=1, sort_keys=True) + "\n"
-    say(data if json else _table(rows, wants_color(color)))
-    write_plain(out, lambda: _plain(rows, data))
+    show_plain(
+        json,
+        out,
+        _table(rows, wants_color(color)),
+        title="dpaudit: learners",
+        json=dumps(rows, indent=1, sort_keys=True) + "\n",
+        text=_table(rows, False),
+        lines=[("LEARNERS", f"{len(rows)} were found")],
+        heads=list(_HEADS),
+        rows=[*map(_cells, rows)],
+    )
     return 2 if any(problem.requested for problem in registry.problems) else 0
 
 
@@ -91,11 +98,3 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     width = width_of(output()) if output().isatty() else _UNBROKEN
     cells = [_cells(row) for row in rows]
     return "\n".join(table([Head(*head) for head in _HEADS.items()], cells, [""] * len(rows), width, color)) + "\n"
-
-
-def _plain(rows: Sequence[Mapping[str, Any]], data: str) -> Plain:
-    """Return the learners as they are written."""
-    from dpaudit.report.plain import Plain  # SciPy comes with it, for which the table does not wait
-
-    heads, answer = list(_HEADS), [("LEARNERS", f"{len(rows)} were found")]
-    return Plain("dpaudit: learners", data, _table(rows, False), answer, heads, [*map(_cells, rows)])

@@ -10,9 +10,9 @@ import click
 from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
 
 __all__ = [
-    "FORMS", "PLAIN", "SUFFIXES", "AllowNoEvidence", "Color", "Config", "Declared", "Json", "Learners", "Measured",
-    "Out", "Parameters", "Quiet", "Relation", "Seed", "Shown", "ShownOut", "Size", "TimeLimit", "Timeout", "Verbose",
-    "argument", "given", "jobs", "of", "whole",
+    "DRAWN", "FORMS", "PLAIN", "SUFFIXES", "AllowNoEvidence", "Color", "Config", "Declared", "Json", "Learners",
+    "Measured", "Out", "Parameters", "Quiet", "Relation", "Seed", "Shown", "ShownOut", "ShownPlain", "Size",
+    "TimeLimit", "Timeout", "Verbose", "argument", "given", "jobs", "of", "whole",
 ]  # fmt: skip
 
 FORMS = {
@@ -26,7 +26,9 @@ FORMS = {
 """Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
 PLAIN = (".html", ".json", ".md", ".txt")
-"""Suffixes of what `dpaudit.report.plain` writes, which help does not load; ``.xml`` and ``.svg`` for audits alone."""
+"""Suffixes of what `dpaudit.report.plain` writes, which help does not load."""
+DRAWN = (*PLAIN, ".xml", ".svg")
+"""The same of a measurement, which has a test case and a figure."""
 
 
 class given(NamedTuple):
@@ -184,6 +186,16 @@ class Shown(NamedTuple):
     quiet: Quiet
     color: Color
     allow_no_evidence: AllowNoEvidence
+    learners: Learners
+
+
+class ShownPlain(NamedTuple):
+    """The options on what is shown of a check of stored evidence."""
+
+    json: Json
+    out: ShownOut
+    quiet: Quiet
+    color: Color
     learners: Learners
 
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from dpaudit.cli.audits import check_out, check_plain, run_of, write_plain, write_report
+from dpaudit.cli.audits import check_out, run_of, show_plain, terminal_text, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
+    PLAIN,
     AllowNoEvidence,
     Color,
     Config,
@@ -31,8 +32,7 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     from dpaudit.engine.records import Run
     from dpaudit.project.check import Checked
-    from dpaudit.project.history import Change, Check, Standing
-    from dpaudit.report.plain import Plain
+    from dpaudit.project.history import Standing
 
 __all__ = ["check", "diff", "history", "new"]
 
@@ -49,7 +49,6 @@ def new(
     overwritten.
     """
     from dpaudit.project.settings import begin
-    from dpaudit.report.terminal import laid_out
 
     *written, settings = (path.name for path in begin(kind, name))
     more = f"; the audit {name} is in {settings}"
@@ -60,7 +59,7 @@ def new(
         ("next", f"dpaudit privacy {place}{claim}"),
         ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to mend it"),
     ]
-    say(laid_out(lines, width_of(output())))
+    say(terminal_text(lines, "never"))
     return 0
 
 
@@ -208,30 +207,28 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
     from dpaudit.engine.tasks import canonical
     from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings
-    from dpaudit.project.table import history_text
+    from dpaudit.project.table import history_cells, history_text
     from dpaudit.record import encodable
+    from dpaudit.report.numbers import plural
 
-    check_plain(out)
+    check_out(out, PLAIN)
     if config is not None and not Path(config).is_file():
         raise InputError.of("config", config, "a file that is there")
     root = find_settings().parent if config is None else Path(config).resolve().parent
     checks = read_history(root / PLACE)
-    data = "".join(f"{canonical(encodable(one))}\n" for one in checks)
-    say(data if json else history_text(checks, wants_color("auto"), width_of(output())))
-    write_plain(out, lambda: _history_plain(checks, data))
-    return 0
-
-
-def _history_plain(checks: Sequence[Check], data: str) -> Plain:
-    """Return the checks as they are written."""
-    from dpaudit.project.table import history_cells, history_text
-    from dpaudit.report.numbers import plural
-    from dpaudit.report.plain import Plain
-
     columns, rows = history_cells(checks)
-    heads = [column.text for column in columns]
-    answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
-    return Plain("dpaudit: the checks of a project", data, history_text(checks), answer, heads, rows)
+    show_plain(
+        json,
+        out,
+        history_text(checks, wants_color("auto"), width_of(output())),
+        title="dpaudit: the checks of a project",
+        json="".join(f"{canonical(encodable(one))}\n" for one in checks),
+        text=history_text(checks),
+        lines=[("HISTORY", f"{plural(len(checks), 'check')}, the latest first")],
+        heads=[column.text for column in columns],
+        rows=rows,
+    )
+    return 0
 
 
 @command("diff", "dpaudit diff reports/before reports/after")
@@ -245,30 +242,27 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     """
     from dpaudit.engine.tasks import canonical
     from dpaudit.project.history import compare, read_standings
-    from dpaudit.project.table import changes_text
+    from dpaudit.project.table import CHANGES, change_cells, changes_text
+    from dpaudit.report.numbers import plural
 
-    check_plain(out)
+    check_out(out, PLAIN)
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
     old, new = map(read_standings, paths) if paths else _last_two()
     changes = compare(old, new)
-    data = "".join(f"{canonical(change)}\n" for change in changes)
-    say(data if json else changes_text(changes, wants_color(color), width_of(output())))
-    write_plain(out, lambda: _changes_plain(changes, data))
-    return 1 if any(change.worse for change in changes) else 0
-
-
-def _changes_plain(changes: Sequence[Change], data: str) -> Plain:
-    """Return the changes as they are written."""
-    from dpaudit.project.table import CHANGES, change_cells, changes_text
-    from dpaudit.report.numbers import plural
-    from dpaudit.report.plain import Plain
-
-    cells = [change_cells(change) for change in changes]
     worse = sum(bool(change.worse) for change in changes)
-    answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
-    heads = ["", *(column.text for column in CHANGES[1:])]
-    return Plain("dpaudit: what changed", data, changes_text(changes), answer, heads, cells)
+    show_plain(
+        json,
+        out,
+        changes_text(changes, wants_color(color), width_of(output())),
+        title="dpaudit: what changed",
+        json="".join(f"{canonical(change)}\n" for change in changes),
+        text=changes_text(changes),
+        lines=[("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")],
+        heads=["", *(column.text for column in CHANGES[1:])],
+        rows=[change_cells(change) for change in changes],
+    )
+    return 1 if worse else 0
 
 
 def _last_two() -> tuple[tuple[Standing, ...], tuple[Standing, ...]]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import RUNNING
-from dpaudit.cli.audits import check_plain, find_learner, show_plain, write_plain
+from dpaudit.cli.audits import check_out, find_learner, show_plain, terminal_text
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Color, Declared, Json, Learners, Parameters, Quiet, ShownOut, argument, given, jobs
+from dpaudit.cli.options import PLAIN, Declared, Parameters, ShownPlain, argument, given, jobs
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,18 +48,8 @@ class Replaying(NamedTuple):
     n_jobs: Annotated[int, jobs("processes", 1)]
 
 
-class ShownReplay(NamedTuple):
-    """The options of ``dpaudit replay`` on what is shown."""
-
-    json: Json
-    quiet: Quiet
-    out: ShownOut
-    color: Color
-    learners: Learners
-
-
 @command("replay", "dpaudit replay certificate.json mean.py:mean")
-def replay(asked: Replaying, shown: ShownReplay) -> int:
+def replay(asked: Replaying, shown: ShownPlain) -> int:
     """Run a mechanism again on the pair of a certificate, on fresh seeds, and test the certificate's event alone.
 
     The result rests on nothing in the certificate but the claim, the pair and the event. ID is as for `dpaudit
@@ -73,10 +63,10 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
     from dpaudit.record import encodable
     from dpaudit.registry.import_spec import Place, importable, is_place
     from dpaudit.report.ci import Promise
-    from dpaudit.report.plain import Plain, summed
+    from dpaudit.report.plain import summed
     from dpaudit.report.terminal import laid_out
 
-    check_plain(shown.out, ".xml")
+    check_out(shown.out, (*PLAIN, ".xml"))
     if asked.data is not None and asked.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
     certificate = certificates.read(asked.file)
@@ -94,12 +84,18 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
             n_jobs=asked.n_jobs,
             **asked.running,
         )
-    data, lines = canonical(encodable(found)) + "\n", _lines(asked.id, certificate, found)
-    show_plain(shown.json, shown.color, data, lines)
-    status = 1 if found.verdict == Verdict.VIOLATION else OPEN
-    title, case = f"dpaudit: the replay of {asked.file}", Promise(asked.id, "result", found.verdict, summed(lines))
-    write_plain(shown.out, lambda: Plain(title, data, laid_out(lines), lines, case=case))
-    return status
+    lines = _lines(asked.id, certificate, found)
+    show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(lines, shown.color),
+        title=f"dpaudit: the replay of {asked.file}",
+        json=f"{canonical(encodable(found))}\n",
+        text=laid_out(lines),
+        lines=lines,
+        case=Promise(asked.id, "result", found.verdict, summed(lines)),
+    )
+    return 1 if found.verdict == Verdict.VIOLATION else OPEN
 
 
 def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
@@ -130,8 +126,8 @@ def _made(certificate: certificates.Certificate, asked: Replaying) -> list[Any]:
     """Return the pairs that the audit made of the data."""
     from dpaudit.contract import Relation
     from dpaudit.neighbours.own_data.columns import bounds_of_text
-    from dpaudit.neighbours.own_data.files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
+    from dpaudit.neighbours.own_data.tables import read_dataset
 
     relation = certificate.relation or Relation.ADD_REMOVE_ONE
     bounds = bounds_of_text(asked.bounds)

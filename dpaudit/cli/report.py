@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from dpaudit.cli.audits import check_plain, rendered, show_plain, suffix_of, write_plain
+from dpaudit.cli.audits import check_out, rendered, show_plain, suffix_of, terminal_text
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     FORMS,
+    PLAIN,
     AllowNoEvidence,
     Color,
     Json,
-    Learners,
-    Quiet,
-    ShownOut,
+    ShownPlain,
     Verbose,
     argument,
     given,
@@ -96,18 +95,8 @@ class Verifying(NamedTuple):
     n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)]
 
 
-class ShownVerified(NamedTuple):
-    """The options on what is shown."""
-
-    json: Json
-    out: ShownOut
-    quiet: Quiet
-    color: Color
-    learners: Learners
-
-
 @command("verify", "dpaudit verify reports/latest --again 3")
-def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: ShownVerified) -> int:
+def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: ShownPlain) -> int:
     """Check that nothing in a stored run was changed since it was made.
 
     That is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
@@ -120,14 +109,13 @@ def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: Shown
     from dpaudit.engine.tasks import canonical
     from dpaudit.engine.verification import verify_run
     from dpaudit.record import encodable
-    from dpaudit.report.plain import Plain
     from dpaudit.report.terminal import laid_out
 
-    check_plain(shown.out)
+    check_out(shown.out, PLAIN)
     found = verify_run(path, **asked._asdict(), paths=shown.learners, progress=not shown.quiet)
-    data, lines = canonical(encodable(found)) + "\n", _lines(found)
-    show_plain(shown.json, shown.color, data, lines)
-    write_plain(shown.out, lambda: Plain(f"dpaudit: the seal of {found.path}", data, laid_out(lines), lines))
+    lines = _lines(found)
+    parts = {"title": f"dpaudit: the seal of {found.path}", "json": f"{canonical(encodable(found))}\n"}
+    show_plain(shown.json, shown.out, terminal_text(lines, shown.color), text=laid_out(lines), lines=lines, **parts)
     return 0 if found.state == State.SEALED else OPEN
 
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.audits import (
-    check_plain,
-    find_learner,
-    find_learners,
-    note_taken,
-    read_parameters,
-    show_plain,
-    write_plain,
-)
+from dpaudit.cli.audits import check_out, find_learner, find_learners, note_taken, read_parameters, show_measured
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Measured, Parameters, Seed, argument, given, jobs, of
+from dpaudit.cli.options import DRAWN, Measured, Parameters, Seed, argument, given, jobs, of
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -65,7 +57,7 @@ def sample_complexity(
     from dpaudit.report.repeat import command_line
     from dpaudit.utility.sample_complexity import sample_complexity
 
-    check_plain(shown.out, ".xml", ".svg")
+    check_out(shown.out, DRAWN)
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     levels = _levels(entry, {"alpha": alpha, "beta": beta})
     chosen: dict[str, Any] = {
@@ -99,7 +91,7 @@ def scaling(
     from dpaudit.report.repeat import command_line
     from dpaudit.utility.scaling import law_of
 
-    check_plain(shown.out, ".xml", ".svg")
+    check_out(shown.out, DRAWN)
     entry = find_learners(shown.learners).get(learner.id)
     given, numbers = read_parameters(learner.parameter), [_value(word.strip()) for word in learner.values.split(",")]
     if learner.varied in given:
@@ -140,25 +132,8 @@ def _value(word: str) -> float:
 def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str, shown: Measured) -> int:
     """Print a finding, write it to the file that was asked for, and return the status."""
     from dpaudit.contract import exit_status
-    from dpaudit.engine.tasks import canonical
-    from dpaudit.report.ci import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import Plain, summed
-    from dpaudit.report.plots import as_svg
-    from dpaudit.report.terminal import aligned
 
-    data = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
-    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
-    show_plain(shown.json, shown.color, data, brief, page if shown.verbose else None)
-    write_plain(
-        shown.out,
-        lambda: Plain(
-            f"dpaudit: the sample complexity of {name}",
-            json=data,
-            text=aligned(page),
-            lines=[brief[0], *(line for line in page if line != brief[0])],
-            case=Promise(name, "result", finding.verdict, summed(brief)),
-            figure=lambda: as_svg(finding.plot()),
-        ),
-    )
+    data = {**finding.to_dict(), "command": repeat}
+    title = f"dpaudit: the sample complexity of {name}"
+    show_measured(finding, name, repeat, shown, data, title=title, verdict=finding.verdict)
     return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dpaudit.contract.claims import UtilityClaim
 from dpaudit.contract.learners import Instance, Law
+from dpaudit.contract.pairs import Supremum
 from dpaudit.contract.picture import Picture
 from dpaudit.contract.samples import Distribution, Hypothesis
-from dpaudit.contract.suprema import Supremum
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
-__all__ = ["Made", "MadePair", "Origin", "OriginKind", "Pair"]
+__all__ = ["Made", "MadePair", "Origin", "OriginKind", "Pair", "Supremum"]
 
 
 class OriginKind(StrEnum):
@@ -143,3 +144,27 @@ class MadePair(Pair):
 
     def __repr__(self) -> str:
         return f"MadePair({', '.join(self.in_words())})"
+
+
+@dataclass(frozen=True)
+class Supremum:
+    """The supremum over all pairs of neighbours, of every size, of the greatest log-ratio of an output, with its proof.
+
+    Parameters
+    ----------
+    value : float
+        sup over (S, S') and outputs o of ln Pr[A(S) = o] / Pr[A(S') = o].
+    proof : str
+        Why no pair exceeds it, and why the pairs of `ray` reach it; or where that is proved.
+    ray : callable
+        The pair of neighbours number t = 1, 2, ...: its loss tends to `value` as t grows. It is the same pair for
+        every t where the supremum is attained.
+    """
+
+    value: float
+    proof: str
+    ray: Callable[[int], Pair]
+
+    def __post_init__(self) -> None:
+        if not self.value >= 0:
+            raise InputError.of("value", self.value, "a number >= 0")

@@ -163,8 +163,9 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
     """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
-    stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS and name != "pairs"}
-    return _result(audit, subject, PrivacyArguments(**stored, pairs=subject.source), finding)
+    stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
+    stored |= {"pairs": subject.source, "data": audit.data}  # by name: a report holds no records
+    return _result(audit, subject, PrivacyArguments(**stored), finding)
 
 
 def _exact(audit: Audit, subject: Subject) -> Result:

@@ -6,7 +6,9 @@ import atexit
 import math
 import os
 import pickle
+import select
 import signal
+import struct
 import sys
 import time
 import warnings
@@ -28,6 +30,10 @@ PULSE = 0.5
 """Seconds between two checks that a silent child still lives: its own children may hold its pipe open."""
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
+SIZE = struct.Struct("!Q")
+"""Before a message stands its size. A message is written at once, and those that wait are read together."""
+ROOM = 1 << 16
+"""Bytes that are read at a time: what a pipe holds."""
 _getpid = os.getpid
 """The function of the system: checks of mechanisms replace the one of `os` for a while."""
 
@@ -74,6 +80,8 @@ class Child:
         with suppress(OSError):
             os.setpgid(process.pid, process.pid)
         self._process, self.closed = process, False
+        self._received, self._listening = bytearray(), select.poll()
+        self._listening.register(self.replies, select.POLLIN)
         _children.add(self)
 
     def call(self, *arguments: Any, seconds: float | None = None) -> tuple[list[Any], Any]:
@@ -122,35 +130,44 @@ class Child:
         ChildDied
             As for `call`; so is everything that the function raised.
         """
-        if not self._wait(seconds):
-            return None
-        try:
-            message = self.replies.recv_bytes()
-        except EOFError:
-            self._process.join()
-            raise self._death() from None
-        kind, value = message[:1], value_of(message[1:])
+        while (content := self._next()) is None:
+            if not self._wait(seconds):
+                return None
+            received = os.read(self.replies.fileno(), ROOM)
+            if not received:
+                self._process.join()
+                raise self._death()
+            self._received += received
+        kind, value = content[:1], value_of(content[1:])
         if kind in (RETURNED, RAISED) and self._notes.forked:
             raise ChildDied(FORKS)
         if kind == RAISED:
             raise value
         return kind, value
 
+    def _next(self) -> bytes | None:
+        """Take the next message out of what was received; None until all of it is there."""
+        begin = SIZE.size
+        if len(self._received) < begin:
+            return None
+        end = begin + SIZE.unpack_from(self._received)[0]
+        if len(self._received) < end:
+            return None
+        content = bytes(self._received[begin:end])
+        del self._received[:end]
+        return content
+
     def _wait(self, seconds: float | None) -> bool:
-        """Wait for a message, and return whether there is one in time."""
-        first = PULSE if seconds is None else min(PULSE, seconds)
-        if self.replies.poll(first):
-            return True
-        deadline = math.inf if seconds is None else time.monotonic() + seconds - first
-        while self._process.exitcode is None:
+        """Wait for bytes of a message, or for the end of the pipe, and return whether there are some in time."""
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        left = PULSE if seconds is None else seconds
+        while not self._listening.poll(1000 * min(PULSE, left)):
+            if self._process.exitcode is not None and not self._listening.poll(0):
+                raise self._death()
             left = deadline - time.monotonic()
-            if self.replies.poll(max(0.0, min(PULSE, left))):
-                return True
             if left <= 0:
                 return False
-        if self.replies.poll():
-            return True
-        raise self._death()
+        return True
 
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
@@ -226,13 +243,14 @@ def _serve(
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         bound_memory()
-        home = _getpid()
+        home, pipe = _getpid(), open(replies.fileno(), "wb", closefd=False)
 
         def send(kind: bytes, content: bytes = b"") -> None:
             if _getpid() != home:  # the audited code forked, and this is the copy
                 notes.fork()
                 os._exit(0)
-            replies.send_bytes(kind + content)
+            pipe.write(SIZE.pack(1 + len(content)) + kind + content)
+            pipe.flush()
 
         while True:
             arguments = value_of(requests.recv_bytes())

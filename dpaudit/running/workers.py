@@ -171,7 +171,9 @@ def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[s
 def _answer(child: Child) -> tuple[Any] | None:
     """Return what a call returned or raised; None while it runs."""
     try:
-        message = child.message(0.0)
+        while message := child.message(0.0):
+            if message[0] == RETURNED:
+                return message[1:]
     except DpauditError as error:
         return (error,)
-    return None if message is None or message[0] != RETURNED else message[1:]
+    return None

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from dpaudit.contract import Verdict
+from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
 from dpaudit.project.check import check, estimate, status
 from dpaudit.project.history import Standing
 from dpaudit.project.settings import Accepted, read_project
 from dpaudit.project.subject import subject_of
 from dpaudit.project.table import check_text
+from dpaudit.record import encodable
 
 MECHANISMS = """
 PAIRS = [(0, 1)]
@@ -241,12 +243,13 @@ trials = 2000
 """
 
 
-def test_pairs_are_made_of_a_dataset_whose_values_are_not_told(project: Path) -> None:
+def test_pairs_are_made_of_a_dataset_whose_values_are_not_stored(project: Path) -> None:
     (project.parent / "people.csv").write_text("v\n" + "\n".join(f"0.{i:06}" for i in range(123451, 123471)))
     project.write_text(DATA)
     ((row, (result,)),) = check(project)
     assert row.verdict == Verdict.VIOLATION
-    assert "12345" not in row.why + str(result.finding)
+    assert "12345" not in row.why + canonical(encodable(result))
+    assert result.arguments.data == "people.csv"
     assert isinstance(estimate(project)["one"], float)
 
 
