@@ -123,8 +123,8 @@ def _made(certificate: certificates.Certificate, asked: Replaying) -> list[Any]:
     """Return the pairs that the audit made of the data."""
     from dpaudit.contract import Relation
     from dpaudit.neighbours.own_data.columns import bounds_of_text
-    from dpaudit.neighbours.own_data.files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
+    from dpaudit.neighbours.own_data.tables import read_dataset
 
     relation = certificate.relation or Relation.ADD_REMOVE_ONE
     bounds = bounds_of_text(asked.bounds)

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Direction, Relation, Verdict
 from dpaudit.report.details import finding_lines
+from dpaudit.report.figures import accuracy_figure, aside, curve_figure
 from dpaudit.report.numbers import allowed_times, count, number, percent, plural, raised, share, times, value_text
-from dpaudit.report.page.claim_figures import aside
-from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
-from dpaudit.report.page.pictures import pictures
+from dpaudit.report.pictures import pictures
 from dpaudit.report.sentences import epsilon_exact, epsilon_found, epsilon_seen, says
 from dpaudit.report.terminal import Lines
 from dpaudit.report.view import Mechanism, Row
