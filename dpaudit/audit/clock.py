@@ -71,11 +71,6 @@ class Clock:
             found.append(f"the time limit was reached: the runs that decide ended at look {self._looks}")
         return tuple(found)
 
-    @property
-    def spent(self) -> float:
-        """The seconds since the audit began."""
-        return self._now() - self._began
-
     def trials(self, asked: int, sides: int, run: Callable[[int], object]) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
@@ -95,7 +90,7 @@ class Clock:
         while (took := self._now() - began) < PACE * self._seconds and 2 * made < asked:
             run(made)
             made *= 2
-        most = RUNNING * (self._seconds - self.spent) * made / max(took, 1e-9)
+        most = RUNNING * (self._seconds - (self._now() - self._began)) * made / max(took, 1e-9)
         while self._trials * sides > most and self._trials // 2 >= OPTIONS["trials"].limits["ge"]:
             self._trials //= 2
         return self._trials
@@ -105,7 +100,7 @@ class Clock:
         if self._again is not None:
             over = self._again.looks is not None and looks >= self._again.looks
         else:
-            over = looks > 0 and self.spent >= self._seconds
+            over = looks > 0 and self._now() - self._began >= self._seconds
         if over:
             self._looks = looks
         return over

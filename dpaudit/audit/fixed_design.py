@@ -109,8 +109,7 @@ def curve_of(selected: SelectedEvent, counts: Counts, gamma: float) -> Curve | N
 
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned."""
-    looked = run_pilot(request)
-    request = replace(request, width=looked.pilot.width)
+    request, looked = run_pilot(request)
     found, pairs, compared = search(request, looked)
     candidate = train(request, looked, found)
     selected = [event_to_test(request, candidate)]

@@ -29,7 +29,7 @@ from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, Sampler, held_runs, knowing, learned_reducer, placing_runs
+from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, placing_runs
 
 __all__ = [
     "ROWS",
@@ -107,26 +107,27 @@ class PilotRuns:
     ----------
     pilot : Pilot
         What they suggest.
-    sampler : Sampler
-        The audit's, which now knows how wide outputs are.
     sides : mapping
         The outputs of both sides by the index of their pair.
     """
 
     pilot: Pilot
-    sampler: Sampler
     sides: Mapping[int, list[Any]]
 
 
-def run_pilot(request: Request) -> PilotRuns:
-    """Look at some outputs of a few pairs; one run a side of the first pair shows how many numbers they hold."""
+def run_pilot(request: Request) -> tuple[Request, PilotRuns]:
+    """Look at some outputs of a few pairs; one run a side of the first pair shows how many numbers they hold.
+
+    The request that is returned knows how wide outputs are.
+    """
     some = range(0, len(request.pairs), -(-len(request.pairs) // PILOT_PAIRS))
     first = request.sampler.sides(request.pairs[0], ("peek",), 1)
     sampler = knowing(request.sampler, first)
     runs = min(request.budget.pilot // len(some), held_runs(sampler))
     sides = {i: sampler.sides(request.pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
     sides[0] = [join(batches) for batches in zip(first, sides[0], strict=True)]
-    return PilotRuns(Pilot.of(join([side for pair in sides.values() for side in pair])), sampler, sides)
+    pilot = Pilot.of(join([side for pair in sides.values() for side in pair]))
+    return replace(request, sampler=sampler, width=pilot.width), PilotRuns(pilot, sides)
 
 
 def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
@@ -189,19 +190,17 @@ def search(request: Request, looked: PilotRuns) -> tuple[Candidate, int, int]:
     far with them on equally many fresh runs.
     """
     budget, shared = request.budget, looked.pilot.shared
-    alive = [Candidate(i, pair, shared, looked.sampler) for i, pair in enumerate(request.pairs)]
+    alive = [Candidate(i, pair, shared, request.sampler) for i, pair in enumerate(request.pairs)]
     compared, pairs = 0, len(alive)
     rounds = math.ceil(math.log2(pairs))
     for _ in range(rounds):
         ranked, more = _ranked(request, alive, budget.halving // (rounds * len(alive)))
         alive, compared = ranked[: (len(alive) + 1) // 2], compared + more
     (winner,) = alive
-    for step in range(LOCAL_ROUNDS if request.moves and budget.local else 0):
+    for step in range(LOCAL_ROUNDS if budget.local else 0):
         nearby = request.moves(winner.pair, step) if request.moves else []
-        rivals = [Candidate(winner.index, winner.pair, shared, looked.sampler, LOCAL_PHASE + step)]
-        rivals += [
-            Candidate(pairs + i, pair, shared, looked.sampler, LOCAL_PHASE + step) for i, pair in enumerate(nearby)
-        ]
+        numbered = [(winner.index, winner.pair), *enumerate(nearby, pairs)]
+        rivals = [Candidate(i, pair, shared, request.sampler, LOCAL_PHASE + step) for i, pair in numbered]
         (winner, *_), more = _ranked(request, rivals, budget.local // (LOCAL_ROUNDS * len(rivals)))
         compared, pairs = compared + more, pairs + len(nearby)
     return winner, pairs, compared
@@ -298,12 +297,12 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     runs first choose the columns to look at.
     """
     pair, index = candidate.pair, candidate.index
-    candidate.sampler, used, reducer = looked.sampler, 0, None
+    candidate.sampler, used, reducer = request.sampler, 0, None
     if request.width:
         reducer, used = reduce_outputs(candidate, training, pilot)
         pilot = []  # they have chosen the columns
     sampler, left = candidate.sampler, training - used
-    most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.width else looked.sampler.numbers)))
+    most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.width else request.sampler.numbers)))
     runs = min(most, max(1, left // 2))
     first = sampler.sides(pair, ("fit", index), runs)
     if pilot:

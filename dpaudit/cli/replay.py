@@ -35,12 +35,9 @@ class Replaying(NamedTuple):
     ]
     data: Annotated[
         str | None,
-        given(
-            "the dataset that was audited, if the certificate names inputs by recipe and digest (default: none)",
-            metavar="FILE",
-        ),
+        given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
     ]
-    bounds: Annotated[str | None, given("as in the audit of --data (default: none)", metavar="LOW,HIGH")]
+    bounds: Annotated[str | None, given("as in the audit of --data", metavar="LOW,HIGH")]
     unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
     running: Annotated[dict[str, Any], Declared((*RUNNING, "randomness"))]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]

@@ -127,27 +127,22 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
     concepts, size, mass = learner.concepts, len(points), just_above(alpha)
     middle, last = concepts.size // 2, concepts.size - 1
     for code, take in ((middle, 2), (last, 1)):
-        found = list(hard_points(concepts, points, code))[:take]
-        for at in found:
+        hard = list(hard_points(concepts, points, code))[:take]
+        for at in hard:
             yield code, points, _two_point(size, at.hard, at.easy, mass), f"just above alpha on a {at.word} point", None
-        for at in found[:1] if code == middle else ():
-            spread = _spread(size, at.hard, mass)
+        for at in hard[:1] if code == middle else ():
+            spread = np.where(np.arange(size) == at.hard, mass, (1 - mass) / max(1, size - 1))
             yield code, points, spread, f"just above alpha on a {at.word} point, the rest spread", None
             halving = _halving(size, at.hard, alpha)
             yield code, points, halving, f"probabilities halving towards a {at.word} point", None
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
-    for weights, name in _just_bad(learner, points, mass):
+    # The first distribution on which many rivals of the middle concept are just bad, if the class is small.
+    found = just_bad(concepts.evaluate(points), middle, mass) if concepts.size * size <= MAX_TRIED else iter(())
+    for weights, name in itertools.islice(found, 1):
         yield middle, points, weights, name, None
     for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
         yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
-
-
-def _just_bad(learner: Learner, points: NDArray[Any], mass: float) -> Iterator[tuple[Floats, str]]:
-    """Yield the first distribution on which many rivals of the middle concept are just bad, if the class is small."""
-    concepts = learner.concepts
-    if concepts.size * len(points) <= MAX_TRIED:
-        yield from itertools.islice(just_bad(concepts.evaluate(points), concepts.size // 2, mass), 1)
 
 
 def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
@@ -193,12 +188,6 @@ def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
 def _two_point(size: int, hard: int, easy: int, mass: float) -> Floats:
     weights = np.zeros(size)
     weights[hard], weights[easy] = mass, 1 - mass
-    return weights
-
-
-def _spread(size: int, hard: int, mass: float) -> Floats:
-    weights = np.full(size, (1 - mass) / max(1, size - 1))
-    weights[hard] = mass
     return weights
 
 

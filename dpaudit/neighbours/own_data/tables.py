@@ -241,11 +241,11 @@ def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callabl
     for name, function in (("records", records), ("rebuild", rebuild)):
         if not callable(function):
             raise InputError.of(name, function, "a callable that takes a dataset")
-    table_of.register(kind, lambda data: _registered(table_of(records(data)), rebuild))
 
-
-def _registered(table: Table, rebuild: Callable[[Any], Any]) -> Table:
-    return replace(table, rebuilds=(*table.rebuilds, rebuild))
+    @table_of.register(kind)
+    def _of_registered(data: Any) -> Table:
+        table = table_of(records(data))
+        return replace(table, rebuilds=(*table.rebuilds, rebuild))
 
 
 def _is_part(value: Any) -> bool:
@@ -280,35 +280,23 @@ def read_dataset(path: str | Path) -> Any:
         raise InputError.of("data", str(path), "a file that is there", hint)
     if suffix not in SUFFIXES:
         raise InputError.of("data", str(path), f"a file {', '.join(SUFFIXES)}")
+    text = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
+    hint = "; look at its first lines" if suffix in (".csv", ".tsv") else ""
     try:
-        found = _read(path, suffix)
-    except InputError:
-        raise
+        if suffix == ".npy":
+            found = np.load(path, allow_pickle=False)
+        elif suffix == ".parquet":
+            found = pd.read_parquet(path)
+        else:
+            found = pd.read_csv(path, sep="," if suffix == ".csv" else "\t")
     except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it
-        hint = "; look at its first lines" if suffix in (".csv", ".tsv") else ""
-        raise InputError(
-            "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}",
-            names=("data",),
-            path=str(path),
-            suffix=suffix,
-            kind=type(error).__name__,
-            hint=hint,
-        ) from None
+        if isinstance(error, pd.errors.EmptyDataError):
+            text = "{data} must hold at least one record, and {path} is empty"
+        elif isinstance(error, ImportError):
+            text = "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} "
+            text += "as .csv"
+        kind = type(error).__name__
+        raise InputError(text, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
     if not len(found):
         raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))
     return found
-
-
-def _read(path: Path, suffix: str) -> Any:
-    if suffix == ".npy":
-        return np.load(path, allow_pickle=False)
-    try:
-        separator = "," if suffix == ".csv" else "\t"
-        return pd.read_parquet(path) if suffix == ".parquet" else pd.read_csv(path, sep=separator)
-    except pd.errors.EmptyDataError:
-        text = "{data} must hold at least one record, and {path} is empty"
-    except ImportError:
-        text = (
-            "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} as .csv"
-        )
-    raise InputError(text, names=("data",), path=str(path))
