@@ -198,7 +198,7 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
     elif isinstance(values, np.ndarray) and values.ndim == 2:
         yield from _of_rows(leaf, values)
     else:
-        groups = {readers.text: _TEXT, readers.octets: _OCTETS}.get(leaf.reader, _REAL)
+        groups = _TEXT if leaf.reader is readers.text else _OCTETS if leaf.reader is readers.octets else _REAL
         yield values, _fitted(leaf, values, groups)
 
 
