@@ -49,7 +49,7 @@ class Running(NamedTuple):
             default="default",
         ),
     ]
-    out: Annotated[str, given("where to (default: reports/latest)", metavar="DIR", default="reports/latest")]
+    out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
     resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
     timeout: Timeout
     time_limit: TimeLimit
@@ -58,8 +58,7 @@ class Running(NamedTuple):
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
     backend: Annotated[
-        str,
-        given("how joblib spreads them (default: loky)", choices=["loky", "threading", "sequential"], default="loky"),
+        str, given("how joblib spreads them", choices=["loky", "threading", "sequential"], default="loky")
     ]
     learners: Learners
 

@@ -45,7 +45,6 @@ class RunStarted:
 class RunFinished:
     """A run is over: every task ended, or the user interrupted it."""
 
-    failed: int
     interrupted: bool = False
 
 
@@ -115,9 +114,9 @@ def execute(
                 failed += isinstance(record, Failure)
                 report(record)
     except KeyboardInterrupt:
-        report(RunFinished(failed, interrupted=True))
+        report(RunFinished(interrupted=True))
         raise
-    report(RunFinished(failed))
+    report(RunFinished())
     return failed
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import CONFIDENCE, read_choice
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.options import OPTIONS
-from dpaudit.clock import Clock
 from dpaudit.contract import HasLaw, Learner, Pictured
 from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned

@@ -163,7 +163,8 @@ def _compression_size(tools: Tools) -> Evidence:
     )
 
 
-LEVEL = LEVEL = 0.2
+LEVEL = 0.2
+"""alpha and beta."""
 
 
 def _pac(tools: Tools, **setting: Any) -> Evidence:
@@ -199,7 +200,6 @@ _agnostic = states(
 
 
 SIDE = 9
-LEVEL = LEVEL = 0.2
 SHARE = 0.7
 """Of the public examples."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.domains import Grid
+from learners.geometry.polygons import cross
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
@@ -173,10 +174,6 @@ def _cases() -> Iterator[tuple[list[Point], Point]]:
                 yield list(chosen), x
 
 
-def _cross(o: Point, p: Point, q: Point) -> int:
-    return (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0])
-
-
 def depth_by_projections(points: list[Point], x: Point) -> int:
     """Return the least of min{#<a, y> >= <a, x>, #<a, y> <= <a, x>} over directions a of the plane.
 
@@ -201,11 +198,11 @@ def in_hull(points: frozenset[Point], x: Point) -> bool:
         return True
     for p, q in combinations(sorted(points), 2):
         between = min(p[0], q[0]) <= x[0] <= max(p[0], q[0]) and min(p[1], q[1]) <= x[1] <= max(p[1], q[1])
-        if between and _cross(p, q, x) == 0:
+        if between and cross(p, q, x) == 0:
             return True
     for p, q, r in combinations(sorted(points), 3):
-        sides = {np.sign(_cross(*edge, x)) for edge in ((p, q), (q, r), (r, p))}
-        if _cross(p, q, r) and not {-1, 1} <= sides:
+        sides = {np.sign(cross(*edge, x)) for edge in ((p, q), (q, r), (r, p))}
+        if cross(p, q, r) and not {-1, 1} <= sides:
             return True
     return False
 

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,18 +24,10 @@ from learners.regions.snapping import full_grid
 
 __all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
 
-class _Listed:
-    """A class given by its labels on a list of points."""
-
-    def __init__(self, labels: NDArray[Any]) -> None:
-        self.labels = labels
-
-    @property
-    def size(self) -> int:
-        return len(self.labels)
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[Any]:
-        return self.labels[:, points[:, 0]]
+def _vc(labels: NDArray[Any]) -> int:
+    """Return the VC dimension of a class given by its labels on a list of points."""
+    listed: Any = SimpleNamespace(size=len(labels), evaluate=lambda points: labels[:, points[:, 0]])
+    return vc_dimension(np.arange(labels.shape[1])[:, None], listed)
 
 
 @states(
@@ -49,12 +42,10 @@ def _observation_22(tools: Tools) -> Evidence:
     witness, share = "", 0.0
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
-        where = np.arange(base.shape[1])[:, None]
-        own = vc_dimension(where, _Listed(base))
-        labels = base
+        own, labels = _vc(base), base
         for k in (2, 3):
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
-            found = vc_dimension(where, _Listed(labels))
+            found = _vc(labels)
             numbers[f"{name} k={k}"] = found
             share = max(share, found / (2 * own * k * math.log2(3 * k)))
             if found > 2 * own * k * math.log2(3 * k):

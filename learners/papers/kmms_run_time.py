@@ -22,6 +22,10 @@ SLACK = 0.25
 """A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""
 
 
+Grown = dict[str, tuple[list[int], Callable[[int], int], float]]
+"""By the name of a quantity its values, what counts the operations at each, and the degree that is printed."""
+
+
 def exponents(xs: Sequence[float], counts: Sequence[float]) -> list[float]:
     """Return the exponents of growth between neighbouring values; where growth is exponential they rise for ever."""
     logs = [(math.log(x), math.log(count)) for x, count in zip(xs, counts, strict=True)]
@@ -69,7 +73,7 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     best="n d cells and 2 d a round: each example is deleted once",
 )
 def _literals(tools: Tools) -> Evidence:
-    grown: dict[str, tuple[list[int], Callable[[int], int], float]] = {
+    grown: Grown = {
         "n": ([2**i for i in range(10, 16)], lambda n: cells_of_a_run(n, 32, 2), 1),
         "d": ([2**i for i in range(4, 10)], lambda d: cells_of_a_run(2048, d, 2), 1),
         "k": ([2**i for i in range(6)], lambda k: cells_of_a_run(2048, 32, k), 1),
@@ -97,16 +101,14 @@ def triples_of_a_round(n: int, side: int) -> int:
     best="n^6; on weighted distinct points far fewer by adaptive refinement",
 )
 def _polygons(tools: Tools) -> Evidence:
-    grown: dict[str, tuple[list[int], Callable[[int], int], float]] = {
+    grown: Grown = {
         "n": ([3, 6, 12, 24, 48], lambda n: triples_of_a_round(n, 2**12), 6),
         "log d": ([8, 16, 32, 60], lambda bits: triples_of_a_round(12, 2**bits - 1), 0),
     }
     return _measured(grown, "triples of classes of halfplanes", {"triples at n=48": triples_of_a_round(48, 2**12)})
 
 
-def _measured(
-    grown: dict[str, tuple[list[int], Callable[[int], int], float]], what: str, more: dict[str, float]
-) -> Evidence:
+def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     """Return the evidence on counts: refuted where an exponent exceeds its degree in the end, or rises for ever."""
     numbers: dict[str, float] = dict(more)
     tables: dict[str, dict[int, int]] = {}

@@ -90,12 +90,7 @@ class SimplexUnions(Joins):
 
 def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
-
-    def halfspace(parts: tuple[Region, ...]) -> Halfspace:
-        ((*normal, threshold),) = parts
-        return Halfspace(tuple(normal), threshold)
-
-    return Regions(side, DIMENSION, partial(halfspace_family, side), halfspace)
+    return Regions(side, DIMENSION, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
 
 
 def simplices(side: int) -> Regions:
@@ -107,9 +102,8 @@ def simplices(side: int) -> Regions:
     def log_quadruples() -> float:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
-    if side > SIMPLEX_SIDE:
-        return Regions(side, DIMENSION, None, polytope, log_quadruples, log_quadruples)
-    return Regions(side, DIMENSION, partial(simplex_family, side), polytope, log_quadruples)
+    listing = partial(simplex_family, side) if side <= SIMPLEX_SIDE else None
+    return Regions(side, DIMENSION, listing, polytope, log_quadruples, None if listing else log_quadruples)
 
 
 def space_symmetries(self: Any) -> list[Integers]:

@@ -60,13 +60,7 @@ class TupleSampler:
     """
 
     def __init__(
-        self,
-        points: list[tuple[int, int]],
-        weights: Weights,
-        side: int,
-        score: Score,
-        rate: Fraction,
-        components: int = 3,
+        self, points: Weights, weights: Weights, side: int, score: Score, rate: Fraction, components: int = 3
     ) -> None:
         if sum(map(sum, weights)) >= MAX_WEIGHT:
             raise InputError(f"the sample must have fewer than 2^53 examples, got {sum(map(sum, weights))}")
@@ -163,7 +157,8 @@ class TupleSampler:
         """
         if level not in self._bounds:
             listed = self._listed(level)
-            exponentials = self._exponentials(level, listed)
+            bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper[self._order[:listed]]}
+            exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
             weights = [self._weight(chosen, exponentials, level) for chosen in self._order[:listed].tolist()]
             lows, highs = [low for low, _ in weights], [high for _, high in weights]
             if listed < len(self._order):
@@ -171,11 +166,6 @@ class TupleSampler:
                 highs.append(sum(lows) >> NEGLIGIBLE_BITS)
             self._bounds[level] = list(accumulate(lows)), list(accumulate(highs))
         return self._bounds[level]
-
-    def _exponentials(self, level: int, listed: int) -> dict[int, tuple[int, int]]:
-        bits = self._reach * (level + 1)
-        scores = {int(score) for score in self.products.upper[self._order[:listed]]}
-        return {score: exponential_bounds(self._rate * (score - self._greatest), bits) for score in scores}
 
     def _weight(self, chosen: int, exponentials: dict[int, tuple[int, int]], level: int) -> tuple[int, int]:
         """Return an enclosure of the weight of a product: orders, areas and exponential."""

@@ -22,7 +22,7 @@ import dpaudit
 FLOORS = {
     "dpaudit": (
         ("errors", "escaping", "jsonable", "contract", "record", "results"),
-        ("seeding", "arguments", "progress", "clock"),
+        ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),
         ("running",),

@@ -145,7 +145,7 @@ def test_a_task_that_raises_is_a_failure_and_the_others_go_on(backend):
     assert "ZeroDivisionError: toy" in failures[0].error
     assert "toy_learners.py, line" in failures[0].error
     assert len(results(events)) == len(tasks) - 1
-    assert events[-1] == RunFinished(1)
+    assert events[-1] == RunFinished()
 
 
 def test_what_is_done_is_not_done_again():
@@ -167,7 +167,7 @@ def test_an_interrupt_is_told_and_keeps_what_is_done():
 
     with pytest.raises(KeyboardInterrupt):
         execute(tasks, seed=5, paths=TOYS, listeners=[interrupt])
-    assert events[-1] == RunFinished(0, interrupted=True)
+    assert events[-1] == RunFinished(interrupted=True)
     assert len(results(events)) == 2
 
 
@@ -255,7 +255,7 @@ def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatc
     assert live[0] == "dpaudit: resuming: 1/4 audits  0:00\n"
     assert live[1] == "[===========>          ] 2/4 audits  1 violation  a  0:10, 0:20 left"
     assert live[2] == "[================>     ] 3/4 audits  1 violation, 1 consistent  a  0:20, 0:10 left"
-    show(RunFinished(0, interrupted=True))
+    show(RunFinished(interrupted=True))
     last = "\rdpaudit: interrupted: 3/4 audits  1 violation, 1 consistent  0:30, 0:15 left\n"
     assert stream.getvalue().endswith(last)
 
@@ -277,7 +277,7 @@ def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
     show(RunStarted(25, 0))
     for _ in range(25):
         show(result())
-    show(RunFinished(0))
+    show(RunFinished())
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("dpaudit: [========>             ] 10/25 audits  10 consistent  a  0:10, 0:15 left")
@@ -288,7 +288,7 @@ def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
 def test_what_takes_no_time_leaves_no_line():
     stream = io.StringIO()
     show = Progress(stream, lambda: 0)
-    for event in (RunStarted(1, 0), result(), RunFinished(0)):
+    for event in (RunStarted(1, 0), result(), RunFinished()):
         show(event)
     assert stream.getvalue() == ""
 
@@ -300,7 +300,7 @@ def test_failures_are_counted():
     show(RunStarted(2, 0))
     show(failure())
     show(result(fault="leak"))
-    show(RunFinished(1))
+    show(RunFinished())
     assert "1 failed, 1 on controls (0 of 1 detected)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 1
 
@@ -332,7 +332,7 @@ def test_a_learner_that_ends_the_process_is_a_failure(tmp_path, jobs):
     (failure,) = [event for event in events if isinstance(event, Failure)]
     assert failure.task.startswith("toy-quitter/exact/")
     assert re.match(r"SystemExit: 0 \(.*q\.py, line 5\)", failure.error)
-    assert events[-1] == RunFinished(1)
+    assert events[-1] == RunFinished()
 
 
 def test_progress_counts_every_kind_of_record():
@@ -353,7 +353,7 @@ def test_progress_counts_every_kind_of_record():
     for record in records:
         show(record)
     show(failure())
-    show(RunFinished(1))
+    show(RunFinished())
     last = stream.getvalue().splitlines()[-1]
     counts = re.findall(r"(\d+) [a-z]", last.partition("audits")[2].replace("(1 of 1 detected)", ""))
     assert sum(map(int, counts)) == len(records) + 1
