@@ -129,11 +129,10 @@ def _key(value: float | None) -> float:
 
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
     """Return the statements of papers by verdict; those to look at are open."""
-    found = {verdict: [_statement(row) for row in rows if row.verdict == verdict] for verdict in _LEDGERS}
     return [
-        {"id": f"ledger-{verdict}", "label": _LEDGERS[verdict], "rows": found[verdict], "open": verdict.needs_look}
-        for verdict in _LEDGERS
-        if found[verdict]
+        {"id": f"ledger-{verdict}", "label": label, "rows": found, "open": verdict.needs_look}
+        for verdict, label in _LEDGERS.items()
+        if (found := [_statement(row) for row in rows if row.verdict == verdict])
     ]
 
 

@@ -194,10 +194,6 @@ class Row:
         names = {"exact": "exact", "privacy": "black box"}
         return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
 
-    def decoded(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Mapping[str, str]:
-        """Return what the outputs stand for that one of its findings names, by code."""
-        return self.result_of(finding).decoded
-
     def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
         """Return the result that holds one of its findings."""
         return next(result for result in self.results if result.finding is finding)
