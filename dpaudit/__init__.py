@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from dpaudit.exact.supremum import audit_supremum as audit_supremum
     from dpaudit.neighbours.crafted import crafted_pairs as crafted_pairs
     from dpaudit.neighbours.named import query_patterns as query_patterns
-    from dpaudit.neighbours.own_data.files import read_dataset as read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of as neighbours_of
+    from dpaudit.neighbours.own_data.tables import read_dataset as read_dataset
     from dpaudit.neighbours.own_data.tables import register_dataset as register_dataset
     from dpaudit.neighbours.sampled import pairs_from_strategy as pairs_from_strategy
     from dpaudit.neighbours.sampled import random_pairs as random_pairs
@@ -81,7 +81,7 @@ _HOMES = {
     "probe_of": "audit.probing",
     "query_patterns": "neighbours.named",
     "random_pairs": "neighbours.sampled",
-    "read_dataset": "neighbours.own_data.files",
+    "read_dataset": "neighbours.own_data.tables",
     "register_dataset": "neighbours.own_data.tables",
     "register_flattener": "outputs.parts",
     "sample_complexity": "utility.sample_complexity",

@@ -1,4 +1,4 @@
-"""Progress of an audit, for whoever wants to know it: a callable of the caller's, or a line on standard error."""
+"""Report progress to a callback or to standard error."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from dpaudit.escaping import harmless
 __all__ = ["Line", "Progress", "Tell", "duration", "followed"]
 
 Progress = bool | Callable[[int, int], None]
-"""Whether to show progress on standard error; or a callable that is told how much is done, and of how much."""
+"""Whether to show progress on standard error; or a callable that gets how much is done, and of how much."""
 Tell = Callable[[int], None]
-"""Is told how much more has been done."""
+"""Takes how much more has been done."""
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
 WORTH_SECONDS = 2.0
 """Seconds that work must take for a line of its end to be left on the terminal."""
 TELLING = 0.05
-"""The least share of a piece of work from which the time that is left is told: what comes before it is loading."""
+"""The least share of a piece of work from which the time that is left is shown: what comes before it is loading."""
 _BAR = 22
 
 
 @contextmanager
 def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]:
-    """Yield what must be told of each piece of work that is done; None where nobody wants to know.
+    """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
 
 
-def _summing(told: Callable[[int, int], None], total: int) -> Tell:
-    """Return what adds up the work done, and tells of it."""
+def _summing(report: Callable[[int, int], None], total: int) -> Tell:
+    """Return a function that adds up the work done and reports the sum."""
     done = 0
 
     def tell(more: int) -> None:
         nonlocal done
         done = min(done + more, total)
-        told(done, total)
+        report(done, total)
 
     return tell
 

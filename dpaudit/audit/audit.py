@@ -11,15 +11,15 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
+from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import RUNNING, Options
 from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
-from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs, showing
+from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
-from dpaudit.clock import Clock, Stopped
-from dpaudit.contract import Learner, Relation
+from dpaudit.contract import Learner, MadePair, Pair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
@@ -168,21 +168,20 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    limited = None if isinstance(time_limit, Stopped) else time_limit  # a stopped audit is repeated without a clock
-    options = Options.taken({**given, "time_limit": limited})
+    # A stopped audit is repeated without a clock.
+    options = Options(**{**given, "time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     tested = resolve_bound(options)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed = seeding.check_seed(seed)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
-    inputs = {name: given[name] for name in ("data", "bounds", "unit", "n")}
-    made, moves = resolve_inputs(mechanism, pairs, claim, known, **inputs, seed=seed)
+    made, moves = resolve_inputs(mechanism, pairs, claim, known, data=data, bounds=bounds, unit=unit, n=n, seed=seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
     running = {name: given[name] for name in RUNNING}
     request = Request(
         source=mechanism,
-        pairs=showing(made) if include_data else made,
+        pairs=tuple(map(_shown, made)) if include_data else made,
         sampler=sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running),
         claim=claim,
         relation=known,
@@ -195,6 +194,11 @@ def audit_privacy(
     request.check_power()
     with followed(progress, 2 * request.trials * len(request.pairs), "runs") as tell:
         return _audited(replace(request, sampler=replace(request.sampler, tell=tell)))
+
+
+def _shown(pair: Pair) -> Pair:
+    """Return a pair of which findings may show the inputs, also where these were made from data."""
+    return MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair
 
 
 def sampler_of(
@@ -226,7 +230,8 @@ def _audited(request: Request) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     name = request.sampler.mechanism.name
     LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
-    request = replace(request, hygiene=preflight(request.sampler, request.pairs, request.trials, request.own))
+    own = request.options.randomness == "own"
+    request = replace(request, hygiene=preflight(request.sampler, request.pairs, request.trials, own))
     if request.clock is not None:
         sides = request.pairs[0].sides
         paced = partial(_paced, request.sampler, sides, count())

@@ -33,11 +33,8 @@ def law_ratio(source: Any, pair: Pair) -> Mapping[Any, float] | None:
         laws = source.law(pair.data), source.law(pair.neighbour)
     except InputError:  # the law is out of reach at this size; sampling is not
         return None
-    p, q = (np.maximum(side.log_prob, NEVER) for side in laws)
-    if laws[0].atoms == laws[1].atoms:
-        return dict(zip(laws[0].atoms, (p - q).tolist(), strict=True))
-    first, second = (dict(zip(law.atoms, side.tolist(), strict=True)) for law, side in zip(laws, (p, q), strict=True))
-    return {atom: first.get(atom, NEVER) - second.get(atom, NEVER) for atom in {*first, *second}}
+    p, q = (dict(zip(law.atoms, np.maximum(law.log_prob, NEVER).tolist(), strict=True)) for law in laws)
+    return {atom: p.get(atom, NEVER) - q.get(atom, NEVER) for atom in {**p, **q}}
 
 
 HOPELESS = -2.0
@@ -115,7 +112,8 @@ class Candidate:
                     self.count(side, CountCells(tuple(self.discretizers), slow)(some))
 
     def keep(self, which: Sequence[int]) -> None:
-        """Drop all discretizers but some."""
+        """Drop all discretizers but some, in the order in which they are named first."""
+        which = list(dict.fromkeys(which))
         self.discretizers = [self.discretizers[i] for i in which]
         self.tallies = [self.tallies[i] for i in which]
 

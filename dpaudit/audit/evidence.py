@@ -37,6 +37,7 @@ __all__ = [
     "verdict_of",
 ]
 
+
 class CheckName(enum.StrEnum):
     """The question that a check asks of a mechanism."""
 

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.bounds.curve import Curve
-from dpaudit.clock import Stopped
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld

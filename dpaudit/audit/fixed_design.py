@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpaudit.audit.candidate import Candidate, count_observed, event_to_test, refuting_event
+from dpaudit.audit.clock import LOOKS, SHARES
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
-from dpaudit.audit.training import Found, PilotRuns, run_pilot, search, train, wide_limits
+from dpaudit.audit.training import PilotRuns, run_pilot, search, train, wide_limits
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
-from dpaudit.clock import LOOKS, SHARES
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
@@ -24,52 +25,39 @@ from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import SelectedEvent
 from dpaudit.running.sampling import narrowed
 
-__all__ = ["Confirmed", "confirm", "curve_of", "fixed_finding", "tests_of"]
+__all__ = ["confirm", "curve_of", "fixed_finding", "tests_of"]
 
 Counts = tuple[Tally, Tally]
 
 
-@dataclass(frozen=True)
-class _CountKnown:
-    """Counts the cells of a batch by each selected event's discretizer, those that the event does not know as one."""
-
-    selected: tuple[SelectedEvent, ...]
-
-    def __call__(self, outputs: Any) -> list[Tally]:
-        return [one.event.known(tally(one.discretizer(outputs))) for one in self.selected]
+def _count_known(selected: Sequence[SelectedEvent], outputs: Any) -> list[Tally]:
+    """Count the cells of a batch by each selected event's discretizer, those that the event does not know as one."""
+    return [one.event.known(tally(one.discretizer(outputs))) for one in selected]
 
 
-@dataclass(frozen=True)
-class Confirmed:
-    """The fresh runs.
+def confirm(
+    request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]
+) -> tuple[list[Counts], Observations, int, float]:
+    """Make the fresh runs and count them, look by look where the time is limited, until it is over.
 
-    Attributes
-    ----------
+    Returns
+    -------
     counts : list of (Counter, Counter)
         The cells on each side, by each selected event's discretizer.
     seen : Observations
-        What else they show.
+        What else the runs show.
     runs : int
         How many were made on each side.
     share : float
         Of the verdict's error, for the look at which they ended: all of it where there is but one.
     """
-
-    counts: list[Counts]
-    seen: Observations
-    runs: int
-    share: float
-
-
-def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]) -> Confirmed:
-    """Make the fresh runs and count them, look by look where the time is limited, until it is over."""
     sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
     sides = [
         sampler.jobs(data, ("confirm", candidate.index, side), request.budget.confirmation)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
     ]
     # What training counted stays here: workers need the rule alone.
-    count = _CountKnown(tuple(replace(one, training=(Counter(), Counter())) for one in selected))
+    count = partial(_count_known, [replace(one, training=(Counter(), Counter())) for one in selected])
     totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
     raised: Counter[str] = Counter()
     runs, error = 0, 0.0
@@ -79,7 +67,7 @@ def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedE
         runs += sum(job.size for job in sides[0][chunks])
         if request.clock is not None and request.clock.over(look):
             break
-    return Confirmed(totals, Observations(2 * runs, different(*totals[0]), raised), runs, error)
+    return totals, Observations(2 * runs, different(*totals[0]), raised), runs, error
 
 
 def _looks(chunks: int, limited: bool) -> Iterator[tuple[slice, float]]:
@@ -121,59 +109,52 @@ def curve_of(selected: SelectedEvent, counts: Counts, gamma: float) -> Curve | N
 
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned."""
-    looked = run_pilot(request)
-    request = replace(request, width=looked.pilot.width)
-    found = search(request, looked)
-    candidate = train(request, looked, found.candidate)
+    request, looked = run_pilot(request)
+    found, pairs, compared = search(request, looked)
+    candidate = train(request, looked, found)
     selected = [event_to_test(request, candidate)]
     if selected[0].expected <= request.claim.epsilon:
         refuting = refuting_event(request, candidate)
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         selected += [refuting] if refuting and not selected[0].agrees(refuting) else []
-    stored = [candidate.representation] if candidate.representation else []
-    return _finding(request, looked, found, selected, confirm(request, candidate, [*selected, *stored]))
-
-
-def _learning_runs(request: Request, looked: PilotRuns) -> int:
-    """Return the runs a side that meet rare events: all of training, or those that features are compared on."""
-    runs = request.budget.training + (request.budget.pilot if len(request.pairs) == 1 else 0)
-    return runs if looked.pilot.sufficient else min(SCREENED, runs // 2)
+    return _finding(request, looked, candidate, selected, pairs=pairs, events=compared)
 
 
 def _finding(
-    request: Request,
-    looked: PilotRuns,
-    found: Found,
-    selected: list[SelectedEvent],
-    made: Confirmed,
+    request: Request, looked: PilotRuns, candidate: Candidate, selected: list[SelectedEvent], *, pairs: int, events: int
 ) -> PrivacyFinding:
-    """Return the finding of the fresh runs' counts.
+    """Return the finding by fresh runs; `pairs` and `events` are those that the search has compared.
 
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
-    candidate, fresh, gamma = found.candidate, made.runs, request.verdict_gamma
+    stored, gamma, training = candidate.representation, request.verdict_gamma, request.budget.training
+    made, seen, fresh, look = confirm(request, candidate, [*selected, stored] if stored else selected)
+    # The runs that meet rare events: all of training, or those that features are compared on.
+    met = training + (request.budget.pilot if len(request.pairs) == 1 else 0)
+    met = met if looked.pilot.sufficient else min(SCREENED, met // 2)
+    likelier, _ = likelier_first(selected[0].direction, *selected[0].training)
+    masses = (selected[0].event.hits(likelier) + 0.5) / (likelier.total() + 1), selected[0].neighbour_mass
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     shares = [1.0] if len(selected) == 1 else [1 - REFUTING_SHARE, REFUTING_SHARE]
     tests = [
-        tests_of(request, one, counts, fresh, made.share * share)
-        for one, counts, share in zip(selected, made.counts, shares, strict=False)
+        tests_of(request, one, counts, fresh, look * share)
+        for one, counts, share in zip(selected, made, shares, strict=False)
     ]
-    stored = candidate.representation
     tested = [(test, chosen) for chosen, some in zip(selected, tests, strict=True) for test in some]
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
     return request.finding(
-        Power.of_test(*_masses(selected[0]), _learning_runs(request, looked), fresh, request.claim, made.share * gamma),
-        made.seen,
+        Power.of_test(*masses, met, fresh, request.claim, look * gamma),
+        seen,
         not_looked_at=tuple(looked.pilot.plan.unseen),
-        limits=wide_limits(request.width, request.budget.training // 2),
+        limits=wide_limits(request.width, training // 2),
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
-        pairs=found.pairs,
-        events=found.compared + sum(one.compared for one in selected),
+        pairs=pairs,
+        events=events + sum(one.compared for one in selected),
         witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, *sides),
         bound=request.bound.name,
         distinguisher=chosen.distinguisher,
@@ -182,12 +163,6 @@ def _finding(
         errors=errors,
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
-        representation=tests_of(request, stored, made.counts[-1], fresh, made.share)[0] if stored else None,
-        curve=curve_of(selected[0], made.counts[0], made.share * errors["curve"]) if request.options.curve else None,
+        representation=tests_of(request, stored, made[-1], fresh, look)[0] if stored else None,
+        curve=curve_of(selected[0], made[0], look * errors["curve"]) if request.options.curve else None,
     )
-
-
-def _masses(selected: SelectedEvent) -> tuple[float, float]:
-    """Return the main event's probabilities on the likelier and on the unlikelier side, as the training runs show."""
-    likelier, _ = likelier_first(selected.direction, *selected.training)
-    return (selected.event.hits(likelier) + 0.5) / (likelier.total() + 1), selected.neighbour_mass

@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from dpaudit.contract import Relation
 
 __all__ = ["JOBS", "OPTIONS", "RUNNING", "SEED", "Option", "Options"]
@@ -83,11 +81,6 @@ class _Declared:
 
     def __init__(self, **given: Any) -> None:
         vars(self).update({name: one.read(given.get(name, one.default)) for name, one in OPTIONS.items()})
-
-    @classmethod
-    def taken(cls, given: dict[str, Any]) -> Self:
-        """Return the options among the arguments of a call, each checked."""
-        return cls(**{name: given[name] for name in OPTIONS})
 
 
 class Options(_Declared):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpaudit.audit.eprocess import expected_growth, log_payoff, place_bet, posterior
+from dpaudit.audit.evidence import different
 from dpaudit.contract import Pair
 from dpaudit.events.cells import LEAST
 from dpaudit.events.discretizers import Discretizer
@@ -20,7 +21,6 @@ from dpaudit.events.wide import Reducer
 __all__ = [
     "PairBets",
     "Sides",
-    "Strategy",
     "batch_schedule",
     "batch_size",
     "first_batch",
@@ -125,17 +125,8 @@ def partition_by_bins(past: Sides, power: float) -> Bins:
     return Bins(cells[1:][np.diff(group) > 0])
 
 
-@dataclass(frozen=True)
-class Strategy:
-    """One way to bet on a pair: on the cells of one discretizer, each by itself or (with a power) in bins."""
-
-    discretizer: int
-    power: float | None = None
-
-    def partition(self, past: Sequence[Sides]) -> Common | Bins:
-        """Return the partition that the past suggests."""
-        sides = past[self.discretizer]
-        return partition_by_cells(sides) if self.power is None else partition_by_bins(sides, self.power)
+Strategy = tuple[int, float | None]
+"""One way to bet on a pair: on the cells of the discretizer at an index, each by itself or (with a power) in bins."""
 
 
 class PairBets:
@@ -160,7 +151,9 @@ class PairBets:
     def restart(self, discretizers: Sequence[Discretizer]) -> None:
         """Start to count by these discretizers; no bet has been made before."""
         self.discretizers = list(discretizers)
-        self.strategies = [s for i, discretizer in enumerate(discretizers) for s in _strategies(i, discretizer)]
+        self.strategies = [
+            (i, power) for i, one in enumerate(discretizers) for power in ((COARSE, FINE) if one.ordered else (None,))
+        ]
         self.past = [(Counter(), Counter()) for _ in discretizers]
         self.wealth = np.zeros((len(self.strategies), self.wealth.shape[1]))
         self._learn()
@@ -174,8 +167,8 @@ class PairBets:
 
     def settle(self, sides: Sequence[Sides], grid: Array, live: NDArray[np.intp], delta: float) -> None:
         """Pay out the bets on a batch at the live epsilons, and only then learn from it."""
-        for m, (strategy, partition) in enumerate(zip(self.strategies, self.partitions, strict=True)):
-            ones, zeros = (partition.count(side) for side in sides[strategy.discretizer])
+        for m, ((which, _), partition) in enumerate(zip(self.strategies, self.partitions, strict=True)):
+            ones, zeros = (partition.count(side) for side in sides[which])
             for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
                 bet = place_bet(self.rates[m], self.masses[m], grid[part], delta)
                 self.wealth[m, part] += log_payoff(bet, ones, zeros)
@@ -184,8 +177,7 @@ class PairBets:
 
     def different(self) -> int:
         """Return how many runs had another cell than the commonest one, by the discretizer that separates most."""
-        both = [past[0] + past[1] for past in self.past]
-        return max((cells.total() - max(cells.values(), default=0) for cells in both), default=0)
+        return max((different(*past) for past in self.past), default=0)
 
     def log_wealth(self) -> Array:
         """Return the logarithm of the pair's e-process against each epsilon, shape (G,)."""
@@ -205,7 +197,7 @@ class PairBets:
 
     def promise(self, discretizer: int, epsilon: Array, delta: float) -> float:
         """Return the sum over some epsilons of the growth that a discretizer's best strategy expects."""
-        which = [m for m, strategy in enumerate(self.strategies) if strategy.discretizer == discretizer]
+        which = [m for m, (index, _) in enumerate(self.strategies) if index == discretizer]
         return float(max(self._growth(m, epsilon, delta).sum() for m in which))
 
     def _growth(self, m: int, epsilon: Array, delta: float) -> Array:
@@ -216,15 +208,13 @@ class PairBets:
     def _learn(self) -> None:
         self._log_wealth = None
         self._expected.clear()
-        self.partitions = [strategy.partition(self.past) for strategy in self.strategies]
+        self.partitions: list[Common | Bins] = []
         self.rates: list[Array] = []
         self.masses: list[Array] = []
-        for strategy, partition in zip(self.strategies, self.partitions, strict=True):
-            ones, zeros = (partition.count(side) for side in self.past[strategy.discretizer])
+        for index, power in self.strategies:
+            sides = self.past[index]
+            partition = partition_by_cells(sides) if power is None else partition_by_bins(sides, power)
+            self.partitions.append(partition)
+            ones, zeros = (partition.count(side) for side in sides)
             self.rates.append(posterior(ones, zeros))
             self.masses.append((ones + zeros + 0.5) / (ones + zeros + 0.5).sum())
-
-
-def _strategies(index: int, discretizer: Discretizer) -> list[Strategy]:
-    """Return the ways to bet on the cells of the discretizer at an index."""
-    return [Strategy(index, COARSE), Strategy(index, FINE)] if discretizer.ordered else [Strategy(index)]

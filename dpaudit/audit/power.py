@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,6 +194,10 @@ RARER = 5.0
 PRECISION = 1e-3
 """The relative precision of that search: each of its steps takes a tenth of a second."""
 
+_detectable_epsilon = lru_cache(maxsize=4096)(partial(detectable_epsilon, Melded()))
+_detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
+"""What audits in a series share with their budget: an epsilon takes a tenth of a second."""
+
 Frontier = tuple[tuple[float, float], ...]
 
 
@@ -239,9 +243,9 @@ class Power:
 
         def least(q: float) -> float:
             met = learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0
-            return max(met, _detectable_epsilon(q, runs, **test))
+            return max(met, _detectable_epsilon(q, runs, runs, **test))
 
-        delta = max(_detectable_delta(runs, **test), learnable_delta(training, learned, claim.epsilon))
+        delta = max(_detectable_delta(runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
         frontier = tuple((q, least(q)) for q in MASSES)
         return cls(*_reach(least, likelier, unlikelier, runs, claim, frontier), frontier, delta)
 
@@ -281,15 +285,3 @@ def _reach(
     if math.isfinite(least):
         return least, at
     return next(((epsilon, PowerAt.FRONTIER) for _, epsilon in frontier if math.isfinite(epsilon)), (math.inf, at))
-
-
-@lru_cache(maxsize=4096)
-def _detectable_epsilon(mass: float, runs: int, *, epsilon: float, delta: float, gamma: float) -> float:
-    """Return the detectable epsilon; audits in a series share their budget, and it takes a tenth of a second."""
-    return detectable_epsilon(Melded(), mass, runs, runs, epsilon=epsilon, delta=delta, gamma=gamma)
-
-
-@lru_cache(maxsize=256)
-def _detectable_delta(runs: int, *, epsilon: float, delta: float, gamma: float) -> float:
-    """Return the detectable delta, which audits in a series share too."""
-    return detectable_delta(Melded(), runs, runs, epsilon=epsilon, delta=delta, gamma=gamma)

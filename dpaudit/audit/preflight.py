@@ -186,20 +186,15 @@ class Hygiene:
         again = None if self.own or data is None else self._look(0, "data", moved_clocks, other_process)
         if data is None or again is None:
             self._look(1, "neighbour")
-            checks = self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._state(Answer.NOT_ASKED)
-            return (*checks, self._workers()) if self.own else checks
+            checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
+            return (*checks, *self._workers()) if self.own else checks
         if again != data:
             return self._blame(data)
         neighbour, other = self._look(1, "neighbour"), self._look(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
-        return (
-            self._check(CheckName.GENERATOR, Answer.PASSED),
-            self._check(CheckName.SEED, Answer.DEPENDS if repeated else Answer.PASSED),
-            self._check(CheckName.STATE, Answer.PASSED),
-            self._check(CheckName.CLOCK, Answer.PASSED),
-            self._check(CheckName.PROCESS, Answer.PASSED),
-        )
+        seed, passed = _passed(not repeated), Answer.PASSED
+        return self._checks(generator=passed, seed=seed, state=passed, clock=passed, process=passed)
 
     def shown(self) -> list[list[Any]]:
         """Return an output that the looks before an audit have shown, as a batch, and forget all of them."""
@@ -212,7 +207,7 @@ class Hygiene:
         if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
             return checks
         last = self._look(0, "data"), self._look(1, "neighbour")
-        answer = Answer.PASSED if None in last or last == self.first else Answer.DEPENDS
+        answer = _passed(None in last or last == self.first)
         runs, self.spent = self.spent, 0
         return tuple(
             replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
@@ -236,36 +231,30 @@ class Hygiene:
         """Return the checks where equal generators gave different outputs while clock and process were changed."""
         again = self._look(0, "data")
         if again == data:
-            clock, process = (self._look(0, "data", context) != data for context in (moved_clocks, other_process))
-            return (
-                self._check(CheckName.GENERATOR, Answer.PASSED),
-                self._state(Answer.PASSED if clock or process else Answer.DEPENDS),
-                self._check(CheckName.CLOCK, Answer.DEPENDS if clock else Answer.PASSED),
-                self._check(CheckName.PROCESS, Answer.DEPENDS if process else Answer.PASSED),
-            )
+            clock, process = (self._look(0, "data", context) == data for context in (moved_clocks, other_process))
+            state = self._state(_passed(not (clock and process)))
+            return self._checks(generator=Answer.PASSED, state=state, clock=_passed(clock), process=_passed(process))
         if self._look(0, "data") == again:  # only the first look differs
-            return (self._check(CheckName.GENERATOR, Answer.PASSED), self._check(CheckName.STATE, Answer.DEPENDS))
-        if self._repeats(equal_global_generators):
-            return (self._check(CheckName.GENERATOR, Answer.GLOBAL), self._state(Answer.NOT_ASKED), self._workers())
-        if self._repeats(ticking_clocks):
-            return (self._check(CheckName.GENERATOR, Answer.TIME), self._state(Answer.NOT_ASKED), self._workers())
-        if self.used:
-            return (self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._check(CheckName.STATE, Answer.DEPENDS))
-        return (self._check(CheckName.GENERATOR, Answer.OWN), self._state(Answer.NOT_ASKED), self._workers())
+            return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
+        answer = Answer.OWN
+        for context, name in ((equal_global_generators, Answer.GLOBAL), (ticking_clocks, Answer.TIME)):
+            if self._look(0, "data", context) == self._look(0, "data", context):
+                answer = name
+                break
+        if answer == Answer.OWN and self.used:
+            return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)
+        return (*self._checks(generator=answer, state=self._state(Answer.NOT_ASKED)), *self._workers())
 
-    def _repeats(self, context: Context) -> bool:
-        return self._look(0, "data", context) == self._look(0, "data", context)
-
-    def _state(self, answer: Answer) -> Check:
-        """Return the check of state: that of an output which only rises from run to run fails in any case."""
+    def _state(self, answer: Answer) -> Answer:
+        """Return the answer about state: an output which only rises from run to run fails in any case."""
         drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
-        return self._check(CheckName.STATE, Answer.DEPENDS if drifts else answer)
+        return Answer.DEPENDS if drifts else answer
 
-    def _workers(self) -> Check:
+    def _workers(self) -> tuple[Check, ...]:
         """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
         sampler = self.sampler
         if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
-            return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
+            return self._checks(workers=Answer.NOT_ASKED)
         runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
         look = partial(_remote_look, self.mechanism, self.pair.data, sampler.seed)
         found: dict[int, list[Label] | None] = {}
@@ -276,14 +265,16 @@ class Hygiene:
             if len(found) > 1:
                 break
         streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
-        if len(found) < 2:
-            return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
-        return self._check(CheckName.WORKERS, Answer.PASSED if len(set(streams)) == len(streams) else Answer.DEPENDS)
+        return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
 
-    def _check(self, name: CheckName, answer: Answer) -> Check:
-        """Return a check that has the runs made since the last one."""
-        runs, self.spent = self.spent, 0
-        return Check(name, answer, runs)
+    def _checks(self, **answers: Answer) -> tuple[Check, ...]:
+        """Return checks by their names, of which the first has the runs made since earlier ones."""
+        spent, self.spent = self.spent, 0
+        return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
+
+
+def _passed(passed: bool) -> Answer:
+    return Answer.PASSED if passed else Answer.DEPENDS
 
 
 def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:

@@ -87,7 +87,8 @@ def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
 
 def _points(data: Any) -> Any:
     """Return the points that a dataset holds, as an array of numbers or a data frame."""
-    found = getattr(data, "points", data[0] if _has_points_first(data) else data)
+    first = isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2
+    found = getattr(data, "points", data[0] if first else data)
     if hasattr(found, "iloc"):
         return found
     try:
@@ -98,10 +99,6 @@ def _points(data: Any) -> Any:
         message = "{probe} cannot be derived from data of type {kind}: give points that predict takes, one a row"
         raise InputError(message, names=("probe",), kind=type(data).__qualname__)
     return points
-
-
-def _has_points_first(data: Any) -> bool:
-    return isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2
 
 
 def probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:
@@ -218,26 +215,19 @@ def ticking_clocks() -> Any:
 
     If they stood still, code that waits for one would wait for ever.
     """
-    return _changed(time, {name: _ticking(10**6 if name.endswith("_ns") else 1e-3) for name in CLOCKS})
+    steps = {name: 10**6 if name.endswith("_ns") else 1e-3 for name in CLOCKS}
+    return _changed(time, {name: map(step.__mul__, itertools.count(10**12)).__next__ for name, step in steps.items()})
 
 
 def other_process() -> Any:
     """Let the process have another id."""
-    return _changed(os, {"getpid": _still(os.getpid() + 1)})
+    other = os.getpid() + 1
+    return _changed(os, {"getpid": lambda: other})
 
 
 def _later(name: str) -> Callable[[], float]:
     clock, step = getattr(time, name), SHIFT * (10**9 if name.endswith("_ns") else 1)
     return lambda: clock() + step
-
-
-def _ticking(step: float) -> Callable[[], float]:
-    ticks = itertools.count(10**12)
-    return lambda: next(ticks) * step
-
-
-def _still(value: float) -> Callable[[], float]:
-    return lambda: value
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import Options
@@ -16,8 +17,7 @@ from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.unconditional import get_bound
-from dpaudit.clock import Clock
-from dpaudit.contract import Learner, MadePair, Pair, PrivacyClaim, Relation
+from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -25,7 +25,7 @@ from dpaudit.neighbours.own_data.pairs import own_data
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Budget", "Moves", "Request", "resolve_bound", "resolve_claim", "resolve_inputs", "showing"]
+__all__ = ["Budget", "Moves", "Request", "resolve_bound", "resolve_claim", "resolve_inputs"]
 
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
@@ -67,8 +67,7 @@ def resolve_inputs(
     given = {"pairs": pairs, "n": n, "bounds": bounds, "unit": unit}
     if data is not None:
         _check_data(source, given)
-        made = own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
-        return made.pairs, made.moves
+        return own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
     for name in ("bounds", "unit"):
         if given[name] is not None:
             message = "{" + name + "} belongs to {data}, which must be given too"
@@ -98,11 +97,6 @@ def _check_data(source: Any, given: Mapping[str, Any]) -> None:
         if given[name] is not None:
             message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
             raise InputError(message, names=(name, "data"))
-
-
-def showing(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Return pairs of which findings may show the inputs, also where these were made from data."""
-    return tuple(MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair for pair in pairs)
 
 
 def resolve_bound(options: Options) -> Bound:
@@ -247,39 +241,19 @@ class Request:
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        moves = self.moves is not None
-        return Budget.of(self.trials, len(self.pairs), local=moves, wide=self.wide, checks=self.check_runs)
-
-    @property
-    def own(self) -> bool:
-        """Whether the mechanism is declared to have randomness of its own."""
-        return self.options.randomness == "own"
-
-    @property
-    def wide(self) -> bool:
-        """Whether outputs hold rows of more numbers than scores can be fitted on."""
-        return self.width > 0
+        kind = {"local": self.moves is not None, "wide": self.width > 0}
+        return Budget.of(self.trials, len(self.pairs), **kind, checks=self.check_runs)
 
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state."""
-        return runs_a_side(self.trials, self.sampler.mechanism.batched, self.own)
+        return runs_a_side(self.trials, self.sampler.mechanism.batched, self.options.randomness == "own")
 
     @property
     def least_runs(self) -> int:
         """The least number of runs a side that can refute the claim at all: by one event that has all of the error."""
         claim = self.claim
         return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=self.verdict_gamma)
-
-    def _warnings(self, limits: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what a reader must know: what could not be learned, not be tried, or not be finished in time."""
-        same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
-        return (
-            *limits,
-            *(self.hygiene.warnings if self.hygiene else ()),
-            *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
-            *(self.clock.warnings if self.clock else ()),
-        )
 
     def finding(
         self,
@@ -293,6 +267,7 @@ class Request:
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`."""
         checks = self.hygiene.close() if self.hygiene else ()
+        same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
             pairs=self.pairs,
@@ -319,7 +294,12 @@ class Request:
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=self.claim.claim_id,
-            warnings=self._warnings(limits),
+            warnings=(
+                *limits,
+                *(self.hygiene.warnings if self.hygiene else ()),
+                *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
+                *(self.clock.warnings if self.clock else ()),
+            ),
             stopped=self.clock.stopped if self.clock else UNSET,
             **found,
         )

@@ -148,7 +148,6 @@ class Session:
         self.runs_used = self.bet = self.fitted = self.width = self.reduced = 0
         self.raised: Counter[str] = Counter()
         self.looks: list[Look] = []
-        self.unseen: tuple[str, ...] = ()
 
     @property
     def rejected(self) -> bool:
@@ -170,33 +169,32 @@ class Session:
 
     def run(self) -> Self:
         """Bet until the claim is refuted, the budget is spent, or the time is over."""
-        pilot = self._pilot()
+        self._pilot()
         while self.runs_used < self.runs and not self.rejected and not self.over(len(self.looks)):
-            bets = self._next(pilot)
+            bets = self._next()
             if not bets.discretizers:
-                self._fit(bets, pilot)
+                self._fit(bets)
             self._bet(bets)
         return self
 
-    def _pilot(self) -> Pilot:
+    def _pilot(self) -> None:
         """See from a few runs of the first pair whether outputs repeat and so can be cells as they are."""
         bets, size = self.bets[0], min(pilot_size(self.runs), held_runs(self.sampler))
         sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
         self._spend(bets, 2 * size)
-        pilot = Pilot.of(join(sides))
-        self.unseen, self.width = tuple(pilot.plan.unseen), pilot.width
-        if pilot.sufficient:
-            bets.restart(pilot.shared)
+        self.pilot = Pilot.of(join(sides))
+        self.unseen, self.width = tuple(self.pilot.plan.unseen), self.pilot.width
+        if self.pilot.sufficient:
+            bets.restart(self.pilot.shared)
             bets.remember(_counted(bets.discretizers, sides))
-        return pilot
 
-    def _next(self, pilot: Pilot) -> PairBets:
+    def _next(self) -> PairBets:
         """Return the pair to run next: one not seen yet, else the one furthest behind its share 1 / rank^2.
 
         Pairs are ranked by the growth they promise against the claim, then against the first epsilon not
         rejected.
         """
-        affordable = pilot.sufficient or self.runs - self.runs_used >= LEAST_FIT_BUDGET
+        affordable = self.pilot.sufficient or self.runs - self.runs_used >= LEAST_FIT_BUDGET
         for bets in self.bets:
             if bets.batches == 0 and (affordable or bets.discretizers):
                 return bets
@@ -234,10 +232,10 @@ class Session:
         count_observed(sampler, jobs, CountCells(tuple(bets.discretizers)), counted, self.raised)
         return counted
 
-    def _fit(self, bets: PairBets, pilot: Pilot) -> None:
+    def _fit(self, bets: PairBets) -> None:
         """Give a pair its discretizers: the pilot's, or the best scores fitted on runs not bet on."""
-        if pilot.sufficient:
-            bets.restart(pilot.shared)
+        if self.pilot.sufficient:
+            bets.restart(self.pilot.shared)
             return
         share = (WIDE_FIT_SHARE / 2 if self.width else FIT_SHARE) * self.runs / len(self.bets)
         left = (self.runs - self.runs_used) // 4
@@ -249,16 +247,16 @@ class Session:
         self._spend_fitting(bets, size)
         cut = max(1, size * 4 // 5)
         fitting, held = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
-        bets.restart(self._fitted(bets, pilot, fitting))
+        bets.restart(self._fitted(bets, fitting))
         counts = _counted(bets.discretizers, held)
         bets.remember(counts)
         probes = np.array([0.25, 0.5, 1.0]) * max(self.claim.epsilon, 0.1)
-        values = [bets.promise(i, probes, self.claim.delta) for i in range(len(bets.discretizers))]
-        best = sorted(sorted(range(len(values)), key=lambda i: (-values[i], i))[:FINALISTS])
+        values = [-bets.promise(i, probes, self.claim.delta) for i in range(len(bets.discretizers))]
+        best = sorted(sorted(range(len(values)), key=values.__getitem__)[:FINALISTS])
         bets.restart([bets.discretizers[i] for i in best])
         bets.remember([counts[i] for i in best])
 
-    def _fitted(self, bets: PairBets, pilot: Pilot, sides: list[Any]) -> list[Discretizer]:
+    def _fitted(self, bets: PairBets, sides: list[Any]) -> list[Discretizer]:
         """Return the discretizers that outputs of both sides suggest, and the pilot's own where these are not wide."""
         fitted = fitted_discretizers(
             *sides,
@@ -268,7 +266,7 @@ class Session:
             confirm=max(1, self.runs // 2),
             epsilon=self.claim.epsilon,
         )
-        own = [] if self.width else pilot.shared
+        own = [] if self.width else self.pilot.shared
         return [*own, *(Ranked.fit(base, *sides) for base in own), *fitted]
 
     def _reduce(self, bets: PairBets, runs: int) -> Reducer:
@@ -305,7 +303,11 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     what bets on one given event, of one pair that leads from the start, refute within all the runs allowed.
     """
     gamma, claim = request.gamma / 2, request.claim
-    allowed = max(LEAST_RUNS, _allowed(request) - 2 * request.check_runs)
+    pairs = len(request.pairs)
+    if 2 * request.trials * pairs < LEAST_RUNS:
+        least = -(-LEAST_RUNS // (2 * pairs))
+        raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
+    allowed = max(LEAST_RUNS, 2 * (request.trials * pairs - request.check_runs))
     time = {"over": request.clock.over} if request.clock else {}
     sampler = knowing(request.sampler, request.hygiene.shown()) if request.hygiene else request.sampler
     bits = request.options.float_bits
@@ -318,7 +320,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if found.width else able
     return request.finding(
-        Power.of_bets(MASSES[0], leading_pair_runs(promised, len(request.pairs)), claim, gamma),
+        Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma),
         Observations(found.bet, sum(bets.different() for bets in found.bets), found.raised),
         not_looked_at=found.unseen,
         limits=wide_limits(found.width, found.reduced),
@@ -326,7 +328,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,
         confirmation_trials=found.runs_used // 2,
-        pairs=len(request.pairs),
+        pairs=pairs,
         events=0,
         witness=Witness.of(best.index, best.pair, Direction.FORWARD, event),
         bound="betting",
@@ -336,13 +338,3 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         errors={"verdict": gamma, "epsilon_lower": gamma},
         scores=(),
     )
-
-
-def _allowed(request: Request) -> int:
-    """Return the runs allowed, both sides of all pairs together; raise `InputError` for too few to bet on."""
-    pairs = len(request.pairs)
-    allowed = 2 * request.trials * pairs
-    if allowed < LEAST_RUNS:
-        least = -(-LEAST_RUNS // (2 * pairs))
-        raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
-    return allowed

@@ -29,11 +29,10 @@ from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, Sampler, held_runs, knowing, learned_reducer, placing_runs
+from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, placing_runs
 
 __all__ = [
     "ROWS",
-    "Found",
     "PilotRuns",
     "count_runs",
     "reduce_outputs",
@@ -108,26 +107,27 @@ class PilotRuns:
     ----------
     pilot : Pilot
         What they suggest.
-    sampler : Sampler
-        The audit's, which now knows how wide outputs are.
     sides : mapping
         The outputs of both sides by the index of their pair.
     """
 
     pilot: Pilot
-    sampler: Sampler
     sides: Mapping[int, list[Any]]
 
 
-def run_pilot(request: Request) -> PilotRuns:
-    """Look at some outputs of a few pairs; one run a side of the first pair shows how many numbers they hold."""
+def run_pilot(request: Request) -> tuple[Request, PilotRuns]:
+    """Look at some outputs of a few pairs; one run a side of the first pair shows how many numbers they hold.
+
+    The request that is returned knows how wide outputs are.
+    """
     some = range(0, len(request.pairs), -(-len(request.pairs) // PILOT_PAIRS))
     first = request.sampler.sides(request.pairs[0], ("peek",), 1)
     sampler = knowing(request.sampler, first)
     runs = min(request.budget.pilot // len(some), held_runs(sampler))
     sides = {i: sampler.sides(request.pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
     sides[0] = [join(batches) for batches in zip(first, sides[0], strict=True)]
-    return PilotRuns(Pilot.of(join([side for pair in sides.values() for side in pair])), sampler, sides)
+    pilot = Pilot.of(join([side for pair in sides.values() for side in pair]))
+    return replace(request, sampler=sampler, width=pilot.width), PilotRuns(pilot, sides)
 
 
 def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
@@ -154,7 +154,7 @@ def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> 
 def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
     """Fit quick scores on some runs; of wide outputs half of them first choose the columns to look at."""
     reducer = None
-    if request.wide:
+    if request.width:
         reducer, used = reduce_outputs(candidate, runs)
         runs = max(1, runs - used)
     sides = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
@@ -182,39 +182,28 @@ LOCAL_PHASE = 100
 """The first local round's part of the address, above that of any round of halving: the best so far gets fresh runs."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """The most promising pair, how many pairs were tried, and how many events were compared to find it."""
-
-    candidate: Candidate
-    pairs: int
-    compared: int
-
-
-def search(request: Request, looked: PilotRuns) -> Found:
-    """Return the most promising pair.
+def search(request: Request, looked: PilotRuns) -> tuple[Candidate, int, int]:
+    """Return the most promising pair, how many pairs were tried, and how many events were compared to find it.
 
     In each of ceil(log2 pairs) rounds the surviving pairs share an equal part of the halving budget, and the half with
     the greater expected bound survives. Then, if variations of a pair are proposed, three rounds compare the best so
     far with them on equally many fresh runs.
     """
     budget, shared = request.budget, looked.pilot.shared
-    alive = [Candidate(i, pair, shared, looked.sampler) for i, pair in enumerate(request.pairs)]
+    alive = [Candidate(i, pair, shared, request.sampler) for i, pair in enumerate(request.pairs)]
     compared, pairs = 0, len(alive)
     rounds = math.ceil(math.log2(pairs))
     for _ in range(rounds):
         ranked, more = _ranked(request, alive, budget.halving // (rounds * len(alive)))
         alive, compared = ranked[: (len(alive) + 1) // 2], compared + more
     (winner,) = alive
-    for step in range(LOCAL_ROUNDS if request.moves and budget.local else 0):
+    for step in range(LOCAL_ROUNDS if budget.local else 0):
         nearby = request.moves(winner.pair, step) if request.moves else []
-        rivals = [Candidate(winner.index, winner.pair, shared, looked.sampler, LOCAL_PHASE + step)]
-        rivals += [
-            Candidate(pairs + i, pair, shared, looked.sampler, LOCAL_PHASE + step) for i, pair in enumerate(nearby)
-        ]
+        numbered = [(winner.index, winner.pair), *enumerate(nearby, pairs)]
+        rivals = [Candidate(i, pair, shared, request.sampler, LOCAL_PHASE + step) for i, pair in numbered]
         (winner, *_), more = _ranked(request, rivals, budget.local // (LOCAL_ROUNDS * len(rivals)))
         compared, pairs = compared + more, pairs + len(nearby)
-    return Found(winner, pairs, compared)
+    return winner, pairs, compared
 
 
 def _ranked(request: Request, candidates: Sequence[Candidate], runs: int) -> tuple[list[Candidate], int]:
@@ -249,7 +238,7 @@ def representation_event(request: Request, plan: LeafPlan, first: list[Any], sec
     first, second : list of two batches
         Training outputs of both sides: of the first the features are compared, on the second the cells counted.
     """
-    if request.options.float_bits or request.wide:
+    if request.options.float_bits or request.width:
         return None
     runs, claim = request.budget.confirmation, request.claim
     (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
@@ -288,16 +277,9 @@ def train(request: Request, looked: PilotRuns, candidate: Candidate) -> Candidat
         left -= _fit(request, looked, candidate, pilot, left)
     if left > 0:
         if len(candidate.discretizers) > LAST:
-            _keep_best(request, candidate)
+            candidate.keep([*by_promise(request, candidate, careful=True)[:LAST], *_refuting(request, candidate)])
         count_runs(request, [candidate], left)
     return candidate
-
-
-def _keep_best(request: Request, candidate: Candidate) -> None:
-    """Drop all discretizers but those that promise most, and the one whose event may refute the claim."""
-    kept = by_promise(request, candidate, careful=True)[:LAST]
-    kept += _refuting(request, candidate)
-    candidate.keep(list(dict.fromkeys(kept)))
 
 
 def _refuting(request: Request, candidate: Candidate) -> list[int]:
@@ -315,17 +297,17 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     runs first choose the columns to look at.
     """
     pair, index = candidate.pair, candidate.index
-    candidate.sampler, used, reducer = looked.sampler, 0, None
-    if request.wide:
+    candidate.sampler, used, reducer = request.sampler, 0, None
+    if request.width:
         reducer, used = reduce_outputs(candidate, training, pilot)
         pilot = []  # they have chosen the columns
     sampler, left = candidate.sampler, training - used
-    most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.wide else looked.sampler.numbers)))
+    most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.width else request.sampler.numbers)))
     runs = min(most, max(1, left // 2))
     first = sampler.sides(pair, ("fit", index), runs)
     if pilot:
         first = [join(batches) for batches in zip(pilot, first, strict=True)]
-    discrete = None if request.wide else looked.pilot.discretizer
+    discrete = None if request.width else looked.pilot.discretizer
     candidate.restart(_fitted(request, first, reducer, thorough=True, discrete=discrete))
     second = sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
     candidate.representation = representation_event(request, looked.pilot.plan, first, second)
@@ -345,9 +327,7 @@ def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:
     candidate.count_outputs(sides, 0, screen)
     promised = by_promise(request, candidate)
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
-    kept = [*promised[:FINALISTS], *separating[:FINALISTS]]
-    kept += _refuting(request, candidate)
-    candidate.keep(list(dict.fromkeys(kept)))
+    candidate.keep([*promised[:FINALISTS], *separating[:FINALISTS], *_refuting(request, candidate)])
     candidate.count_outputs(sides, screen, len(sides[0]))
 
 

@@ -88,10 +88,6 @@ class Counts:
                 f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}", parameter=name
             ) from None
 
-    def shaped(self, values: Array) -> Array:
-        """Return one value an event in the shape of the input."""
-        return values.reshape(self.shape)
-
 
 def check_level(gamma: float, name: str = "gamma") -> float:
     """Return an error probability in (0, 1), or raise `InputError`."""
@@ -119,7 +115,6 @@ def _check_range(name: str, values: Array, low: float, high: Any) -> None:
     if bad.any():
         allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
         raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}", parameter=name)
-
 
 
 class Bound(ABC):
@@ -165,7 +160,7 @@ class Bound(ABC):
         c = Counts.of(x, n1, y, n2, self.max_runs)
         level = None if gamma is None else check_level(gamma)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
-        return c.shaped(self._p_values(c, ratio, c.spread("delta", delta, 0, 1), level))
+        return self._p_values(c, ratio, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     def epsilon_lower(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
@@ -178,7 +173,7 @@ class Bound(ABC):
             For bad counts or parameters.
         """
         c, level = Counts.of(x, n1, y, n2, self.max_runs), check_level(gamma)
-        return c.shaped(self._epsilons(c, c.spread("delta", delta, 0, 1), level))
+        return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     @abstractmethod
     def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:

@@ -143,11 +143,6 @@ class Curve(Frozen, frozen=True):
     neighbour_trials: Size
     mu_lower: Amount
 
-    @classmethod
-    def of(cls, a: Array, b: Array, gamma: float, trials: int, neighbour_trials: int) -> Curve:
-        """Return the curve of the limits a and b, shape (K,), at level 1 - gamma."""
-        return cls(tuple(a.tolist()), tuple(b.tolist()), gamma, trials, neighbour_trials, _mu_lower(a, b))
-
     def __post_init__(self) -> None:
         a, b = self._limits
         if a.shape != b.shape or a.size == 0:
@@ -259,13 +254,9 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
                 f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}", parameter=name
             )
     each = level / (2 * len(counts.x))
-    return Curve.of(
-        upper_limit(counts.y, counts.n2, each),
-        upper_limit(counts.n1 - counts.x, counts.n1, each),
-        level,
-        int(trials),
-        int(neighbour_trials),
-    )
+    a, b = upper_limit(counts.y, counts.n2, each), upper_limit(counts.n1 - counts.x, counts.n1, each)
+    runs = int(trials), int(neighbour_trials)
+    return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b))
 
 
 def _mu_lower(a: Array, b: Array) -> float:

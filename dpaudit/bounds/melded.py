@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ __all__ = [
     "last_rejected",
     "log_density",
     "log_fall",
-    "log_peak",
     "mode",
     "window",
 ]
@@ -116,7 +114,10 @@ class _Search:
         run = np.where(known, (now - self.before[i]) / np.where(known, rise, 1), self.run[i])
         self.low[i], self.high[i], self.run[i] = low, high, run
         self.before[i], self.score_before[i] = now, score
-        self.t[i] = _inside(now + (goal - score) * run, low, high, halve=step >= 9 and step % 3 == 0)
+        guess = now + (goal - score) * run
+        good = (guess > np.maximum(low, 0)) & (guess < high) & (step < 9 or step % 3 > 0)
+        # Else the middle, and zero first where nothing was rejected yet.
+        self.t[i] = np.where(good, guess, np.where(low < 0, 0, 0.5 * (low + high)))
         narrow = (low >= 0) & (high - low <= resolution * (1 + low))
         return np.asarray((rejected & (score >= floor)) | narrow | (high <= 0))
 
@@ -124,13 +125,6 @@ class _Search:
 def _score(p: Array) -> Array:
     """Return the normal quantile of p: nearly linear in the parameter, so that secants are accurate."""
     return np.asarray(ndtri(np.clip(p, 1e-300, 1 - 1e-16)))
-
-
-def _inside(guess: Array, low: Array, high: Array, *, halve: bool) -> Array:
-    """Return the guess if it lies in the bracket, else its middle; zero first where nothing was rejected yet."""
-    fallback = np.where(low < 0, 0, 0.5 * (low + high))
-    good = (guess > np.maximum(low, 0)) & (guess < high)
-    return np.where(good & (not halve), guess, fallback)
 
 
 DROP = 44.0
@@ -158,26 +152,24 @@ def log_fall(a: Array, b: Array, dev: Array) -> Array:
         Deviations d in [-m, 1 - m].
     """
     total = np.maximum(a + b, 1)
-    up = np.maximum(dev * total / np.maximum(a, 1), -1)
-    down = np.maximum(-dev * total / np.maximum(b, 1), -1)
-    with np.errstate(divide="ignore"):
-        left = np.where(a > 0, a * np.log1p(np.where(a > 0, up, 0)), 0)
-        right = np.where(b > 0, b * np.log1p(np.where(b > 0, down, 0)), 0)
-    return left + right
+    # Rounding may lead a deviation beyond the end of the unit interval, where the density is 0.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left, right = (
+            k * np.log1p(np.maximum(d / np.maximum(k, 1), -1)) for k, d in ((a, dev * total), (b, -dev * total))
+        )
+    return np.asarray(np.where(a > 0, left, 0) + np.where(b > 0, right, 0))
 
 
-def log_peak(a: Array, b: Array) -> Array:
-    """Return ln f(m), by Stirling's formula with its correction: ln(n + 1) + ln Pr[Bin(n, a / n) = a], n = a + b."""
+def log_density(a: Array, b: Array, dev: Array) -> Array:
+    """Return ln f(m + d) of Beta(a + 1, b + 1); the error is near 1e-12 at a + b = 1e8 inside the window.
+
+    By Stirling's formula with its correction ln f(m) = ln(n + 1) + ln Pr[Bin(n, a / n) = a], n = a + b.
+    """
     n = a + b
     inner = (a > 0) & (b > 0)
     a1, b1, n1 = (np.where(inner, v, 1) for v in (a, b, n))
     at_mode = 0.5 * np.log(n1 / (a1 * b1)) - _HALF_LOG_2PI + _stirling(n1) - _stirling(a1) - _stirling(b1)
-    return np.log(n + 1) + np.where(inner, at_mode, 0)
-
-
-def log_density(a: Array, b: Array, dev: Array) -> Array:
-    """Return ln f(m + d) of Beta(a + 1, b + 1); the error is near 1e-12 at a + b = 1e8 inside the window."""
-    return log_peak(a, b) + log_fall(a, b, dev)
+    return np.log(n + 1) + np.where(inner, at_mode, 0) + log_fall(a, b, dev)
 
 
 def window(a: Array, b: Array) -> tuple[Array, Array]:
@@ -192,30 +184,13 @@ def window(a: Array, b: Array) -> tuple[Array, Array]:
     outer = np.stack([-m, 1 - m])
     inner = np.zeros_like(outer)
     whole = log_fall(a, b, outer) >= -DROP
-    fall = _inner_fall(a, b) if np.all((a > 0) & (b > 0)) else partial(log_fall, a, b)
     for _ in range(_HALVINGS):
         middle = 0.5 * (outer + inner)
-        fallen = fall(middle) < -DROP
+        fallen = log_fall(a, b, middle) < -DROP
         outer = np.where(fallen, middle, outer)
         inner = np.where(fallen, inner, middle)
     ends = np.where(whole, np.stack([-m, 1 - m]), outer)
     return ends[0], ends[1]
-
-
-def _inner_fall(a: Array, b: Array) -> Callable[[Array], Array]:
-    """Return `log_fall` of densities with a, b > 0, by the same operations, at deviations inside the unit interval.
-
-    Most of an audit of few runs is spent there.
-    """
-    total = a + b
-
-    def fall(dev: Array) -> Array:
-        # Rounding may lead a deviation beyond the end of the interval, where the density is 0.
-        with np.errstate(divide="ignore"):
-            up, down = (np.log1p(np.maximum(part, -1)) for part in (dev * total / a, -dev * total / b))
-        return np.asarray(a * up + b * down)
-
-    return fall
 
 
 def _stirling(k: Array) -> Array:

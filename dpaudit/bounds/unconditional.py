@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -240,11 +241,6 @@ def epsilon_limit(x: float, n1: float, y: float, n2: float, delta: float, height
             return -math.inf
     while reached(high):
         low, high, step = high, high + step, 2 * step
-    return _last(reached, low, high)
-
-
-def _last(reached: Callable[[float], bool], low: float, high: float) -> float:
-    """Return by bisection a point that is reached, within 1e-10 of the first that is not."""
     while high - low > 1e-10 * max(1.0, abs(low)):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if reached(middle) else (low, middle)
@@ -274,7 +270,6 @@ def _kl(p_hat: Array, p: Array) -> Array:
         miss = np.where(p_hat < 1, (1 - p_hat) * np.log1p(-gap / np.where(p_hat < 1, 1 - p_hat, 1)), 0)
     return np.asarray(np.maximum(-(hit + miss), 0.0))
 
-Boundary = Callable[[Array], Array]
 
 _LEVEL = 0.05
 """The level at which p-values are strongest where none is asked for."""
@@ -360,7 +355,9 @@ class Unconditional(Bound):
         height, tolerance, found = self._height(gamma), self._tolerance(gamma), []
         for x, n1, y, n2, d in zip(c.x, c.n1, c.y, c.n2, delta, strict=True):
             t = epsilon_limit(x, n1, y, n2, d, height)
-            edge = _at_least(x) if math.isinf(t) else _above(n1, n2, math.exp(t), d, height)
+            edge: Callable[[Array], Array] = partial(np.full_like, fill_value=x)
+            if not math.isinf(t):
+                edge = partial(region, n1=n1, n2=n2, ratio=math.exp(t), delta=d, height=height)
             found.append(Region.of(n1, y, n2, edge, theta=self.nuisance_error, tolerance=tolerance, floor=floor))
         return found
 
@@ -371,16 +368,6 @@ class Unconditional(Bound):
     def _tolerance(self, gamma: float) -> float:
         """Return by what fraction a p-value may be too large: near the level ln p moves by z a standard deviation."""
         return self.slack * max(float(ndtri(gamma)) ** 2, 0.5)
-
-
-def _above(n1: float, n2: float, ratio: float, delta: float, height: float) -> Boundary:
-    """Return the boundary of the outcomes whose deviance at (ratio, delta) is at least `height`."""
-    return lambda ys: region(ys, n1, n2, ratio, delta, height)
-
-
-def _at_least(x: float) -> Boundary:
-    """Return the boundary of the outcomes with at least x hits on the first side."""
-    return lambda ys: np.full_like(ys, x)
 
 
 def _tail(regions: Sequence[Region], ratio: Array, delta: Array) -> Array:

@@ -108,8 +108,7 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
     found = []
     for event, direction in proposed.values():
         counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
-        lower = counts.epsilon_lower("melded", delta, error)
-        found.append(Chosen(event, direction, lower))
+        found.append(Chosen(event, direction, counts.epsilon_lower("melded", delta, error)))
     best = max((one.lower for one in found), default=0.0)
     near = [one for one in found if one.lower >= WORTH * best > 0]
     return min(near, key=lambda one: (_complexity(one.event), -one.lower), default=None)
@@ -203,25 +202,23 @@ def _listed(
     parts: dict[Hashable, Any] = {}
     tallies: list[Counter[Hashable]] = [Counter(), Counter()]
     for outputs, tally in zip(sides, tallies, strict=True):
-        for output in outputs:
-            part = part_of(output, path)
-            cell = cell_of(part)
-            tally[cell] += 1
+        for part in (part_of(output, path) for output in outputs):
+            tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
     known = [cell for cell in known if parts[cell] is not MISSING and _can_be_listed(parts[cell])]
     counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
+    runs = np.array([len(outputs) for outputs in sides])
     for first in (0, 1):
         order = np.argsort(-np.log((counts[first] + 0.5) / (counts[1 - first] + 0.5)), kind="stable")[:MOST_LISTED]
         inside = np.cumsum(counts[:, order], axis=1)
-        runs = np.array([len(outputs) for outputs in sides])
         for complement in (False, True):
             hits = runs[:, None] - inside if complement else inside
             likelier = 1 - first if complement else first
             worth = _promised(hits[likelier], runs[likelier], hits[1 - likelier], runs[1 - likelier], delta)
             for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
                 event = listed_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
-                yield event, (Direction.FORWARD, Direction.BACKWARD)[likelier]
+                yield event, tuple(Direction)[likelier]
 
 
 def _can_be_listed(part: Any) -> bool:

@@ -103,7 +103,9 @@ def replay(
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
     given = None if pair is None else check_pairs([pair], None)[0]
     domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    known = _pair_of((certificate.data, certificate.neighbour), given, domain)
+    sides = (None, None) if given is None else (given.data, given.neighbour)
+    inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
+    known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
     runs = None if trials is None else read_integer("trials", trials, 10)
     event, made = certificate.event, certificate.counts
     if made is None or isinstance(event, Learned):
@@ -113,8 +115,7 @@ def replay(
     sampler = sampler_of(mechanism, seed, **running)
     most = max(made.runs, made.neighbour_runs) if runs is None else runs
     with followed(progress, 2 * most, "runs") as tell:
-        followable = replace(sampler, tell=tell)
-        counts = counted(followable, "replay", known, event, certificate.direction, most)
+        counts = counted(replace(sampler, tell=tell), "replay", known, event, certificate.direction, most)
     lower = counts.epsilon_lower(certificate.bound, certificate.delta, 1 - certificate.confidence)
     return _replay(certificate, lower, certificate.bound, counts, seed)
 
@@ -154,14 +155,8 @@ def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts |
     )
 
 
-def _pair_of(inputs: tuple[Input, Input], given: Pair | None, domain: Domain | None) -> Pair:
-    """Return the pair of a certificate; inputs that it does not hold are taken from the pair given."""
-    sides = (None, None) if given is None else (given.data, given.neighbour)
-    data, neighbour = (_input_of(stored, side, domain) for stored, side in zip(inputs, sides, strict=True))
-    return Pair(data, neighbour)
-
-
 def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
+    """Return an input of a certificate; one that it does not hold is taken from the pair given."""
     if isinstance(stored, Given):
         value = decode_value(stored.value, domain)
     elif given is None:

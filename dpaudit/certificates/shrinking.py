@@ -138,8 +138,8 @@ def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds 
     """
     yield start
     small = start
-    for found in _fewer(search, start.pair):
-        yield (small := found)
+    for small in _fewer(search, start.pair):
+        yield small
     while values and (changed := _simpler(search, small, bounds)) is not None:
         yield (small := changed)
 
@@ -169,11 +169,8 @@ def _fewer(search: Search, pair: Pair) -> Iterator[Small]:
 def _simpler(search: Search, small: Small, bounds: Bounds) -> Small | None:
     """Return the first pair with simpler values that refutes the claim."""
     limit = _complexity(small.pair)
-    for pair in _simpler_pairs(small.pair, bounds):
-        chosen = search.better(pair) if _complexity(pair) < limit else None
-        if chosen is not None:
-            return Small(pair, chosen)
-    return None
+    simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if _complexity(pair) < limit)
+    return next((Small(pair, chosen) for pair in simpler if (chosen := search.better(pair)) is not None), None)
 
 
 def _simpler_pairs(pair: Pair, bounds: Bounds) -> Iterator[Pair]:

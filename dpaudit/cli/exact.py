@@ -72,7 +72,7 @@ def exact(
         parameters=parameters,
         n=learner.n,
         relation=relation,
-        crafted=True if samples else None,
+        crafted=samples or None,
         enclosure=enclosure,
         compose=compose,
     )
@@ -85,11 +85,11 @@ def exact(
 class Search(NamedTuple):
     """The search: its climbs, and the samples that it visits."""
 
-    starts: Annotated[int, given("climbs from random samples (default: 8)", default=8)]
-    evaluations: Annotated[int, given("steps of a climb (default: 250)", default=250)]
-    most: Annotated[int, given("distinct examples in a sample (default: 4)", default=4)]
+    starts: Annotated[int, given("climbs from random samples", default=8)]
+    evaluations: Annotated[int, given("steps of a climb", default=250)]
+    most: Annotated[int, given("distinct examples in a sample", default=4)]
     relation: Relation
-    seed: Annotated[int, given("root of the search's randomness (default: 0)", default=0)]
+    seed: Annotated[int, given("root of the search's randomness", default=0)]
 
 
 class ShownSupremum(NamedTuple):

@@ -32,7 +32,7 @@ class Checking(NamedTuple):
         ),
     ]
     time_limit: Annotated[
-        float | None, given("stop a check after so long; its statement is undecided (default: none)", metavar="SECONDS")
+        float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
     ]
     json: Json
     out: Out

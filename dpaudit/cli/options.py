@@ -37,7 +37,7 @@ class given(NamedTuple):
     Attributes
     ----------
     help : str
-        What it is, with its default.
+        What it is; ends with its default in brackets where that is not `default` itself, or "none" for None.
     default : object
         Its default.
     metavar : str or None
@@ -69,7 +69,8 @@ class given(NamedTuple):
         if self.place:
             return click.Argument([name], metavar=self.place, nargs=-1 if several else 1, type=read)
         typed = [*(self.names or [f"--{name.replace('_', '-')}"]), name]
-        settings: dict[str, Any] = {"help": self.help, "default": self.default, "metavar": self.metavar}
+        usual = "" if "(default: " in self.help else f" (default: {'none' if self.default is None else self.default})"
+        settings: dict[str, Any] = {"help": self.help + usual, "default": self.default, "metavar": self.metavar}
         if plain is bool:
             settings |= {"is_flag": True, "default": bool(self.default)}
         elif several:
@@ -104,8 +105,7 @@ def _processes(text: str) -> int:
 
 def jobs(what: str, default: int) -> given:
     """Return the number of processes."""
-    text = f"{what}; {JOBS.help} (default: {default})"
-    return given(text, default, JOBS.metavar, names=("--jobs",), read=_processes)
+    return given(f"{what}; {JOBS.help}", default, JOBS.metavar, names=("--jobs",), read=_processes)
 
 
 def of(one: Option, help: str = "", default: Any = None) -> given:
@@ -165,15 +165,10 @@ Relation = Annotated[
     str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
 ]
 Seed = Annotated[int, of(SEED)]
-Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES} (default: none)", metavar="FILE")]
-ShownOut = Annotated[
-    str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)} (default: none)", metavar="FILE")
-]
+Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}", metavar="FILE")]
+ShownOut = Annotated[str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)}", metavar="FILE")]
 _Figure = Annotated[
-    str | None,
-    given(
-        f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure (default: none)", metavar="FILE"
-    ),
+    str | None, given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure", metavar="FILE")
 ]
 
 

@@ -32,10 +32,7 @@ def privacy(
     n_jobs: Annotated[int, jobs("processes", 1)],
     certificate: Annotated[
         str | None,
-        given(
-            "write the certificate of a violation too, with the pair and the event made simpler (default: none)",
-            metavar="FILE",
-        ),
+        given("write the certificate of a violation too, with the pair and the event made simpler", metavar="FILE"),
     ],
     shown: Shown,
 ) -> int:
@@ -77,19 +74,11 @@ def privacy(
         note_taken(entry, {"n": entry.instance.n})
         asked = replace(asked, n=entry.instance.n)
     with blamed(f"the audit of {entry.id}"):
-        result = perform(
-            Task(entry.id, parameters, asked), seed=seed, paths=shown.learners, n_jobs=n_jobs, progress=runs.progress
-        )
+        task = Task(entry.id, parameters, asked)
+        result = perform(task, seed=seed, paths=shown.learners, n_jobs=n_jobs, progress=runs.progress)
     source = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=seed)
-    _certify(
-        asked,
-        runs,
-        result,
-        built,
-        source if asked.pairs else lambda: None,
-        n=asked.n,
-        place=asked.pairs or "crafted pairs",
-    )
+    pairs = source if asked.pairs else lambda: None
+    _certify(asked, runs, result, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs")
     return show([result], seed, shown)
 
 
@@ -123,12 +112,10 @@ def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: _Runs) -> Res
         key = Task(named.id, {}, asked).key
         result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
         given = subject.place.find() if subject.place else None
-        _certify(
-            asked, runs, result, subject.mechanism,
-            lambda: subject.pairs() if asked.data else subject.arguments.get("pairs"), name=named.id,
-            strategy=given if is_strategy(given) else None, n=named.n if subject.place is None else None,
-            place=asked.data or asked.pairs or "crafted pairs",
-        )  # fmt: skip
+        about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
+        place = asked.data or asked.pairs or "crafted pairs"
+        pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
+        _certify(asked, runs, result, subject.mechanism, pairs, name=named.id, place=place, **about)
     return result
 
 
@@ -153,16 +140,8 @@ def _certify(
     if finding.verdict != Verdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
         return
-    made = certificates.make(
-        finding,
-        pairs(),
-        mechanism=mechanism,
-        float_bits=arguments.float_bits,
-        n_jobs=runs.n_jobs,
-        include_data=arguments.include_data,
-        progress=runs.progress,
-        **{name: getattr(arguments, name) for name in RUNNING} | about,
-    )
+    about |= {name: getattr(arguments, name) for name in (*RUNNING, "float_bits", "include_data")}
+    made = certificates.make(finding, pairs(), mechanism=mechanism, n_jobs=runs.n_jobs, progress=runs.progress, **about)
     made.write(path)
     checked = f"python -m dpaudit.verify_certificate {path}"
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)

@@ -35,12 +35,9 @@ class Replaying(NamedTuple):
     ]
     data: Annotated[
         str | None,
-        given(
-            "the dataset that was audited, if the certificate names inputs by recipe and digest (default: none)",
-            metavar="FILE",
-        ),
+        given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
     ]
-    bounds: Annotated[str | None, given("as in the audit of --data (default: none)", metavar="LOW,HIGH")]
+    bounds: Annotated[str | None, given("as in the audit of --data", metavar="LOW,HIGH")]
     unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
     running: Annotated[dict[str, Any], Declared((*RUNNING, "randomness"))]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
@@ -126,8 +123,8 @@ def _made(certificate: certificates.Certificate, asked: Replaying) -> list[Any]:
     """Return the pairs that the audit made of the data."""
     from dpaudit.contract import Relation
     from dpaudit.neighbours.own_data.columns import bounds_of_text
-    from dpaudit.neighbours.own_data.files import read_dataset
     from dpaudit.neighbours.own_data.pairs import neighbours_of
+    from dpaudit.neighbours.own_data.tables import read_dataset
 
     relation = certificate.relation or Relation.ADD_REMOVE_ONE
     bounds = bounds_of_text(asked.bounds)

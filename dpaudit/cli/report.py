@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from dpaudit.cli.audits import check_out, rendered, show_plain, suffix_of, terminal_text
 from dpaudit.cli.command import command
-from dpaudit.cli.options import (
-    FORMS,
-    PLAIN,
-    AllowNoEvidence,
-    Color,
-    Json,
-    ShownPlain,
-    Verbose,
-    argument,
-    given,
-    jobs,
-)
+from dpaudit.cli.options import FORMS, PLAIN, AllowNoEvidence, Color, Json, ShownPlain, Verbose, argument, given, jobs
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 
 if TYPE_CHECKING:
@@ -90,7 +79,7 @@ def show_faults(run: Run, found: Outcome) -> None:
 class Verifying(NamedTuple):
     """What is verified, beyond the run itself."""
 
-    again: Annotated[int | None, given("do K tasks again (default: none)", metavar="K")]
+    again: Annotated[int | None, given("do K tasks again", metavar="K")]
     total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")]
     n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)]
 

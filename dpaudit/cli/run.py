@@ -49,7 +49,7 @@ class Running(NamedTuple):
             default="default",
         ),
     ]
-    out: Annotated[str, given("where to (default: reports/latest)", metavar="DIR", default="reports/latest")]
+    out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
     resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
     timeout: Timeout
     time_limit: TimeLimit
@@ -58,8 +58,7 @@ class Running(NamedTuple):
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
     backend: Annotated[
-        str,
-        given("how joblib spreads them (default: loky)", choices=["loky", "threading", "sequential"], default="loky"),
+        str, given("how joblib spreads them", choices=["loky", "threading", "sequential"], default="loky")
     ]
     learners: Learners
 
@@ -136,19 +135,12 @@ def run(asked: Running, shown: ShownRun) -> int:
 
 def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
-    from dpaudit.engine.execute import Listener, Progress, TaskFailed, TaskFinished, execute
-    from dpaudit.engine.records import Failure
-    from dpaudit.jsonable import jsonable
-
-    tasks = {task.key: task for task in plan.tasks}
+    from dpaudit.engine.execute import Listener, Progress, execute
+    from dpaudit.engine.records import Failure, Result
 
     def keep(event: RunEvent) -> None:
-        if isinstance(event, TaskFinished):
-            store.append(event.record)
-        elif isinstance(event, TaskFailed):
-            task = tasks[event.task]
-            given = {"learner": task.learner, "parameters": jsonable(task.parameters), "arguments": task.arguments}
-            store.fail(Failure(task=task.key, **given, error=event.error))
+        if isinstance(event, Result | Failure):
+            store.append(event)
 
     listeners: list[Listener] = [keep] if shown.quiet else [keep, Progress(sys.stderr)]
     try:

@@ -27,9 +27,9 @@ _Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the
 class Search(NamedTuple):
     """The search of the worst case."""
 
-    starts: Annotated[int, given("proposals from which to climb (default: 3)", default=3)]
-    moves: Annotated[int, given("moves of each climb (default: 100)", default=100)]
-    draws: Annotated[int, given("the most samples at one n (default: 4000)", default=4000)]
+    starts: Annotated[int, given("proposals from which to climb", default=3)]
+    moves: Annotated[int, given("moves of each climb", default=100)]
+    draws: Annotated[int, given("the most samples at one n", default=4000)]
 
 
 @command(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import audit, find_learner, note_taken
 from dpaudit.cli.command import command
 from dpaudit.cli.options import Parameters, Seed, Shown, argument, given, jobs, of
 from dpaudit.errors import InputError
-
-if TYPE_CHECKING:
-    from dpaudit.engine.arguments import UtilityArguments
 
 __all__ = ["utility"]
 
@@ -28,7 +25,7 @@ class Cases(NamedTuple):
         int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
     ]
     distribution: Annotated[
-        str, given("uniform, the number of a hard case, or all hard cases (default: all)", metavar="D", default="all")
+        str, given("uniform, the number of a hard case, or all hard cases", metavar="D", default="all")
     ]
     setting: Annotated[
         str | None,
@@ -50,7 +47,7 @@ class Cases(NamedTuple):
 @command("utility", "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all")
 def utility(
     asked: Cases,
-    trials: Annotated[int, given("runs for each case (default: 1000)", 1_000)],
+    trials: Annotated[int, given("runs for each case", 1_000)],
     confidence: Annotated[float, of(OPTIONS["confidence"])],
     seed: Seed,
     n_jobs: Annotated[int, jobs("processes", 1)],
@@ -83,45 +80,23 @@ def utility(
             example.alpha if asked.alpha is None else asked.alpha,
             example.beta if asked.beta is None else asked.beta,
         )
-    tasks = utility_tasks(
-        entry,
-        learner,
-        trials=trials,
-        confidence=confidence,
-        parameters=parameters,
-        alpha=asked.alpha,
-        beta=asked.beta,
-        n=asked.n,
-        concept=asked.concept,
-        cases=cases,
-        settings=settings,
-        noise=asked.noise,
-    )
+    given = {name: getattr(asked, name) for name in ("alpha", "beta", "n", "concept", "noise")}
+    given |= {"trials": trials, "confidence": confidence}
+    tasks = utility_tasks(entry, learner, parameters=parameters, cases=cases, settings=settings, **given)
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
     growing = [(task, replace(task.arguments, most=asked.most)) for task in tasks
                if isinstance(task.arguments, UtilityArguments)]  # fmt: skip
     first = growing[0][1]
     note_taken(entry, {name: getattr(first, name) for name in ("alpha", "beta") if getattr(asked, name) is None})
-    options = _options(asked, first) | {"confidence": confidence, "seed": seed}
+    options = {name: getattr(first, name) for name in ("alpha", "beta", "n", "trials", "most")}
+    options["n"] = asked.n if asked.setting == "all" else first.n  # each setting has an n of its own
+    options["setting"] = asked.setting or first.setting
+    options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
+    options |= {"confidence": confidence, "seed": seed}
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
     chosen = [Task(task.learner, task.parameters, arguments) for task, arguments in growing]
     return audit(chosen, shown, seed=seed, n_jobs=n_jobs, repeat=repeat)
-
-
-def _options(asked: Cases, first: UtilityArguments) -> dict[str, Any]:
-    """Return the options that repeat an audit of all its cases, from the arguments of the first."""
-    return {
-        "alpha": first.alpha,
-        "beta": first.beta,
-        "n": asked.n if asked.setting == "all" else first.n,  # each setting has an n of its own
-        "trials": first.trials,
-        "most": first.most,
-        "setting": asked.setting or first.setting,
-        "concept": asked.concept,
-        "distribution": asked.distribution,
-        "noise": asked.noise,
-    }
 
 
 def _cases(distribution: str) -> list[int | None] | None:

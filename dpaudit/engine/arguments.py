@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 from msgspec.structs import force_setattr
@@ -25,7 +25,10 @@ __all__ = [
 class _Arguments(Frozen, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """Base of the arguments of a task; what has its default is not stored, so that a key outlives new arguments."""
 
-    kind: ClassVar[str]
+    @property
+    def kind(self) -> str:
+        """The kind of the task."""
+        return str(self.__struct_config__.tag)
 
 
 class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
@@ -45,7 +48,6 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
         The number of runs to compose.
     """
 
-    kind: ClassVar[str] = "exact"
     n: int
     relation: Relation
     samples: Literal["all", "crafted"]
@@ -78,8 +80,6 @@ def with_options(base: type[Struct], name: str, doc: str, module: str, **others:
 
 
 class _PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
-    kind: ClassVar[str] = "privacy"
-
     def __post_init__(self) -> None:
         # Defaults are left out by identity, which a text loses on its way to another process.
         for name, one in OPTIONS.items():
@@ -128,7 +128,6 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
         In the setting "agnostic", instead of the case's own noise.
     """
 
-    kind: ClassVar[str] = "utility"
     role: Literal["claim", "ladder"]
     case: str
     case_index: int | None
@@ -155,7 +154,6 @@ class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
         Seconds after which the check is stopped.
     """
 
-    kind: ClassVar[str] = "ledger"
     statement: str
     time_limit: float | None = None
 
@@ -171,7 +169,6 @@ class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):
         Outputs that are drawn.
     """
 
-    kind: ClassVar[str] = "picture"
     n: int
     runs: int
 

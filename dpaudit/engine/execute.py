@@ -8,14 +8,15 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TextIO
+from typing import Any, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
 from dpaudit.engine.outcome import word
 from dpaudit.engine.perform import perform
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import Failure, Result
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import DpauditError, place_of
+from dpaudit.jsonable import jsonable
 from dpaudit.progress import Line
 from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
@@ -28,10 +29,9 @@ __all__ = [
     "RunEvent",
     "RunFinished",
     "RunStarted",
-    "TaskFailed",
-    "TaskFinished",
     "execute",
 ]
+
 
 @dataclass(frozen=True)
 class RunStarted:
@@ -42,32 +42,15 @@ class RunStarted:
 
 
 @dataclass(frozen=True)
-class TaskFinished:
-    """A task ended with a finding."""
-
-    task: str
-    record: Result
-
-
-@dataclass(frozen=True)
-class TaskFailed:
-    """A task raised, or killed its worker process; nothing is known about its learner."""
-
-    task: str
-    error: str
-
-
-@dataclass(frozen=True)
 class RunFinished:
     """A run is over: every task ended, or the user interrupted it."""
 
-    failed: int
     interrupted: bool = False
 
 
-RunEvent = RunStarted | TaskFinished | TaskFailed | RunFinished
+RunEvent = RunStarted | Result | Failure | RunFinished
+"""An event; a task that ends is reported by its record."""
 Listener = Callable[[RunEvent], None]
-_Call = Callable[[], TaskFinished | TaskFailed]
 
 BACKENDS = ("loky", "threading", "sequential")
 
@@ -114,7 +97,7 @@ def execute(
     read_choice("backend", backend, BACKENDS)
     check_jobs(n_jobs)
     load(paths)
-    todo = {task.key: partial(_attempt, task, seed, paths) for task in tasks if task.key not in done}
+    todo = {task.key: task for task in tasks if task.key not in done}
 
     def report(event: RunEvent) -> None:
         for listener in listeners:
@@ -125,32 +108,42 @@ def execute(
     failed = 0
     report(RunStarted(len(tasks), len(tasks) - len(todo)))
     try:
-        with closing(_events(todo, n_jobs, "sequential" if alone else backend)) as events:  # now: it ends the workers
-            for event in events:
-                failed += isinstance(event, TaskFailed)
-                report(event)
+        records = _records(todo, seed, paths, n_jobs, "sequential" if alone else backend)
+        with closing(records):  # now: it ends the workers
+            for record in records:
+                failed += isinstance(record, Failure)
+                report(record)
     except KeyboardInterrupt:
-        report(RunFinished(failed, interrupted=True))
+        report(RunFinished(interrupted=True))
         raise
-    report(RunFinished(failed))
+    report(RunFinished())
     return failed
 
 
-def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> TaskFinished | TaskFailed:
+def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
     """Perform a task; whatever it raises, except an interrupt, is the task's failure and not the run's.
 
     That includes an exit: a learner that calls ``sys.exit(0)`` must not end the run with the status of a clean one.
     """
     try:
-        return TaskFinished(task.key, perform(task, seed=seed, paths=paths))
+        return perform(task, seed=seed, paths=paths)
     except DpauditError as error:
-        return TaskFailed(task.key, f"{type(error).__name__}: {error}")
+        return _failure(task, f"{type(error).__name__}: {error}")
     except (Exception, SystemExit) as error:
-        return TaskFailed(task.key, f"{type(error).__name__}: {error} ({place_of(error)})")
+        return _failure(task, f"{type(error).__name__}: {error} ({place_of(error)})")
 
 
-def _events(calls: Mapping[str, _Call], n_jobs: int, backend: str) -> Generator[TaskFinished | TaskFailed]:
-    """Yield the event of each task as it ends."""
+def _failure(task: Task, error: str) -> Failure:
+    """Return the record of a task that failed."""
+    given: dict[str, Any] = {"learner": task.learner, "parameters": jsonable(task.parameters)}
+    return Failure(task=task.key, **given, arguments=task.arguments, error=error)
+
+
+def _records(
+    tasks: Mapping[str, Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str
+) -> Generator[Result | Failure]:
+    """Yield the record of each task as it ends."""
+    calls = {key: partial(_attempt, task, seed, paths) for key, task in tasks.items()}
     if backend == "sequential":
         yield from (call() for call in calls.values())
     elif backend == "threading" or not can_fork():
@@ -159,7 +152,8 @@ def _events(calls: Mapping[str, _Call], n_jobs: int, backend: str) -> Generator[
         from joblib import effective_n_jobs
 
         for key, ended in apart(calls, effective_n_jobs(n_jobs)):
-            yield TaskFailed(key, f"WorkerDied: the task {ended}") if isinstance(ended, DpauditError) else ended
+            fault = f"WorkerDied: the task {ended}"
+            yield _failure(tasks[key], fault) if isinstance(ended, DpauditError) else ended
 
 
 _CONTROLS = "on controls"
@@ -210,8 +204,8 @@ class Progress:
             self._shown.keep(self._done, self._total, self._sums(), before)
         else:
             self._done += 1
-            self._counts["failed" if isinstance(event, TaskFailed) else self._counted(event.record)] += 1
-            learner = "" if isinstance(event, TaskFailed) else event.record.learner
+            self._counts["failed" if isinstance(event, Failure) else self._counted(event)] += 1
+            learner = "" if isinstance(event, Failure) else event.learner
             self._shown(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
 
     def _counted(self, record: Result) -> str:

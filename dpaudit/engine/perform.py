@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import re
 import shlex
 import signal
 import threading
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -197,7 +197,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
             # The public names stand above the engine, which passes them on by name and uses none of them.
             evidence = statement.check(import_module("dpaudit"))
     except _OutOfTime as ended:
-        templates, stopped_in = ("", "", ""), ended.part(statement.check)  # there are no numbers to fill in
+        templates, stopped_in = ("", "", ""), _stopped_part(ended, statement.check)  # there are no numbers to fill in
         evidence = Evidence("undecided", f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
@@ -246,29 +246,15 @@ def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> 
 
 
 class _OutOfTime(BaseException):
-    """The time is over. Not an `Exception`, so that no handler of other errors keeps the computation going.
+    """The time is over. Not an `Exception`, so that no handler of other errors keeps the computation going."""
 
-    Attributes
-    ----------
-    frame : frame or None
-        What ran when the time was over.
-    """
 
-    def __init__(self, frame: FrameType | None) -> None:
-        super().__init__("the time is over")
-        self.frame = frame
-
-    def part(self, check: Any) -> str:
-        """Return the line of the check's file that was being executed; outside of the file, the innermost line."""
-        code = getattr(check, "__code__", None)
-        frame = self.frame
-        while frame is not None and (code is None or frame.f_code.co_filename != code.co_filename):
-            frame = frame.f_back
-        frame = frame or self.frame
-        if frame is None:
-            return "an unknown place"
-        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-        return f"{frame.f_code.co_name}, line {frame.f_lineno}: {line}"
+def _stopped_part(ended: _OutOfTime, check: Any) -> str:
+    """Return the line of the check's file that was being executed; outside of the file, the innermost line."""
+    *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
+    file = getattr(getattr(check, "__code__", None), "co_filename", None)
+    part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
+    return f"{part.name}, line {part.lineno}: {part.line}"
 
 
 @contextmanager
@@ -287,8 +273,8 @@ def _time_limited(seconds: float | None) -> Iterator[None]:
         message = "{time_limit} needs the main thread of a process on a POSIX system"
         raise InputError(message, names=("time_limit",), value=seconds)
 
-    def stop(_: int, frame: FrameType | None) -> None:
-        raise _OutOfTime(frame)
+    def stop(_: int, __: FrameType | None) -> None:
+        raise _OutOfTime
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -10,10 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import CONFIDENCE, read_choice
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.options import OPTIONS
-from dpaudit.clock import Clock
 from dpaudit.contract import HasLaw, Learner, Pictured
-from dpaudit.engine.arguments import UtilityArguments
+from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import (
     Task,
@@ -21,7 +21,6 @@ from dpaudit.engine.tasks import (
     ledger_task,
     offered_settings,
     picture_task,
-    privacy_task,
     utility_tasks,
 )
 from dpaudit.errors import InputError
@@ -30,6 +29,7 @@ from dpaudit.running.isolated import Timeout
 from dpaudit.utility.interval import is_vacuous
 
 __all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -133,8 +133,9 @@ def _plan_one(
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
-        task = privacy_task(entry, trials=trials, confidence=confidence, curve=not bets, sequential=bets, **limits)
-        tasks.append(task)
+        chosen = {"trials": trials, "confidence": confidence, "curve": not bets, "sequential": bets, **limits}
+        arguments = PrivacyArguments(n=entry.instance.n, **chosen)
+        tasks.append(Task(entry.id, entry.instance.parameters, arguments))
     if entry.fault is not None and not tasks:
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:
@@ -180,9 +181,7 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
             else:
                 possible.append(setting)
         trials, fixed, growth = work.utility_trials, work.fixed_trials, work.utility_growth
-        tasks += utility_tasks(
-            entry, learner, trials=trials, fixed_trials=fixed, more=growth, settings=possible, **at
-        )
+        tasks += utility_tasks(entry, learner, trials=trials, fixed_trials=fixed, more=growth, settings=possible, **at)
         tasks += ladders
     return tasks, notes
 

@@ -341,7 +341,6 @@ class Run(Frozen, frozen=True):
         return self.total or str(self.header.state)
 
 
-
 _MOST = 4
 _LONGEST = 60
 

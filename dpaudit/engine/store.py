@@ -78,18 +78,11 @@ class Store:
             os.truncate(path, stored.whole)
         return cls(path, replace(stored.header, state=State.OPEN), done)
 
-    def append(self, result: Result) -> None:
-        """Write one result and wait until it is on the disk."""
-        self._add(result)
-        self.done.add(result.task)
-
-    def fail(self, failure: Failure) -> None:
-        """Write a task that failed; it is not done, and a resumed run tries it again."""
-        self._add(failure)
-
-    def _add(self, record: Result | Failure) -> None:
-        line = write_line(replace(record, index=self._index[record.task]), self._digest)
-        append_line(self.path, line)
+    def append(self, record: Result | Failure) -> None:
+        """Write a record and wait until it is on the disk; a task that failed is not done, so a resume repeats it."""
+        append_line(self.path, write_line(replace(record, index=self._index[record.task]), self._digest))
+        if isinstance(record, Result):
+            self.done.add(record.task)
 
     def finish(self) -> None:
         """Seal the run: put the lines into the order of the plan, chain them, and end them with the total.

@@ -11,13 +11,12 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, Relation, UtilityClaim
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, Relation
 from dpaudit.engine.arguments import (
     Arguments,
     ExactArguments,
     LedgerArguments,
     PictureArguments,
-    PrivacyArguments,
     UtilityArguments,
 )
 from dpaudit.errors import InputError
@@ -34,8 +33,6 @@ __all__ = [
     "ledger_task",
     "offered_settings",
     "picture_task",
-    "privacy_task",
-    "utility_target",
     "utility_tasks",
 ]
 
@@ -111,24 +108,6 @@ def exact_task(
     return Task(entry.id, instance.parameters if parameters is None else parameters, arguments)
 
 
-def privacy_task(
-    entry: Entry,
-    *,
-    trials: int,
-    confidence: float,
-    parameters: Mapping[str, Any] | None = None,
-    n: int | None = None,
-    **options: Any,
-) -> Task:
-    """Return the task of the black-box audit; `options` are as for `audit_privacy`, None and False stand for none."""
-    chosen = {name: value for name, value in options.items() if value is not None}
-    if "relation" in chosen:
-        chosen["relation"] = Relation.parse(chosen["relation"])
-    size = entry.instance.n if n is None else n
-    arguments = PrivacyArguments(n=size, trials=trials, confidence=confidence, **chosen)
-    return Task(entry.id, entry.instance.parameters if parameters is None else parameters, arguments)
-
-
 def ledger_task(entry: StatementEntry, time_limit: float | None = None) -> Task:
     """Return the task that checks a statement."""
     return Task(entry.id, {}, LedgerArguments(statement=entry.statement.statement, time_limit=time_limit))
@@ -150,18 +129,12 @@ def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]
     """
     named = tuple(learner.settings) if isinstance(learner, HasSettings) else None
     if named is None:
-        target = utility_target(learner, alpha, beta)
-        return () if target is None else (target.setting,)
+        claim = stated_claim(learner, alpha, beta)
+        return () if claim is None else (claim.setting,)
     for setting in named:
         if setting not in SETTINGS:
             raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
     return named
-
-
-def utility_target(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
-    """Return the claim of the learner's theorem for alpha and beta; None if it has none in that setting."""
-    claim = stated_claim(learner, alpha, beta, setting)
-    return claim if claim is None or setting in (None, claim.setting) else None
 
 
 def utility_tasks(
@@ -273,11 +246,13 @@ def _size(
 ) -> tuple[int, str, int | None]:
     """Return the sample size and the setting, the theorem's unless given, and the theorem's sample size, if any."""
     try:
-        target = utility_target(learner, alpha, beta, setting)
+        target = stated_claim(learner, alpha, beta, setting)
     except InputError:
         # The theorem may not reach this alpha and beta; at the user's own n the audit still makes sense.
         if n is None:
             raise
+        target = None
+    if target is not None and setting not in (None, target.setting):
         target = None
     if n is None and target is None:
         where = "" if setting is None else f" in the setting {setting!r}"

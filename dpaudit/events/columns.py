@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,23 +192,19 @@ def _numeric(leaf: Leaf, batches: Sequence[Any]) -> Leaf:
     if leaf.reader not in (readers.text, readers.octets):
         return leaf
     values = [value for batch in batches for value in leaf.read(batch)[0]]
-    return Leaf(leaf.path, TextNumbers(readers.Categories.fit(None, values, TEXTS)), leaf.name)
-
-
-def _hashed(value: Any) -> Any:
-    return bytes(value) if isinstance(value, bytearray | memoryview) else value
+    return Leaf(leaf.path, TextNumbers(leaf.reader, readers.Categories.fit(None, values, TEXTS)), leaf.name)
 
 
 @dataclass(frozen=True)
 class TextNumbers:
     """Reads which known text or bytes a value is, and its length."""
 
+    reader: Callable[[Any], Any]
     known: readers.Categories
 
     def __call__(self, values: Sequence[Any]) -> Matrix:
         """Return the rows (number of the text, length)."""
-        plain = type(values) is list and set(map(type, values)) <= {str, bytes}
-        listed = values if plain else list(map(_hashed, values))
+        listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))
         return np.stack([self.known(listed), lengths], axis=1).astype(np.float64)
 

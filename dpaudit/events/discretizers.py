@@ -291,7 +291,9 @@ class Pilot:
         """Return what a batch of outputs of both sides suggests."""
         if isinstance(outputs, np.ndarray) and outputs[:1].size > MOST_COMPARED:
             return cls(None, False, LeafPlan.of(outputs))
-        found: Discretizer = _packed(outputs) or Identity()
+        rows = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2
+        # Rows of integers that fit into one integer each are packed.
+        found: Discretizer = (PackedRows.of(outputs, 2**62 - 1) if rows else None) or Identity()
         counts = Counter(canonical(cell) for cell in found(outputs))
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
@@ -306,9 +308,3 @@ class Pilot:
     def shared(self) -> list[Discretizer]:
         """The discretizer as a list, empty where there is none."""
         return [self.discretizer] if self.discretizer else []
-
-
-def _packed(outputs: Any) -> PackedRows | None:
-    """Return a discretizer of rows of integers that fit into one integer each, or None."""
-    rows = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2
-    return PackedRows.of(outputs, 2**62 - 1) if rows else None

@@ -222,31 +222,19 @@ def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterat
     if confirm is None or min(map(len, rows)) < 2 * TRIED_ROWS:
         yield from SLOW_FITS
         return
-    fitted, fresh = _tried(rows)
+    fitted, fresh = [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
     naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
     for fit, name in SLOW_FITS:
-        if naive <= CLEAR or _slow_promise(fit, rows, confirm) > naive - TRIED_SLACK:
+        if naive <= CLEAR or _promised(fit(*fitted), fresh, confirm) > naive - TRIED_SLACK:
             yield fit, name
-
-
-def _slow_promise(fit: Fit, rows: Sequence[Array], confirm: int) -> float:
-    """Return what a classifier promises that was fitted on the same rows."""
-    fitted, fresh = _tried(rows)
-    return _promised(fit(*fitted), fresh, confirm)
-
-
-def _tried(rows: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-    return [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
 
 
 def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
     """Return what the best half-line of a score promises."""
     left, right = (score(side) for side in fresh)
     edges = quantile_edges(np.concatenate([left, right]))
-    counts = [
-        np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1) for side in (left, right)
-    ]
-    data, neighbour = (side.astype(np.float64)[None] for side in counts)
+    cells = (np.searchsorted(edges, side, side="right") for side in (left, right))
+    data, neighbour = (np.bincount(side, minlength=len(edges) + 1).astype(np.float64) for side in cells)
     return best_promise(data, neighbour, confirm)
 
 

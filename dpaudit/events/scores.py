@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
@@ -200,7 +199,8 @@ class Patterns(Score):
         coded: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> Patterns:
         data, neighbour = sides
-        groups = [_groups(_which(codes, code), len(codes)) for code in coded]
+        each = [_which(codes, code) for code in coded]
+        groups = [[np.flatnonzero(which == i) for i in range(len(codes))] for which in each]
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
         tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
@@ -257,11 +257,6 @@ def _which(codes: NDArray[np.int64], code: NDArray[np.int64]) -> NDArray[np.intp
     return which
 
 
-def _groups(which: NDArray[np.intp], patterns: int) -> list[NDArray[np.intp]]:
-    """Return the rows of each pattern."""
-    return [np.flatnonzero(which == i) for i in range(patterns)]
-
-
 def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
     """Return the score of the scalars that a pattern leaves open, and which columns they are in."""
     if min(len(data), len(neighbour)) < TABLE_RUNS:
@@ -269,8 +264,6 @@ def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[Nai
     free = np.flatnonzero(_others(atoms, data[:1])[0])
     return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free) if len(free) else None
 
-
-Matrix = NDArray[np.float64]
 
 TREE_ROWS = 50_000
 """Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
@@ -280,19 +273,14 @@ TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
 
 @cache
 def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    """Keep a fit on one thread: threads that wait for each other in a spin cost far more than they save.
+    """Return what keeps a fit on one thread: threads that wait for each other in a spin cost far more than they save.
 
     On a machine that others use, the product of matrices in a regression took a hundred times as long on two threads;
     and its last digits, which depend on the number of threads, are the same everywhere.
     """
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1)
-    return limit
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,18 +290,18 @@ class Classifier(Score):
     model: Any
     slow = True
 
-    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+    def __call__(self, rows: Array) -> Array:
         """Return the score of each row."""
-        with _one_thread():
+        with _controller().limit(limits=1):
             return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
 
 
-def _rows(data: Matrix, neighbour: Matrix) -> tuple[Matrix, NDArray[np.int8]]:
+def _rows(data: Array, neighbour: Array) -> tuple[Array, NDArray[np.int8]]:
     labels = np.concatenate([np.ones(len(data), np.int8), np.zeros(len(neighbour), np.int8)])
     return np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels
 
 
-def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
+def boosting(data: Array, neighbour: Array) -> Classifier:
     """Fit gradient-boosted trees: any interaction, given enough runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -329,12 +317,12 @@ def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
         random_state=0,
     )
     pooled, labels = _rows(data, neighbour)
-    with _one_thread():
+    with _controller().limit(limits=1):
         model.fit(pooled, labels)
     return Classifier(model)
 
 
-def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
+def logistic(data: Array, neighbour: Array) -> Classifier:
     """Fit a logistic regression on rank-like (winsorised, standardised) columns: best with few runs.
 
     That a fit has not converged is nothing to warn of: fresh runs judge its score like any other.
@@ -348,7 +336,7 @@ def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
     regression = LogisticRegression(solver="newton-cholesky")
     model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), regression)
     pooled, labels = _rows(data, neighbour)
-    with _one_thread(), warnings.catch_warnings():
+    with _controller().limit(limits=1), warnings.catch_warnings():
         for kind in (ConvergenceWarning, LinAlgWarning):
             warnings.simplefilter("ignore", kind)
         model.fit(pooled, labels)

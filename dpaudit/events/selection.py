@@ -23,13 +23,7 @@ from dpaudit.events.expected_bound import (
     prefix_bounds,
     refutation_score,
 )
-from dpaudit.events.families import (
-    Family,
-    families_by_counts,
-    families_by_law,
-    families_by_score,
-    likelier_first,
-)
+from dpaudit.events.families import Family, families_by_counts, families_by_law, families_by_score, likelier_first
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["DISTRUST", "SHARES", "CellFamilies", "SelectedEvent", "choose_second_event"]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import steady
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf, walk
+from dpaudit.outputs.leaf import Leaf, spread, walk
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import MISSING, Block, Rows, finite, usual
 
@@ -364,12 +364,8 @@ class Reducer:
 
 def _reduced(leaf: Leaf, reduction: Reduction, outputs: Any) -> NDArray[np.float64]:
     values, where = leaf.read(outputs)
-    if where is None:
-        return reduction(usual(values))
-    rows = np.full((len(outputs), len(reduction.names)), MISSING)
-    if len(values):
-        rows[where] = reduction(usual(values))
-    return rows
+    found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
+    return spread(found, where, len(outputs), MISSING)
 
 
 def _values(leaf: Leaf, outputs: Any) -> list[Any]:

@@ -27,7 +27,6 @@ __all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_la
 Floats = NDArray[np.float64]
 
 _ULP = 2.0**-52
-_BLOCK = 2**19
 _TABLE_DELTAS = (0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.1)
 _TABLE_EPSILONS = 9
 
@@ -212,12 +211,9 @@ def _worst_pairs(profiles: LossProfiles) -> tuple[int, ...]:
 
 def _moments(profiles: LossProfiles) -> tuple[Floats, Floats]:
     """Return for each pair the mean of its loss (clipped, so that it is finite) and the mass of infinite losses."""
-    width = max(1, _BLOCK // profiles.log_prob.shape[1])
     means, masses = [], []
-    for start in range(0, len(profiles.left), width):
-        left = profiles.log_prob[profiles.left[start : start + width]]
-        loss = left - profiles.log_prob[profiles.right[start : start + width]]
-        prob = np.exp(left)
+    for block in profiles.blocks(np.arange(len(profiles.left))):
+        loss, prob = profiles.losses(block), profiles.probability[profiles.left[block]]
         means.append((prob * np.clip(loss, -MAX_LOSS, MAX_LOSS)).sum(axis=1))
         masses.append(np.where(loss > UNBOUNDED, prob, 0.0).sum(axis=1))
     return np.concatenate(means), np.concatenate(masses)

@@ -34,8 +34,6 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _ULP = 2.0**-52
-_BLOCK = 2**19
-"""Atoms of pairs that are compared at a time."""
 _FLAT = 2.0**-46
 """A chord this close to the supremum is taken for it; about the rounding error of H."""
 _WIDTH = 1e-4
@@ -123,7 +121,6 @@ class _Envelope:
 
     def __init__(self, profiles: LossProfiles) -> None:
         self._profiles = profiles
-        self._prob = np.exp(profiles.log_prob)
 
     def knots(self) -> tuple[Floats, Floats]:
         """Return the knots g, increasing from 0, and h there; beyond the last one h is constant.
@@ -164,11 +161,8 @@ class _Envelope:
         return _Knot(top, value, value, 0.0, curves)
 
     def _greatest_loss(self, pairs: Indices) -> float:
-        logs, greatest = self._profiles.log_prob, 0.0
-        for part in self._blocks(pairs):
-            loss = logs[self._profiles.left[part]] - logs[self._profiles.right[part]]
-            greatest = max(greatest, float(loss.max(where=loss <= MAX_LOSS, initial=0.0)))
-        return greatest
+        found = (self._profiles.losses(part) for part in self._profiles.blocks(pairs))
+        return max(float(loss.max(where=loss <= MAX_LOSS, initial=0.0)) for loss in found)
 
     def _evaluate(self, gamma: float, pairs: Indices) -> _Knot:
         """Return the knot at `gamma`, given that one of `pairs` is the greatest there."""
@@ -180,14 +174,11 @@ class _Envelope:
 
     def _sums(self, pairs: Indices, terms: Callable[[Floats, Floats], Floats]) -> Floats:
         """Return for each pair the sum over its atoms of terms(P, Q)."""
-        return np.concatenate([terms(*self._sides(part)).sum(axis=1) for part in self._blocks(pairs)])
+        return np.concatenate([terms(*self._sides(part)).sum(axis=1) for part in self._profiles.blocks(pairs)])
 
     def _sides(self, pairs: Indices) -> tuple[Floats, Floats]:
-        return self._prob[self._profiles.left[pairs]], self._prob[self._profiles.right[pairs]]
-
-    def _blocks(self, pairs: Indices) -> list[Indices]:
-        width = max(1, _BLOCK // self._prob.shape[1])
-        return [pairs[i : i + width] for i in range(0, len(pairs), width)]
+        probability = self._profiles.probability
+        return probability[self._profiles.left[pairs]], probability[self._profiles.right[pairs]]
 
 
 def _meeting(low: _Knot, high: _Knot) -> float:

@@ -151,7 +151,7 @@ class LossProfiles:
     @cached_property
     def peaks(self) -> Floats:
         """The greatest loss of each pair, at least 0; inf where an atom is impossible on the right alone."""
-        found = [self._loss(block).max(axis=1) for block in self._blocks(np.arange(len(self.left)))]
+        found = [self.losses(block).max(axis=1) for block in self.blocks(np.arange(len(self.left)))]
         peaks: Floats = np.maximum(np.concatenate(found), 0.0)
         peaks[peaks > UNBOUNDED] = np.inf
         return peaks
@@ -171,7 +171,7 @@ class LossProfiles:
     def worst(self) -> tuple[int, int]:
         """Return the first (pair, atom) whose loss is `epsilon`, ties within the error included."""
         pair = int(np.argmax(self.peaks >= self.epsilon - self.epsilon_error))
-        loss = self._loss(np.array([pair]))[0]
+        loss = self.losses(np.array([pair]))[0]
         return pair, int(np.argmax(loss >= min(self.peaks[pair], UNBOUNDED) - self.epsilon_error))
 
     def delta(self, epsilon: float) -> float:
@@ -203,7 +203,7 @@ class LossProfiles:
         if not isinstance(epsilon, int | float | np.floating) or not math.isfinite(epsilon):
             raise InputError.of("epsilon", epsilon, "a finite number")
         best, where = 0.0, int(self._descending[0])
-        for block in self._blocks(self._descending):
+        for block in self.blocks(self._descending):
             if -math.expm1(min(epsilon - float(self.peaks[block[0]]), 0.0)) <= best:
                 break
             values = self._terms(block, float(epsilon)).sum(axis=1)
@@ -226,8 +226,8 @@ class LossProfiles:
             active = self._terms(np.array([pair]), epsilon)[0] > 0
             if worst <= delta or not active.any():
                 return epsilon
-            mass = float(self._probability[self.left[pair]][active].sum()) - delta
-            other = float(self._probability[self.right[pair]][active].sum())
+            mass = float(self.probability[self.left[pair]][active].sum()) - delta
+            other = float(self.probability[self.right[pair]][active].sum())
             if other == 0:
                 return math.inf
             following = math.log(mass / other)
@@ -237,20 +237,21 @@ class LossProfiles:
 
     def _terms(self, pairs: NDArray[np.int64], epsilon: float) -> Floats:
         """Return P(o) (1 - exp(epsilon - L(o)))_+ for each atom of each pair."""
-        gap = np.minimum(epsilon - self._loss(pairs), 0.0)
-        return np.asarray(-np.expm1(gap) * self._probability[self.left[pairs]])
+        gap = np.minimum(epsilon - self.losses(pairs), 0.0)
+        return np.asarray(-np.expm1(gap) * self.probability[self.left[pairs]])
 
-    def _loss(self, pairs: NDArray[np.int64]) -> Floats:
+    def losses(self, pairs: NDArray[np.int64]) -> Floats:
         """Return the losses (pairs, atoms); an atom impossible on both sides has loss 0."""
         return np.asarray(self.log_prob[self.left[pairs]] - self.log_prob[self.right[pairs]])
 
-    def _blocks(self, pairs: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+    def blocks(self, pairs: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
         """Cut pair numbers into pieces of about `_BLOCK` atoms."""
         width = max(1, _BLOCK // self.log_prob.shape[1])
         return (pairs[i : i + width] for i in range(0, len(pairs), width))
 
     @cached_property
-    def _probability(self) -> Floats:
+    def probability(self) -> Floats:
+        """The probabilities (laws, atoms)."""
         return np.asarray(np.exp(self.log_prob), dtype=np.float64)
 
     @cached_property

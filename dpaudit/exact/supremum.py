@@ -5,10 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
-
-from msgspec.structs import replace
 
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
@@ -104,23 +101,14 @@ def audit_supremum(
         )
     for name, value in (("starts", starts), ("evaluations", evaluations), ("most", most)):
         read_integer(name, value)
-    claim = learner.privacy
-    default = claim.relation if claim else Relation.REPLACE_ONE
-    search = _Search(learner, default if relation is None else Relation.parse(relation), seeding.check_seed(seed))
+    sought = _claimed_relation(learner) if relation is None else Relation.parse(relation)
+    search = _Search(learner, sought, seeding.check_seed(seed))
     with followed(progress, starts * evaluations * len(search.universe.changed), "laws") as tell:
         search.star = Star(search.universe, search.relation, learner.law, tell=tell)
         search.climb(starts, evaluations, most)
         search.follow_rays(most)
         search.try_closed_form()
     return search.finding(starts)
-
-
-@dataclass(frozen=True)
-class _Limit:
-    """The exact limit along a ray: its loss, in a star of limits, and the example that is added."""
-
-    peak: Peak
-    direction: int
 
 
 class _Search:
@@ -134,7 +122,7 @@ class _Search:
         self.star = Star(self.universe, relation, learner.law)
         self.peaks: list[Peak] = []
         self.best: LawFinding | None = None
-        self.limit: _Limit | None = None
+        self.limit: tuple[Peak, int] | None = None  # in a star of limits, and the example that is added
         self.closed: Supremum | None = None
 
     def climb(self, starts: int, evaluations: int, most: int) -> None:
@@ -163,13 +151,13 @@ class _Search:
     def _follow_to_limits(self, limit_law: Callable[[Any, Any], Law], most: int) -> None:
         stars = {item: self._star_of_limits(limit_law, item) for item in self.universe.items}
         limits = ((stars[direction](base), direction) for direction, base in self._rays(most))
-        found = [_Limit(peak, direction) for peak, direction in limits if peak is not None]
+        found = [(peak, direction) for peak, direction in limits if peak is not None]
         if not found:
             return
-        self.limit = max(found, key=lambda limit: limit.peak.safe)
+        self.limit = peak, direction = max(found, key=lambda limit: limit[0].safe)
         reach, near = self._reach(), None
-        while reach <= CAP and (near is None or near.loss < self.limit.peak.loss * (1 - AGREES)):
-            near = self.star(plus(self.limit.peak.weights, [(self.limit.direction, reach)]))
+        while reach <= CAP and (near is None or near.loss < peak.loss * (1 - AGREES)):
+            near = self.star(plus(peak.weights, [(direction, reach)]))
             reach *= 10
         if near is not None:
             self._offer(near)
@@ -217,12 +205,13 @@ class _Search:
         best, claim = self.best, self.learner.privacy
         assert best is not None
         value, error, support = best.epsilon, best.error, Support.LOWER_BOUND
-        limit = self.limit
-        if limit is not None and limit.peak.safe > best.epsilon - best.error:
-            value, error, support = limit.peak.loss, limit.peak.error, Support.LIMIT
+        limit, ray = self.limit, ""
+        if limit is not None and limit[0].safe > best.epsilon - best.error:
+            value, error, support = limit[0].loss, limit[0].error, Support.LIMIT
+            ray = repr(self.universe.sample(((limit[1], 1),)))
         refuted = self.closed is not None and value - error > self.closed.value * (1 + ROUNDING)
         if self.closed is not None and not refuted:
-            value, support = self.closed.value, Support.PROVED
+            value, support, ray = self.closed.value, Support.PROVED, ""
             error = ROUNDING * value if math.isfinite(value) else 0.0
         # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
         refutes = claim is not None and claim.delta == 0 and value - error > claim.epsilon
@@ -247,13 +236,12 @@ class _Search:
             relation=self.relation,
             grade=Grade.NUMERIC if self.star.numeric else Grade.EXACT,
             seed=self.seed,
+            ray=ray,
             proof=self.closed.proof if self.closed else "",
             proved_value=self.closed.value if self.closed else None,
             proof_refuted=refuted,
             claim_id=best.claim_id,
         )
-        if support is Support.LIMIT and limit is not None:
-            found = replace(found, ray=repr(self.universe.sample(((limit.direction, 1),))))
         LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
         return found.with_pair(pair)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -124,7 +125,7 @@ class LeafPlan:
         for name in sorted(found):
             if len(found) == 1 or self.common(found[name]):
                 step = Step("family", name)
-                _HANDLERS.get(name, _object)(self, follow(step, values)[0], (*path, step))
+                _HANDLERS.get(name, _HANDLERS["object"])(self, follow(step, values)[0], (*path, step))
 
     def common(self, count: int) -> bool:
         """Say whether so many of the outputs are worth being taken apart."""
@@ -167,11 +168,6 @@ Handler: TypeAlias = Callable[[LeafPlan, list[Any], Path], None]
 """Plans values of one family, which stand at the end of a path."""
 
 
-def _object(plan: LeafPlan, values: list[Any], path: Path) -> None:
-    """Plan objects by their parts, as the table of types has them."""
-    plan.step("parts", values, path)
-
-
 def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan lists and tuples: their length, and a row of numbers or each element."""
     lengths = set(map(len, values))
@@ -208,11 +204,11 @@ def _types_of(values: Iterable[Any]) -> str:
 
 def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     """Plan arrays: their shape, kind and numbers; those of other things by their parts."""
-    plan.category(_shape, values, path, "shape")
+    plan.category(attrgetter("shape"), values, path, "shape")
     plan.category(_kind_of_numbers, values, path, "kind of the numbers")
     plan.category(_dtype, values, path, "dtype", representation=True)
     if any(value.dtype.kind not in "iufb" for value in values):
-        _object(plan, values, path)
+        plan.step("parts", values, path)
         return
     widest = max(value.size for value in values)
     if len({value.size for value in values}) > 1:
@@ -222,10 +218,6 @@ def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     if 1 <= widest <= NAMED_POSITIONS:
         with plan.row():
             _positions(plan, values, path, "entry", widest)
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    return tuple(value.shape)
 
 
 def _kind_of_numbers(value: NDArray[Any]) -> str:
@@ -239,13 +231,13 @@ def _dtype(value: Any) -> str:
 
 def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
     """Plan sparse matrices: all their numbers where these are not too many, and the pattern of what is stored."""
-    plan.category(_shape, values, path, "shape")
+    plan.category(attrgetter("shape"), values, path, "shape")
     plan.category(_kind_of_numbers, values, path, "kind of the numbers")
-    plan.category(_format, values, path, "format", representation=True)
+    plan.category(attrgetter("format"), values, path, "format", representation=True)
     plan.category(_dtype, values, path, "dtype", representation=True)
     widths = {int(np.prod(value.shape, dtype=np.int64)) for value in values}
     if len(widths) > 1 or max(widths) > DENSE or any(value.dtype.kind not in "iufb" for value in values):
-        _object(plan, values, path)
+        plan.step("parts", values, path)
         return
     plan.add(path, readers.SparseRows(max(widths)))
     plan.add((*path, Step("stored entries")), readers.whole)
@@ -253,10 +245,6 @@ def _sparse(plan: LeafPlan, values: list[Any], path: Path) -> None:
     zeros = follow(step, values)[0]
     if any(zeros):
         plan.node(zeros, (*path, step))
-
-
-def _format(value: Any) -> str:
-    return str(value.format)
 
 
 def _mapping(plan: LeafPlan, values: list[Any], path: Path) -> None:
@@ -333,6 +321,7 @@ _HANDLERS: dict[str, Handler] = {
     "float": _leaf(readers.real),
     "text": _text,
     "bytes": _leaf(readers.octets),
+    "object": lambda plan, values, path: plan.step("parts", values, path),
     "none": lambda plan, values, path: None,  # that an output is None is its type
     "exception": _exception,
     "sequence": _sequence,
@@ -341,4 +330,4 @@ _HANDLERS: dict[str, Handler] = {
     "mapping": _mapping,
     "set": _set,
 }
-"""The function that plans values of each family; all others are planned by their parts."""
+"""The function that plans values of each family; all others are planned as an "object", by their parts."""

@@ -155,8 +155,10 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
     # Exact types: those of a subclass, as numpy.float64 of float, would not come back as they were.
     if value is None or (isinstance(value, bool | int) and kind in (bool, int)):
         return value
-    if isinstance(value, float) and kind is float:
-        return value if math.isfinite(value) else _non_finite(value)
+    if isinstance(value, float) and kind is float and math.isfinite(value):
+        return value
+    if kind is float:
+        return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
     if isinstance(value, str) and kind is str and (value.isprintable() or value.isascii()):
         return value
     if kind in _CONTAINERS:
@@ -174,10 +176,6 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
     if isinstance(value, Sample):
         return _sample(value)
     raise InputError(f"a certificate holds no values of type {kind.__qualname__}")
-
-
-def _non_finite(value: float) -> NonFinite:
-    return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
 
 
 def _array(value: Any, left: list[int], depth: int) -> Numbers:

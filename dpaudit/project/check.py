@@ -85,11 +85,11 @@ def check(
     InputError
         If the settings are not there or wrong, or there is no audit of a name.
     """
-    project = read_project(settings)
-    chosen = project.chosen(names)
-    found = []
+    found: list[Checked] = []
+    chosen = read_project(settings).chosen(names)
+    limits = {"timeout": timeout, "time_limit": time_limit}
     for i, each in enumerate(chosen):
-        audit = _limited(each, timeout, time_limit)
+        audit = replace(each, **{name: limit for name, limit in limits.items() if getattr(each, name) is None})
         tell = partial(listener, i, len(chosen), audit.name)
         tell(0.0)
         options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
@@ -114,9 +114,8 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     Each mechanism is run on one input for about a fifth of a second. What the audit spends beside the runs, a second or
     two, is not counted.
     """
-    project = read_project(settings)
     found: dict[str, float | str] = {}
-    for audit in project.chosen(names):
+    for audit in read_project(settings).chosen(names):
         try:
             with subject_of(audit, settings.resolve().parent) as subject:
                 found[audit.name] = _seconds(subject)
@@ -127,12 +126,6 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
 
 def _share(tell: Callable[[float], None], done: int, total: int) -> None:
     tell(done / total)
-
-
-def _limited(audit: Audit, timeout: float | None, time_limit: float | None) -> Audit:
-    """Return an audit with limits that its settings leave open."""
-    given = {"timeout": timeout, "time_limit": time_limit}
-    return replace(audit, **{name: value for name, value in given.items() if getattr(audit, name) is None})
 
 
 def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:

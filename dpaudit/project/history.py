@@ -120,14 +120,10 @@ def standing_of(
     verdicts = {finding.verdict for finding in findings}
     telling = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
     found = next(verdict for verdict in telling if verdict in verdicts)
-    if found == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
+    most = max(numbers.get("found") or 0.0, numbers.get("exact") or 0.0)
+    if found == Verdict.VIOLATION and accepted is not None and most <= accepted.epsilon:
         found = Verdict.ACCEPTED
     return Standing(name=name, mechanism=mechanism, verdict=found, why=why, accepted=accepted, **numbers)
-
-
-def _most(numbers: dict[str, Any]) -> float:
-    """Return the largest epsilon that was shown."""
-    return float(max(numbers.get("found") or 0.0, numbers.get("exact") or 0.0))
 
 
 class Check(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):

@@ -19,8 +19,8 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.columns import bounds_of_text
-from dpaudit.neighbours.own_data.files import read_dataset
 from dpaudit.neighbours.own_data.pairs import neighbours_of
+from dpaudit.neighbours.own_data.tables import read_dataset
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from dpaudit.arguments import lacking
 from dpaudit.contract import (
@@ -107,6 +107,9 @@ class StatementEntry:
         return self.statement.id
 
 
+_E = TypeVar("_E", Entry, StatementEntry)
+
+
 @dataclass(frozen=True)
 class Registry:
     """The learners and the statements that were found, each sorted by id, and the problems met on the way."""
@@ -117,24 +120,22 @@ class Registry:
 
     def get(self, id: str) -> Entry:
         """Return the entry of that id, or raise `InputError` with the nearest ids."""
-        for entry in self.entries:
-            if entry.id == id:
-                return entry
-        raise self._unknown("learner", id, [entry.id for entry in self.entries], "dpaudit list --all")
+        return self._find(self.entries, id, "learner", "dpaudit list --all")
 
     def get_statement(self, id: str) -> StatementEntry:
         """Return the statement of that id, or raise `InputError` with the nearest ids."""
-        for entry in self.statements:
+        return self._find(self.statements, id, "statement", "dpaudit ledger")
+
+    def _find(self, entries: Sequence[_E], id: str, noun: str, command: str) -> _E:
+        """Return the entry of an id; the error names the nearest ids, or the command that lists all."""
+        for entry in entries:
             if entry.id == id:
                 return entry
-        raise self._unknown("statement", id, [entry.id for entry in self.statements], "dpaudit ledger")
-
-    def _unknown(self, noun: str, id: str, known: Sequence[str], command: str) -> InputError:
-        """Return the error that says which ids are near."""
+        known = [entry.id for entry in entries]
         near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `{command}`"
         failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
-        return InputError(f"there is no {noun} {id!r}; {hint}{failed}")
+        raise InputError(f"there is no {noun} {id!r}; {hint}{failed}")
 
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -170,11 +171,17 @@ class Collector:
             return
         for learner in self._listed(module, "LEARNERS", "classes", source):
             if self._sound(_defect(learner), source):
-                self._add_learner(Entry(learner.id, learner, source.origin))
+                known = self._entries.setdefault(learner.id, Entry(learner.id, learner, source.origin)).learner
+                if known is not learner:
+                    both = f"{_home(known)} and {_home(learner)}"
+                    raise InputError(f"two learners have the id {learner.id!r}: {both}")
         home = getattr(module, "__file__", None) or module.__name__
         for statement in self._listed(module, "STATEMENTS", "dpaudit.contract.Statement", source):
             if self._sound(_statement_defect(statement), source):
-                self._add_statement(StatementEntry(statement, source.origin, home))
+                entry = self._statements.setdefault(statement.id, StatementEntry(statement, source.origin, home))
+                if entry.statement is not statement:
+                    both = f"one in {entry.home}, one in {home}"
+                    raise InputError(f"two statements have the id {statement.id!r}: {both}")
 
     def _known(self, module: ModuleType) -> bool:
         """Say whether the module's file was seen before, under this name or another (in a folder, and by itself)."""
@@ -199,18 +206,6 @@ class Collector:
         if defect:
             self.problems.append(Problem(source.origin, defect, source.requested))
         return not defect
-
-    def _add_learner(self, entry: Entry) -> None:
-        known = self._entries.setdefault(entry.id, entry)
-        if known.learner is not entry.learner:
-            raise InputError(
-                f"two learners have the id {entry.id!r}: {_home(known.learner)} and {_home(entry.learner)}"
-            )
-
-    def _add_statement(self, entry: StatementEntry) -> None:
-        known = self._statements.setdefault(entry.id, entry)
-        if known.statement is not entry.statement:
-            raise InputError(f"two statements have the id {entry.id!r}: one in {known.home}, one in {entry.home}")
 
 
 def lists_something(module: ModuleType) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Direction, Verdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
@@ -66,7 +66,10 @@ def brief_lines(
         lines = _utility(finding, subject, shown)
     if repeat is not None:
         return [*lines, ("repeat", repeat)]
-    return lines if isinstance(finding, LawFinding) else [*lines, ("seed", f"{finding.seed}, {_runs(finding)}")]
+    if isinstance(finding, LawFinding):
+        return lines
+    side = " a side" if isinstance(finding, PrivacyFinding) else ""
+    return [*lines, ("seed", f"{finding.seed}, {count(finding.trials)} runs{side}")]
 
 
 def because(finding: PrivacyFinding | LawFinding | UtilityFinding, decoded: Mapping[str, str] | None = None) -> str:
@@ -84,10 +87,6 @@ def no_power(finding: PrivacyFinding) -> str:
 def next_step(finding: PrivacyFinding, shown: Shown = in_python) -> str:
     """Return what can be done so that an audit could detect a leak."""
     return "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps))
-
-
-def _runs(finding: PrivacyFinding | UtilityFinding) -> str:
-    return f"{count(finding.trials)} runs{' a side' if isinstance(finding, PrivacyFinding) else ''}"
 
 
 def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | None, shown: Shown) -> Lines:
@@ -111,7 +110,10 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
 def _event_reason(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness = finding.witness
-    event, (likely, other) = _cut(_event(witness, decoded)), _sides(witness)
+    words = answer_words(witness.event, decoded).translate(_ASCII)  # the characters that every terminal has
+    event = _cut(f"answer {words}" if answers_of(witness.event) else words)
+    sides = _cut(witness.data), _cut(witness.neighbour)
+    likely, other = sides if witness.direction == Direction.FORWARD else sides[::-1]
     if not witness.trials or not witness.neighbour_trials or witness.hits is None or witness.neighbour_hits is None:
         return f"{event}; {likely} against {other}"
     p, q = witness.hits / witness.trials, witness.neighbour_hits / witness.neighbour_trials
@@ -124,18 +126,6 @@ def _event_reason(finding: PrivacyFinding, decoded: Mapping[str, str] | None) ->
         return f"{words}; the claim allows {significant(allowed, digits=2)} times as often"
     times = significant(p / q, digits=2, apart_from=allowed)
     return f"{words}; that is {times} times as often, the claim allows {significant(allowed, digits=2)}"
-
-
-def _event(witness: Witness, decoded: Mapping[str, str] | None) -> str:
-    """Return the event in the characters that every terminal has."""
-    words = answer_words(witness.event, decoded).translate(_ASCII)
-    return f"answer {words}" if answers_of(witness.event) else words
-
-
-def _sides(witness: Witness) -> tuple[str, str]:
-    """Return the input on which the event is the likelier, and the other one."""
-    sides = _cut(witness.data), _cut(witness.neighbour)
-    return sides if witness.direction == Direction.FORWARD else (sides[1], sides[0])
 
 
 def _share(share: float) -> str:
@@ -244,9 +234,8 @@ def brief_block(shown: Callable[[str, str | None], str], results: Sequence[Resul
 def _own_claim(result: Result) -> Lines:
     """Return the learner's own claim where another one was tested."""
     claim, finding = result.claim, result.finding
-    if claim is None or not isinstance(finding, PrivacyFinding):
-        return []
-    if (claim.epsilon, claim.delta) == (finding.epsilon, finding.delta):
+    tested = (finding.epsilon, finding.delta) if isinstance(finding, PrivacyFinding) else None
+    if claim is None or tested in (None, (claim.epsilon, claim.delta)):
         return []
     own = f"epsilon {value_text(claim.epsilon)}, delta {value_text(claim.delta)}"
     return [("note", f"this claim was given; the learner's own is {own}")]

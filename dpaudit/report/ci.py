@@ -71,8 +71,8 @@ def promises(summary: Summary) -> list[Promise]:
         if mechanism.tested.fault is not None:
             found.append(Promise(mechanism.name, "control", mechanism.state, words))
         else:
-            found.append(Promise(mechanism.name, "privacy", mechanism.state, words))
             accuracy = _plain(accuracy_words(mechanism.accurate))
+            found.append(Promise(mechanism.name, "privacy", mechanism.state, words))
             found.append(Promise(mechanism.name, "accuracy", mechanism.accuracy, accuracy))
     return sorted(found, key=lambda promise: promise.verdict.rank)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from dpaudit.report.numbers import significant, value_text
 from dpaudit.report.view import Mechanism, Row
 
-__all__ = ["COLUMNS", "PRIVACY", "Column", "Numbers", "column_of", "columns_of", "numbers_of"]
+__all__ = ["COLUMNS", "PRIVACY", "Column", "Numbers", "columns_of", "numbers_of"]
 
 Numbers: TypeAlias = Mapping[str, float | None]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited."""
@@ -86,8 +86,6 @@ COLUMNS = (
 """The claim, the exact epsilon at the claimed delta, what runs found and would have detected; the failure rate of the
 worst hard case, its interval, and what is allowed."""
 
-_NAMED = {column.name: column for column in COLUMNS}
-
 PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 
@@ -108,8 +106,3 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
     """Return the columns of a table of plain text: no delta where all are 0, and intervals only in a whole one."""
     left = set() if any(one["claimed_delta"] for one in numbers) else {"claimed_delta"}
     return [column for column in columns if column.name not in left and (whole or not column.low)]
-
-
-def column_of(name: str) -> Column:
-    """Return the column of a name."""
-    return _NAMED[name]

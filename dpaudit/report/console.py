@@ -75,8 +75,11 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
     width : int
         The columns of the terminal.
     """
+    def gravity(row: Row) -> tuple[int, float]:
+        return row.verdict.rank, -row.nearness
+
     summary = summarise(run)
-    rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=_gravity)
+    rows = sorted((row for row in summary.learners if not row.further or row.verdict.needs_look), key=gravity)
     shown = rows[:_ROWS]
     lines = _learners(shown, width, color)
     if len(lines) > _ROWS + _SPARE:
@@ -115,11 +118,6 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
         parts += ["", *laid_out(reasons, width, color).splitlines()]
     ends = [("repeat", run.header.command), ("seal", run.seal), ("status", f"{status} ({_STATUS[status]})")]
     return "\n".join([*parts, "", _CAVEAT, laid_out(ends, width, color)])
-
-
-def _gravity(row: Row) -> tuple[int, float]:
-    """Return by what rows are ordered: the gravest first, and among equals those nearest to their claim."""
-    return row.verdict.rank, -row.nearness
 
 
 def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
@@ -179,7 +177,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
             row.state.meaning.mark,
             row.label,
             *(column.text(own) if row.results else "-" for column in columns),
-            " + ".join(row.convicted_by) or _uncaught(row.state),
+            " + ".join(row.convicted_by) or ("NOT DETECTED" if row.state == Verdict.MISSED else row.state.value),
             str(row.fault),
         ]
         for row, own in zip(rows, numbers, strict=True)
@@ -187,10 +185,6 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     heads = [Head("", "word"), Head("positive control", "name"), *(Head(column.head) for column in columns)]
     heads += [Head("detected by", "text"), Head("what it leaks", "text")]
     return ["", *table(heads, cells, [style_of(row.state) for row in rows], WIDTH, color)]
-
-
-def _uncaught(state: Verdict) -> str:
-    return "NOT DETECTED" if state == Verdict.MISSED else state.value
 
 
 def _powers(rows: Sequence[Row], color: bool) -> list[str]:
@@ -232,5 +226,5 @@ def _because(row: Row) -> str:
     """Return the reason of the finding by which a row is a violation: exact before black box before utility."""
     for finding in (row.exact, row.blackbox, row.utility):
         if finding is not None and finding.verdict == Verdict.VIOLATION:
-            return because(finding, row.decoded(finding))
+            return because(finding, row.result_of(finding).decoded)
     return str(row.verdict)

@@ -34,7 +34,11 @@ from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["asked_lines", "finding_lines", "theorem_text", "verdict_block"]
 
-_REFUTED = "VIOLATION: the claim is refuted"
+_PRIVACY = {
+    Verdict.VIOLATION: "VIOLATION: the claim is refuted",
+    Verdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
+    Verdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
+}
 _SAYS = {
     Verdict.VIOLATION: "it fails more often than beta",
     Verdict.UNDECIDED: "the interval holds beta; more trials would decide",
@@ -55,7 +59,8 @@ def verdict_block(results: Sequence[Result], repeat: str) -> str:
         The command that makes them again.
     """
     first = results[0]
-    lines: Lines = [_subject(first)]
+    of_learner = f"{first.learner} ({label_parameters(first.parameters)})"
+    lines: Lines = [("mechanism", first.learner) if is_place(first.learner) else ("learner", of_learner)]
     if first.fault is not None:
         lines.append(("leaks", f"on purpose: {first.fault}"))
     for result in results:
@@ -64,13 +69,6 @@ def verdict_block(results: Sequence[Result], repeat: str) -> str:
         lines += [line for line in finding_lines(result) if line not in said]
     lines.append(("repeat", repeat))
     return aligned(lines)
-
-
-def _subject(result: Result) -> tuple[str, str]:
-    """Return what was audited."""
-    if is_place(result.learner):
-        return "mechanism", result.learner
-    return "learner", f"{result.learner} ({label_parameters(result.parameters)})"
 
 
 def finding_lines(result: Result) -> Lines:
@@ -132,7 +130,8 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
         claim, verdict = "none", "the learner claims no privacy"
     else:
         claim = _tested_claim(result, claimed, finding.claimed_delta, finding.relation)
-        verdict = _REFUTED if finding.verdict == Verdict.VIOLATION else "consistent: no violation on these pairs"
+        refuted = finding.verdict == Verdict.VIOLATION
+        verdict = _PRIVACY[finding.verdict] if refuted else "consistent: no violation on these pairs"
         at_claim = significant(finding.delta_at_claim, apart_from=finding.claimed_delta)
         lines.append(("delta", f"{at_claim} at worst, at the claimed epsilon"))
     output = output_text(finding.worst_atom, result.decoded)
@@ -175,7 +174,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("compared", f"pairs: {origins_text(finding)}; scores: {scores_text(finding)}"),
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
-        ("verdict", _privacy_verdict(finding.verdict)),
+        ("verdict", _PRIVACY[finding.verdict]),
         ("witness", _witness(finding.witness, None if is_place(result.learner) else result.decoded)),
         *([("floating point", representation_text(finding))] if finding.representation else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
@@ -184,19 +183,14 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
     ]
 
 
-def _privacy_verdict(verdict: Verdict) -> str:
-    if verdict == Verdict.CONSISTENT:
-        return "consistent: no violation found with these runs, pairs and events"
-    return _REFUTED if verdict == Verdict.VIOLATION else "no evidence: nothing was found, and nothing could have been"
-
-
 def _power(finding: PrivacyFinding) -> Lines:
     """Return which leaks would have been detected, or why none would have been."""
     if finding.verdict == Verdict.NO_EVIDENCE:
         return [("power", f"none: {gap_words(gap)}") for gap in finding.gaps]
+    steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
     return [
         ("power", f"would detect with probability {POWER}: {power_text(finding)}"),
-        ("frontier", _frontier(finding)),
+        ("frontier", f"least epsilon detected, by probability of the event: {steps}"),
         ("assumed", assumed_text(finding)),
         *(("but", gap_words(gap)) for gap in finding.gaps),
     ]
@@ -210,12 +204,6 @@ def _size(finding: PrivacyFinding) -> str:
     # The runs of the local search come out of those of the pairs given.
     each = "a side" if finding.pairs == 1 else f"a side of each of {count(len(finding.origins))} pairs given"
     return f"{count(finding.trials)} runs {each}; {pairs} and {count(finding.events)} events compared"
-
-
-def _frontier(finding: PrivacyFinding) -> str:
-    """Return the frontier on one line."""
-    steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
-    return f"least epsilon detected, by probability of the event: {steps}"
 
 
 def _witness(witness: Witness, decoded: dict[str, str] | None) -> str:
@@ -242,18 +230,14 @@ def _utility_lines(result: Result, finding: UtilityFinding) -> Lines:
     if is_ladder(result):
         name, verdict = "tested", f"{_SAYS[finding.verdict]}; {theorem_text(arguments)}"
     examples = f"{count(finding.n)} examples ({finding.setting})"
+    error = finding.best_error
+    best = "" if error is None else f"; the best concept's error is {significant(error)}"
     return [
         (name, f"Pr[{failure_text(finding)}] <= {value_text(finding.beta)} on {examples}"),
-        ("case", f"{arguments.case} ({finding.concept}{_best(finding)})"),
+        ("case", f"{arguments.case} ({finding.concept}{best})"),
         ("failures", f"{_failures(finding)} with confidence {percent(finding.confidence)} (statistical)"),
         ("verdict", verdict),
     ]
-
-
-def _best(finding: UtilityFinding) -> str:
-    """Return the error of the best concept, over which the excess is counted."""
-    best = finding.best_error
-    return "" if best is None else f"; the best concept's error is {significant(best)}"
 
 
 def _failures(finding: UtilityFinding) -> str:

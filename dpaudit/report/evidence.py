@@ -39,7 +39,6 @@ __all__ = [
     "gap_words",
     "learning_share",
     "likely_text",
-    "origin_counts",
     "origin_text",
     "origins_text",
     "power_text",
@@ -297,13 +296,6 @@ def _share_text(share: float) -> str:
     return f"{share:.10g}"
 
 
-def origin_counts(finding: PrivacyFinding) -> dict[str, int]:
-    """Return how many pairs were made in each way; those beyond the given origins are of the local search."""
-    varied = finding.pairs - len(finding.origins)
-    kinds = Counter(origin.kind.value for origin in finding.origins)
-    return dict(kinds) | ({"local search": varied} if varied > 0 else {})
-
-
 def origin_text(origin: Origin) -> str:
     """Return how one pair was made, and by how many moves of the local search it was varied."""
     made = ": ".join(part for part in (origin.kind.value, origin.text) if part)
@@ -315,8 +307,10 @@ def origin_text(origin: Origin) -> str:
 
 
 def origins_text(finding: PrivacyFinding) -> str:
-    """Return the counts of pairs by origin, as "12 crafted, 3 local search"."""
-    return ", ".join(f"{count(n)} {kind}" for kind, n in origin_counts(finding).items())
+    """Return the counts of pairs by origin, as "12 crafted, 3 local search": the search made those without one."""
+    kinds = Counter(origin.kind.value for origin in finding.origins)
+    kinds["local search"] += max(finding.pairs - len(finding.origins), 0)
+    return ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
 
 
 def scores_text(finding: PrivacyFinding) -> str:

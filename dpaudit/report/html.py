@@ -5,6 +5,7 @@ Nothing is loaded from elsewhere, and nothing needs the few lines of script: the
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from collections.abc import Sequence
@@ -15,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
-from dpaudit.record import Count, Frozen, Level, Size, decode
 from dpaudit.report import sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of
+from dpaudit.report.figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
 from dpaudit.report.numbers import count, percent, raised
-from dpaudit.report.page.claim_figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
-from dpaudit.report.page.part import part
+from dpaudit.report.part import part
 from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.view import Mechanism, Row, row_of
@@ -28,7 +28,7 @@ from dpaudit.report.view import Mechanism, Row, row_of
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["Calibration", "calibration_words", "filled", "render", "render_finding"]
+__all__ = ["calibration_words", "filled", "render", "render_finding"]
 
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
@@ -64,8 +64,7 @@ def render(run: Run) -> str:
         The stored run.
     """
     summary = summarise(run)
-    learners, controls, missed, looked = shown_of(summary)
-    rest = [m for m in controls if not m.state.needs_look]
+    learners, missed, rest = shown_of(summary)
     few = rest if len(rest) <= _MOST else []
     parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     page = {
@@ -80,10 +79,10 @@ def render(run: Run) -> str:
         "verdicts": _VERDICTS,
         "columns": COLUMNS,
         "lines": [_line(m, COLUMNS) for m in (*missed, *learners, *few)],
-        "open": [parts[m.id] for m in looked],
+        "open": [parts[m.id] for m in (*missed, *learners) if m.needs_look],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
         "most": _MOST,
-        "any_controls": bool(controls),
+        "any_controls": bool(summary.controls),
         "controls": [parts[m.id] for m in few],
         "control_columns": PRIVACY,
         "control_lines": [] if few else [_line(m, PRIVACY) for m in rest],
@@ -130,11 +129,10 @@ def _key(value: float | None) -> float:
 
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
     """Return the statements of papers by verdict; those to look at are open."""
-    found = {verdict: [_statement(row) for row in rows if row.verdict == verdict] for verdict in _LEDGERS}
     return [
-        {"id": f"ledger-{verdict}", "label": _LEDGERS[verdict], "rows": found[verdict], "open": verdict.needs_look}
-        for verdict in _LEDGERS
-        if found[verdict]
+        {"id": f"ledger-{verdict}", "label": label, "rows": found, "open": verdict.needs_look}
+        for verdict, label in _LEDGERS.items()
+        if (found := [_statement(row) for row in rows if row.verdict == verdict])
     ]
 
 
@@ -151,34 +149,17 @@ def _confidence(summary: Summary) -> str:
     return " or ".join(map(percent, found)) or "not"
 
 
-class Calibration(Frozen, frozen=True):
-    """The rates at which this version of the auditor errs (`scripts/calibrate.py`; tables in `docs/calibration.md`).
-
-    Attributes
-    ----------
-    level : float
-        The rate of violations found that is allowed where a claim holds.
-    audits, refuted : int
-        Audits of claims that hold, and those that found a violation.
-    faults, detected : int
-        Learners with a planted leak, and those in which it was found.
-    """
-
-    level: Level
-    audits: Size
-    refuted: Count
-    faults: Size
-    detected: Count
-
-
 def calibration_words() -> str:
-    """Return how often the auditor finds a violation of a claim that holds, and how often it misses a planted leak."""
-    place = files("dpaudit").joinpath("data", "calibration.json")
-    found: Calibration = decode(place.read_bytes(), Calibration)
+    """Return how often the auditor finds a violation of a claim that holds, and how often it misses a planted leak.
+
+    `scripts/calibrate.py` measures both, and writes the numbers.
+    """
+    found = json.loads(files("dpaudit").joinpath("data", "calibration.json").read_bytes())
+    audits, refuted, faults, detected = (count(found[name]) for name in ("audits", "refuted", "faults", "detected"))
     return (
-        f"How often the auditor errs: {count(found.refuted)} of {count(found.audits)} audits of claims that hold found "
-        f"a violation ({percent(found.level)} are allowed), and {count(found.detected)} of {count(found.faults)} "
-        "learners with a planted leak were detected. All settings are in docs/calibration.md."
+        f"How often the auditor errs: {refuted} of {audits} audits of claims that hold found a violation "
+        f"({percent(found['level'])} are allowed), and {detected} of {faults} learners with a planted leak were "
+        "detected. All settings are in docs/calibration.md."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Literal
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result, Run
@@ -220,6 +220,7 @@ def _totals(summary: Summary) -> Totals:
 def _mechanism(row: Row) -> Mechanism:
     """Return the record of one row."""
     found = {"exact": row.exact, "privacy": row.blackbox, "utility": row.utility}
+    settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return Mechanism(
         label=row.label,
         learner=row.learner,
@@ -228,16 +229,11 @@ def _mechanism(row: Row) -> Mechanism:
         claim=row.claim,
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
         numbers=numbers_of(row),
-        deciding={kind: _task(row, finding) for kind, finding in found.items() if finding is not None},  # type: ignore[misc]
-        deciding_settings={setting: _task(row, row.in_setting(setting).utility) for setting in row.settings},
+        deciding={kind: row.result_of(f).task for kind, f in found.items() if f is not None},  # type: ignore[misc]
+        deciding_settings={setting: row.result_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
         missing=dict(row.missing),  # type: ignore[arg-type]
         convicted_by=row.convicted_by,
         conflict=row.conflict,
     )
-
-
-def _task(row: Row, finding: Any) -> str:
-    """Return the task that made a finding."""
-    return next(result.task for result in row.results if result.finding is finding)

@@ -9,8 +9,8 @@ from typing import Any
 
 from dpaudit.arguments import read_number
 from dpaudit.contract import OF_STATEMENTS, Verdict
-from dpaudit.engine.execute import Listener, RunEvent, TaskFailed, TaskFinished, execute
-from dpaudit.engine.records import LedgerRow
+from dpaudit.engine.execute import Listener, RunEvent, execute
+from dpaudit.engine.records import Failure, LedgerRow, Result
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
@@ -101,21 +101,20 @@ def check_statements(
     registry = load(paths)
     entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
     tasks = [ledger_task(entry, time_limit) for entry in entries]
-    ended: dict[str, RunEvent] = {}
+    ended: dict[str, Result | Failure] = {}
 
     def keep(event: RunEvent) -> None:
-        if isinstance(event, TaskFinished | TaskFailed):
+        if isinstance(event, Result | Failure):
             ended[event.task] = event
 
     execute(tasks, seed=0, listeners=[keep, *listeners], paths=paths, n_jobs=n_jobs)
     faults, rows = {}, []
     for task in tasks:
-        event = ended[task.key]
-        if isinstance(event, TaskFailed):
-            faults[task.learner] = event.error
-        elif isinstance(event, TaskFinished):
-            assert isinstance(event.record.finding, LedgerRow)
-            rows.append(event.record.finding)
+        record = ended[task.key]
+        if isinstance(record, Failure):
+            faults[task.learner] = record.error
+        elif isinstance(record.finding, LedgerRow):
+            rows.append(record.finding)
     if faults:
         raise LedgerFault(tuple(rows), faults)
     return tuple(rows)

@@ -29,7 +29,8 @@ def render(run: Run) -> str:
         The stored run.
     """
     summary = summarise(run)
-    learners, _, _, looked = shown_of(summary)
+    learners, missed, _ = shown_of(summary)
+    looked = [*missed, *(m for m in learners if m.needs_look)]
     parts = [f"## {escaped(headline(summary))}"]
     parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in counts(summary))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]

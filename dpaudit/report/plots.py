@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.exact.finding import LawFinding, SupremumFinding
+from dpaudit.report.figures import Curves
 from dpaudit.report.numbers import count, percent, significant, value_text
-from dpaudit.report.page.curve_figures import Curves
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding

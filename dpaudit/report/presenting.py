@@ -86,18 +86,8 @@ def _result(finding: OneAudit) -> Result:
     elif isinstance(finding, LawFinding):
         arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
     else:
-        arguments = UtilityArguments(
-            role="claim",
-            case=finding.distribution,
-            case_index=None,
-            concept=None,
-            alpha=finding.alpha,
-            beta=finding.beta,
-            n=finding.n,
-            trials=finding.trials,
-            confidence=finding.confidence,
-            setting=finding.setting,
-        )
+        same = {name: getattr(finding, name) for name in ("alpha", "beta", "n", "trials", "confidence", "setting")}
+        arguments = UtilityArguments(role="claim", case=finding.distribution, case_index=None, concept=None, **same)
     # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
     return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.report.columns import column_of, numbers_of
+from dpaudit.report.columns import COLUMNS, numbers_of
 from dpaudit.report.evidence import gap_words
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, raised, share, value_text
@@ -98,7 +98,8 @@ def epsilon_seen(row: Row) -> str:
 def _epsilon(row: Row, name: str) -> str:
     """Return the number of a row in a column, powers of ten raised; empty where it has none."""
     numbers = numbers_of(row)
-    return raised(column_of(name).text(numbers)) if numbers.get(name) is not None else ""
+    column = next(column for column in COLUMNS if column.name == name)
+    return raised(column.text(numbers)) if numbers.get(name) is not None else ""
 
 
 # On a whole run.

@@ -11,16 +11,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import NamedTuple
 
 from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import AUDITS, outcome
 from dpaudit.engine.records import Failure, Fault, LedgerRow, Parameters, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
-from dpaudit.report.view import Drawn, Mechanism, Row, Trouble, mechanisms
+from dpaudit.report.view import Mechanism, Row, Trouble, mechanisms
 
-__all__ = ["Shown", "Summary", "learners_text", "shown_of", "summarise"]
+__all__ = ["Summary", "learners_text", "shown_of", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,6 @@ class Summary:
         The learners for which no plan could be made.
     errors : dict of str to str
         Failed task -> its error.
-    done : int
-        How many tasks have a result.
     """
 
     learners: Sequence[Row]
@@ -49,7 +46,6 @@ class Summary:
     ledger: Sequence[LedgerRow] = ()
     faults: Sequence[Fault] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
-    done: int = 0
 
     @property
     def violations(self) -> Sequence[Row]:
@@ -88,30 +84,11 @@ class Summary:
         return [*planned, *((fault.learner, fault.error) for fault in self.faults)]
 
 
-class Shown(NamedTuple):
-    """The mechanisms of a run as pages show them.
-
-    Attributes
-    ----------
-    learners, controls : list of Mechanism
-        Those that need a look first.
-    missed : list of Mechanism
-        The controls that were not caught, which lead every page.
-    looked : list of Mechanism
-        All that need a look.
-    """
-
-    learners: list[Mechanism]
-    controls: list[Mechanism]
-    missed: list[Mechanism]
-    looked: list[Mechanism]
-
-
-def shown_of(summary: Summary) -> Shown:
-    """Return the mechanisms of a run as pages show them."""
-    learners, controls = mechanisms(summary.learners), mechanisms(summary.controls)
+def shown_of(summary: Summary) -> tuple[list[Mechanism], list[Mechanism], list[Mechanism]]:
+    """Return the mechanisms of the learners, of the controls that were not caught, and of the other controls."""
+    controls = mechanisms(summary.controls)
     missed = [m for m in controls if m.state.needs_look]
-    return Shown(learners, controls, missed, [*missed, *(m for m in learners if m.needs_look)])
+    return mechanisms(summary.learners), missed, [m for m in controls if not m.state.needs_look]
 
 
 def learners_text(rows: Sequence[Row]) -> str:
@@ -133,7 +110,6 @@ def summarise(run: Run) -> Summary:
         ledger=[result.finding for result in results if isinstance(result.finding, LedgerRow)],
         faults=found.faults,
         errors={failure.task: failure.error for failure in run.failures},
-        done=len(results),
     )
 
 
@@ -174,7 +150,7 @@ def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: S
 
 def _related(rows: Sequence[Row], results: Sequence[Result]) -> list[Row]:
     """Return the rows with their labels, the first one of each learner with its picture, further instances marked."""
-    left = {r.learner: Drawn(r.parameters, r.finding) for r in results if isinstance(r.finding, PictureFinding)}
+    left = {r.learner: r for r in results if isinstance(r.finding, PictureFinding)}
     judged = {row.learner for row in rows if row.privacy_verdict != Verdict.NOT_CHECKED}
     return [
         replace(

@@ -11,13 +11,13 @@ from typing import NamedTuple, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.engine.arguments import ExactArguments, UtilityArguments
+from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refuting
-from dpaudit.engine.records import Parameters, PictureFinding, Result
+from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["Case", "Drawn", "Mechanism", "Row", "Trouble", "mechanisms", "row_of", "worst"]
+__all__ = ["Mechanism", "Row", "Trouble", "mechanisms", "row_of", "worst"]
 
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
@@ -31,25 +31,11 @@ _REASONS = {
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
 
 
-class Case(NamedTuple):
-    """The result of an audit of utility on one hard case."""
-
-    name: str
-    finding: UtilityFinding
-
-
 class Trouble(NamedTuple):
     """An audit that raised: its kind and its error; the kind "plan" is that no audit could be planned."""
 
     kind: str
     error: str
-
-
-class Drawn(NamedTuple):
-    """A picture, and the parameters of the learner that it shows."""
-
-    parameters: Parameters
-    finding: PictureFinding
 
 
 @dataclass(frozen=True)
@@ -68,8 +54,8 @@ class Row:
         For a positive control, what it leaks.
     label : str
         The learner's id, followed by its parameters where the run holds the learner more than once.
-    picture : Drawn or None
-        The picture that the learner offers; on the first row of a learner with several.
+    picture : Result or None
+        The result with the picture that the learner offers; on the first row of a learner with several.
     further : bool
         Whether this is a further instance whose utility alone was audited; its privacy is judged on another row.
     failures : sequence of Trouble
@@ -85,7 +71,7 @@ class Row:
     results: Sequence[Result] = field(repr=False)
     fault: str | None = None
     label: str = ""
-    picture: Drawn | None = field(default=None, repr=False)
+    picture: Result | None = field(default=None, repr=False)
     further: bool = False
     failures: Sequence[Trouble] = ()
     pending: Sequence[str] = ()
@@ -105,26 +91,17 @@ class Row:
     @cached_property
     def utility(self) -> UtilityFinding | None:
         """The finding on the hard case that decides: the gravest verdict, then the largest upper end."""
-        return worst([case.finding for case in self.cases], lambda f: f.failure_upper)
+        return worst(self.cases, lambda f: f.failure_upper)
 
     @cached_property
-    def cases(self) -> Sequence[Case]:
-        """Utility at the theorem's sample size, one a hard case."""
-        return self._cases(ladder=False)
+    def cases(self) -> Sequence[UtilityFinding]:
+        """Utility at the theorem's sample size, one finding a hard case."""
+        return [r.finding for r in self.results if isinstance(r.finding, UtilityFinding) and not is_ladder(r)]
 
     @cached_property
-    def ladder(self) -> Sequence[Case]:
+    def ladder(self) -> Sequence[UtilityFinding]:
         """Utility below the theorem's sample size, where failures refute nothing."""
-        return self._cases(ladder=True)
-
-    def _cases(self, ladder: bool) -> Sequence[Case]:
-        return [
-            Case(r.arguments.case, r.finding)
-            for r in self.results
-            if isinstance(r.arguments, UtilityArguments)
-            and isinstance(r.finding, UtilityFinding)
-            and is_ladder(r) == ladder
-        ]
+        return [r.finding for r in self.results if isinstance(r.finding, UtilityFinding) and is_ladder(r)]
 
     @cached_property
     def claim(self) -> PrivacyClaim | None:
@@ -183,9 +160,8 @@ class Row:
     @property
     def utility_verdict(self) -> Verdict:
         """The gravest verdict over the hard cases; where all are vacuous, that."""
-        verdicts = {case.finding.verdict for case in self.cases}
-        unfinished = {verdict for verdict in [self._unfinished(("utility",))] if verdict}
-        return min(verdicts | unfinished, default=Verdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
+        verdicts = [self._unfinished(("utility",)), *(case.verdict for case in self.cases)]
+        return min(filter(None, verdicts), default=Verdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
 
     @property
     def verdict(self) -> Verdict:
@@ -218,10 +194,6 @@ class Row:
         names = {"exact": "exact", "privacy": "black box"}
         return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
 
-    def decoded(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Mapping[str, str]:
-        """Return what the outputs stand for that one of its findings names, by code."""
-        return self.result_of(finding).decoded
-
     def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
         """Return the result that holds one of its findings."""
         return next(result for result in self.results if result.finding is finding)
@@ -229,7 +201,7 @@ class Row:
     @property
     def settings(self) -> tuple[str, ...]:
         """The settings in which utility was audited at the theorem's sample size, in the order of the run."""
-        return tuple(dict.fromkeys(case.finding.setting for case in self.cases))
+        return tuple(dict.fromkeys(case.setting for case in self.cases))
 
     def in_setting(self, setting: str) -> Row:
         """Return the row with the utility results of one setting alone."""
@@ -240,7 +212,7 @@ class Row:
         """The confidence at which the intervals of all hard cases hold together (Bonferroni); None without cases."""
         if not self.cases:
             return None
-        return max(0.0, round(1 - sum(1 - case.finding.confidence for case in self.cases), 12))
+        return max(0.0, round(1 - sum(1 - case.confidence for case in self.cases), 12))
 
     @property
     def exact_epsilon(self) -> float | None:

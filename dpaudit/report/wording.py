@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from dpaudit.contract import FAIL, Verdict
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import FAIL, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
 from dpaudit.events.event import (
     Bets,
@@ -36,7 +37,6 @@ __all__ = [
     "failure_text",
     "label_parameters",
     "output_text",
-    "short_verdict",
     "verdict_words",
 ]
 
@@ -198,17 +198,7 @@ def failure_text(finding: UtilityFinding) -> str:
     return finding.failure or f"error > {value_text(finding.alpha)}"
 
 
-class _Claim(Protocol):
-    """Anything with an epsilon and a delta."""
-
-    @property
-    def epsilon(self) -> float: ...
-
-    @property
-    def delta(self) -> float: ...
-
-
-def claim_text(claim: _Claim | None) -> str:
+def claim_text(claim: PrivacyClaim | PrivacyFinding | None) -> str:
     """Return the claimed epsilon, with delta where it is not 0."""
     if claim is None:
         return "none"
@@ -223,11 +213,4 @@ def label_parameters(parameters: Mapping[str, Any]) -> str:
 
 def verdict_words(verdict: Verdict, promises: Sequence[str] = ()) -> str:
     """Return the verdict on a learner, with the promises that it is about where these are to blame."""
-    if promises:
-        return f"{verdict}: {' and '.join(promises)}"
-    return short_verdict(verdict)
-
-
-def short_verdict(verdict: Verdict) -> str:
-    """Return the verdict on a learner without the promises that it is about."""
-    return _SHORT.get(verdict, str(verdict))
+    return f"{verdict}: {' and '.join(promises)}" if promises else _SHORT.get(verdict, str(verdict))

@@ -24,7 +24,7 @@ from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
 from dpaudit.running.processes import ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
 from dpaudit.running.run_notes import FORKS, Notes, begin
 
-__all__ = ["PULSE", "RETURNED", "Child", "Late", "packed", "value_of"]
+__all__ = ["PULSE", "RETURNED", "Child", "Late", "sendable", "value_of"]
 
 PULSE = 0.5
 """Seconds between two checks that a silent child still lives: its own children may hold its pipe open."""
@@ -118,7 +118,7 @@ class Child:
 
     def begin(self, *arguments: Any) -> None:
         """Begin a call; the messages that answer it end with one of the kind `RETURNED`."""
-        request = _sendable(arguments)
+        request = sendable(arguments)
         with suppress(BrokenPipeError):  # it has ended, which `message` reports
             self._requests.send_bytes(request)
 
@@ -211,17 +211,18 @@ def value_of(content: bytes) -> Any:
     return pickle.loads(content) if content else None
 
 
-def _sendable(value: Any) -> bytes:
-    """Return a value as bytes, or raise `InputError`."""
+_UNSENDABLE = (
+    "with {timeout}, runs are made in a process of their own, to which data, and from which outputs, must "
+    "travel, and something cannot be sent: {why:.500}; leave it out, or return plain data"
+)
+
+
+def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
+    """Return a value as bytes, or raise `InputError` with a message that names these parameters."""
     try:
         return packed(value)
     except Exception as error:  # likewise
-        raise InputError(
-            "with {timeout}, runs are made in a process of their own, to which data, and from which outputs, must "
-            "travel, and something cannot be sent: {why:.500}; leave it out, or return plain data",
-            names=("timeout",),
-            why=f"{type(error).__name__}: {error}",
-        ) from error
+        raise InputError(message, names=names, why=f"{type(error).__name__}: {error}") from error
 
 
 def _cloudpickle() -> Any:
@@ -255,7 +256,7 @@ def _serve(
         while True:
             arguments = value_of(requests.recv_bytes())
             send(BEGUN)
-            send(*_answer(function, lambda part: send(PART, _sendable(part)), arguments))
+            send(*_answer(function, lambda part: send(PART, sendable(part)), arguments))
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError, AttributeError):
                     stream.flush()
@@ -266,8 +267,8 @@ def _serve(
 def _answer(function: Callable[..., Any], emit: Callable[[Any], None], arguments: Any) -> tuple[bytes, bytes]:
     """Return the last message of a call: what it returns, or raises."""
     try:
-        return RETURNED, _sendable(function(emit, *arguments))
+        return RETURNED, sendable(function(emit, *arguments))
     except DpauditError as error:
-        return RAISED, _sendable(error)
+        return RAISED, sendable(error)
     except BaseException as error:  # an interrupt that the audited code raises, for instance
-        return RAISED, _sendable(ToolFault(f"{type(error).__name__}: {error} ({place_of(error)})"))
+        return RAISED, sendable(ToolFault(f"{type(error).__name__}: {error} ({place_of(error)})"))

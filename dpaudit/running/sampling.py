@@ -33,7 +33,6 @@ __all__ = [
     "Observed",
     "Sampler",
     "held_runs",
-    "join",
     "knowing",
     "learned_reducer",
     "narrowed",

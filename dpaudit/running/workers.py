@@ -11,12 +11,18 @@ from multiprocessing.connection import wait
 from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.errors import DpauditError, InputError, ToolFault
-from dpaudit.running.child import PULSE, RETURNED, Child, packed, value_of
+from dpaudit.running.child import PULSE, RETURNED, Child, sendable, value_of
 from dpaudit.running.processes import ChildDied, ignore_requests, lifeline, postponed
 
 __all__ = ["WorkerDied", "apart", "spread"]
 
 T = TypeVar("T")
+_UNSENDABLE = (
+    "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
+    'cannot be sent: {why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing, or return plain data',
+    ("n_jobs", "backend"),
+)
+"""The message where something cannot be sent, and the parameters that it names."""
 
 
 class WorkerDied(ToolFault):
@@ -75,10 +81,11 @@ def spread(
         message = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
         raise WorkerDied(message) from error
     except BrokenProcessPool as error:
-        raise _unsendable(error) from error
+        message, names = _UNSENDABLE
+        raise InputError(message, names=names, why=f"{type(error).__name__}: {error}") from error
     except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets
         for call in calls:
-            _sendable(call)
+            sendable(call, *_UNSENDABLE)
         raise
 
 
@@ -97,30 +104,12 @@ def _until_left(results: Any) -> Iterator[Any]:
                 results.close()
 
 
-def _sendable(value: Any) -> bytes:
-    """Return a value as bytes, or raise `InputError`."""
-    try:
-        return packed(value)
-    except Exception as error:  # of many types: what pickle raises depends on what it meets
-        raise _unsendable(error) from error
-
-
-def _unsendable(error: BaseException) -> InputError:
-    return InputError(
-        "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
-        'cannot be sent: {why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing, or return plain '
-        "data",
-        names=("n_jobs", "backend"),
-        why=f"{type(error).__name__}: {error}",
-    )
-
-
 def _call(call: Callable[[], Any], home: int) -> Any:
     """Make a call; in a worker process, without touching the standard output."""
     if os.getpid() == home:
         return call()
     with redirect_stdout(sys.stderr):
-        return _Sent(_sendable(call()))
+        return _Sent(sendable(call(), *_UNSENDABLE))
 
 
 def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[str, T | DpauditError]]:

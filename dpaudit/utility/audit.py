@@ -129,7 +129,8 @@ def audit_utility(
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
     of_class = not isinstance(concept, Hypothesis)
-    problem = Problem.of(learner, target, law, flips, alpha, setting, of_class=of_class)
+    problem = Problem(learner, target, law, flips, alpha, setting, of_class)
+    best = problem.best  # may be too costly to find, which is an error before any run
     trial = Trial(problem, size, seed, stream_address(problem, name, size))
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
@@ -152,7 +153,7 @@ def audit_utility(
         seed=seed,
         claim_id=claim.claim_id if claim and claim.setting == setting and size >= claim.sample_size else "",
         failure=_failure(setting, alpha, claim),
-        best_error=problem.best if setting == "agnostic" else None,
+        best_error=best if setting == "agnostic" else None,
     )
 
 

@@ -1,18 +1,17 @@
-"""Exact errors of hypotheses, and the outputs of a learner that count as failures."""
+"""Exact errors of hypotheses."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import ConceptClass, Distribution, Hypothesis, Learner
+from dpaudit.contract import ConceptClass, Distribution, Hypothesis
 from dpaudit.errors import InputError
 
-__all__ = ["Judge", "best_error", "empirical_error", "exceeds", "labels_of", "population_error"]
+__all__ = ["best_error", "empirical_error", "exceeds", "labels_of", "population_error"]
 
 SLACK = 16 * 2.0**-52
 """Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha."""
@@ -124,39 +123,3 @@ def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
     """Return the fraction of a sample's examples that a hypothesis labels wrongly."""
     wrong = labels_of(hypothesis, sample.points) != sample.labels
     return int(sample.counts[wrong].sum()) / int(sample.counts.sum())
-
-
-class Judge:
-    """Decides which outputs of a learner fail, judging each distinct output once.
-
-    Parameters
-    ----------
-    fails : callable
-        Returns whether an output fails.
-    """
-
-    def __init__(self, fails: Callable[[Hashable], bool]) -> None:
-        self._fails = fails
-        self._known: dict[Hashable, bool] = {}
-
-    @classmethod
-    def of_error(cls, learner: Learner, error: Callable[[Hypothesis], float], most: float) -> Judge:
-        """Return the judge by whom an output fails if it has no hypothesis or one with an error above `most`."""
-
-        def fails(output: Hashable) -> bool:
-            hypothesis = learner.decode(output)
-            return hypothesis is None or exceeds(error(hypothesis), most)
-
-        return cls(fails)
-
-    @classmethod
-    def of_solution(cls, learner: Any, sample: Any) -> Judge:
-        """Return the judge by whom an output fails if the learner says that it does not solve its problem."""
-        return cls(lambda output: not learner.solves(output, sample))
-
-    def fails(self, output: Any) -> bool:
-        """Return whether the output is a failure."""
-        output = output.item() if isinstance(output, np.generic) else output
-        if output not in self._known:
-            self._known[output] = bool(self._fails(output))
-        return self._known[output]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import HasLaw, Learner
 from dpaudit.errors import InputError
-from dpaudit.utility.error import Judge
 from dpaudit.utility.hard_cases import HardCase
-from dpaudit.utility.trials import Problem
+from dpaudit.utility.trials import Judge, Problem, sample_of
 
 __all__ = ["CaseFailure"]
 
@@ -28,22 +26,6 @@ MAX_KNOWN = 2**14
 """The number of samples whose conditional rates are remembered."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Kinds:
-    """Labelled points with their probabilities; whether they are public, where the distribution says so."""
-
-    points: NDArray[Any]
-    labels: NDArray[np.uint8]
-    probabilities: Floats
-    public: NDArray[np.bool_] | None
-
-    def sample(self, learner: Learner, counts: NDArray[np.int64]) -> Any:
-        """Return the sample with so many examples of each kind."""
-        seen = counts > 0
-        flags = () if self.public is None else (self.public[seen],)
-        return learner.domain.sample(self.points[seen], self.labels[seen], counts[seen], *flags)
 
 
 class CaseFailure:
@@ -66,7 +48,7 @@ class CaseFailure:
 
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
         concept = learner.concepts.concept(case.concept_code)
-        self._problem = Problem.of(learner, concept, case.distribution, case.noise, alpha, setting, of_class=True)
+        self._problem = Problem(learner, concept, case.distribution, case.noise, alpha, setting)
         self._lawful = isinstance(learner, HasLaw)
         self._known: dict[Any, float] = {}
         self._masks: dict[range, NDArray[np.bool_]] = {}
@@ -93,11 +75,10 @@ class CaseFailure:
                 sample = problem.sample(n)
                 rate, left_out = self._by_law(sample, problem.judge(sample)), 0.0
             else:
-                kinds = self._kinds
-                vectors = _likely_counts(n, kinds.probabilities)
+                vectors = _likely_counts(n, problem.chances)
                 if vectors is None:
                     return None
-                samples = ((kinds.sample(problem.learner, counts), p) for counts, p in vectors)
+                samples = ((sample_of(problem, counts), p) for counts, p in vectors)
                 rate = sum(p * self._by_law(sample, self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
         except InputError:  # the law of so large a sample is not offered
@@ -106,59 +87,39 @@ class CaseFailure:
 
     def _given(self, sample: Any, rng: np.random.Generator, judge: Judge) -> float:
         """Return the failure rate given a sample."""
-        if self._lawful and sample not in self._known:
-            try:
-                rate = self._by_law(sample, judge)
-            except InputError:
-                self._lawful = False
-            else:
+        try:
+            if self._lawful:
+                rate = self._known[sample] if sample in self._known else self._by_law(sample, judge)
                 if len(self._known) < MAX_KNOWN:
                     self._known[sample] = rate
                 return rate
-        if self._lawful:
-            return self._known[sample]
-        return float(judge.fails(self._problem.learner.run(sample, rng, 1)[0]))
+        except InputError:  # the law of so large a sample is not offered
+            self._lawful = False
+        return float(judge(self._problem.learner.run(sample, rng, 1)[0]))
 
     def _by_law(self, sample: Any, judge: Judge) -> float:
         """Return the mass of the outputs that fail."""
         law = self._problem.learner.law(sample)
-        if isinstance(law.atoms, range) and judge is self._judge:
-            if law.atoms not in self._masks:
-                self._masks[law.atoms] = _fails(law.atoms, judge)
-            failing = self._masks[law.atoms]
-        else:
-            failing = _fails(law.atoms, judge)
+        kept = isinstance(law.atoms, range) and judge is self._judge
+        failing = self._masks.get(law.atoms) if kept else None
+        if failing is None:
+            failing = np.fromiter((judge(atom) for atom in law.atoms), dtype=np.bool_, count=len(law.atoms))
+            if kept:
+                self._masks[law.atoms] = failing
         return float(np.exp(np.asarray(law.log_prob)[failing]).sum())
-
-    @cached_property
-    def _kinds(self) -> _Kinds:
-        """The examples that can be drawn."""
-        law, noise, truth = self._problem.distribution, self._problem.noise, self._problem.truth
-        weights = np.asarray(law.probabilities, dtype=np.float64)
-        weights = weights / weights.sum()
-        if noise is None:
-            return _Kinds(law.points, truth, weights, law.public)
-        both = np.concatenate([weights * (1 - noise), weights * noise])
-        drawn = both > 0
-        flags = None if law.public is None else np.concatenate([law.public, law.public])[drawn]
-        points, labels = np.concatenate([law.points, law.points]), np.concatenate([truth, 1 - truth])
-        return _Kinds(points[drawn], labels[drawn], both[drawn], flags)
-
-
-def _fails(atoms: Any, judge: Judge) -> NDArray[np.bool_]:
-    return np.fromiter((judge.fails(atom) for atom in atoms), dtype=np.bool_, count=len(atoms))
 
 
 def _likely_counts(n: int, weights: Floats) -> list[tuple[NDArray[np.int64], float]] | None:
     """Return the likely count vectors of a multinomial draw with their probabilities; None if there are too many."""
-    if len(weights) > MAX_SUPPORT:
+    drawn = np.flatnonzero(weights)
+    if len(drawn) > MAX_SUPPORT:
         return None
-    found = []
-    for counts, probability in _nested(n, weights, 1.0):
-        found.append((np.array(counts, dtype=np.int64), probability))
-        if len(found) > MAX_VECTORS:
-            return None
-    return found
+    found = list(islice(_nested(n, weights[drawn], 1.0), MAX_VECTORS + 1))
+    if len(found) > MAX_VECTORS:
+        return None
+    vectors = np.zeros((len(found), len(weights)), dtype=np.int64)
+    vectors[:, drawn] = [counts for counts, _ in found]
+    return [(counts, probability) for counts, (_, probability) in zip(vectors, found, strict=True)]
 
 
 def _nested(n: int, weights: Floats, reached: float) -> Iterator[tuple[tuple[int, ...], float]]:

@@ -49,6 +49,12 @@ class HardCase:
     name: str
     noise: Floats | None = None
 
+    @property
+    def key(self) -> tuple[int, str, bytes, bytes]:
+        """What distinguishes cases: all but the name."""
+        law, noise = self.distribution, b"" if self.noise is None else self.noise.tobytes()
+        return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
+
     def is_uniform(self, size: int) -> bool:
         """Return whether all of `size` points are equally likely."""
         weights = self.distribution.probabilities
@@ -100,15 +106,14 @@ def evaluated_points(learner: Learner) -> tuple[NDArray[Any], bool]:
 
 def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
     """Return the cases without repeats, the first of each kept, on the points that have probability."""
-    kept: dict[tuple[int, bytes, bytes, bytes], HardCase] = {}
+    words = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}
+    kept: dict[Any, HardCase] = {}
     for code, points, weights, name, noise in cases:
         seen = weights > 0
         law = Distribution(points[seen], weights[seen] / weights.sum(), name)
-        flips = None if noise is None else noise[seen]
-        key = (code, repr(law.points.tolist()).encode(), law.probabilities.tobytes(),
-               b"" if flips is None else flips.tobytes())  # fmt: skip
-        word = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}.get(code, f"concept {code}")
-        kept.setdefault(key, HardCase(code, law, f"{name}; {word}", flips))
+        word = words.get(code, f"concept {code}")
+        case = HardCase(code, law, f"{name}; {word}", None if noise is None else noise[seen])
+        kept.setdefault(case.key, case)
     return list(kept.values())
 
 
@@ -122,27 +127,22 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
     concepts, size, mass = learner.concepts, len(points), just_above(alpha)
     middle, last = concepts.size // 2, concepts.size - 1
     for code, take in ((middle, 2), (last, 1)):
-        found = list(hard_points(concepts, points, code))[:take]
-        for at in found:
+        hard = list(hard_points(concepts, points, code))[:take]
+        for at in hard:
             yield code, points, _two_point(size, at.hard, at.easy, mass), f"just above alpha on a {at.word} point", None
-        for at in found[:1] if code == middle else ():
-            spread = _spread(size, at.hard, mass)
+        for at in hard[:1] if code == middle else ():
+            spread = np.where(np.arange(size) == at.hard, mass, (1 - mass) / max(1, size - 1))
             yield code, points, spread, f"just above alpha on a {at.word} point, the rest spread", None
             halving = _halving(size, at.hard, alpha)
             yield code, points, halving, f"probabilities halving towards a {at.word} point", None
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
-    for weights, name in _just_bad(learner, points, mass):
+    # The first distribution on which many rivals of the middle concept are just bad, if the class is small.
+    found = just_bad(concepts.evaluate(points), middle, mass) if concepts.size * size <= MAX_TRIED else iter(())
+    for weights, name in itertools.islice(found, 1):
         yield middle, points, weights, name, None
     for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
         yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
-
-
-def _just_bad(learner: Learner, points: NDArray[Any], mass: float) -> Iterator[tuple[Floats, str]]:
-    """Yield the first distribution on which many rivals of the middle concept are just bad, if the class is small."""
-    concepts = learner.concepts
-    if concepts.size * len(points) <= MAX_TRIED:
-        yield from itertools.islice(just_bad(concepts.evaluate(points), concepts.size // 2, mass), 1)
 
 
 def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
@@ -188,12 +188,6 @@ def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
 def _two_point(size: int, hard: int, easy: int, mass: float) -> Floats:
     weights = np.zeros(size)
     weights[hard], weights[easy] = mass, 1 - mass
-    return weights
-
-
-def _spread(size: int, hard: int, mass: float) -> Floats:
-    weights = np.full(size, (1 - mass) / max(1, size - 1))
-    weights[hard] = mass
     return weights
 
 

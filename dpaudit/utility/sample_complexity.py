@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
 from dpaudit.bounds.limits import MeanTest
 from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, Verdict
@@ -24,7 +26,7 @@ from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases
 from dpaudit.utility.interval import is_vacuous
 from dpaudit.utility.search import RATIO, Candidate, Search
 
-__all__ = ["MOVES", "Decider", "claimed", "exact_size", "own_case", "sample_complexity"]
+__all__ = ["MOVES", "Bracket", "Decider", "claimed", "exact_size", "own_case", "sample_complexity"]
 
 LOG = logging.getLogger(__name__)
 
@@ -127,14 +129,14 @@ def sample_complexity(
     decider = Decider(beta, confidence, draws, seed)
     searched = _decided(learner, found, decider, alpha, claim.setting, cap)
     worst, bracket = _worse(*searched, own_case(learner, alpha, beta, claim))
-    uniform, hard = _proposed(search, learner, alpha, claim.setting)
+    cases, (points, _) = hard_cases(learner, alpha, claim.setting), evaluated_points(learner)
     return SampleComplexityFinding(
         verdict=_verdict(bracket, claim),
         lower=bracket.lower,
         upper=bracket.upper,
         theorem=claim.sample_size,
-        uniform=uniform,
-        hard_cases=hard,
+        uniform=search.largest(case for case in cases if case.is_uniform(len(points))),
+        hard_cases=search.largest(cases),
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -192,17 +194,12 @@ def _decided(
 
 def _worse(case: HardCase, bracket: Bracket, own: tuple[Bracket, str] | None) -> tuple[WorstCase, Bracket]:
     """Return a case with its bracket, or the learner's own case if that one fails at a larger size."""
-    if own is None or own[0].lower <= bracket.lower:
-        return _told(case), bracket
-    return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
-
-
-def _proposed(search: Search, learner: Learner, alpha: float, setting: str) -> tuple[int | None, int | None]:
-    """Return the sizes that the uniform distribution, and all hard cases, would have shown."""
-    cases = hard_cases(learner, alpha, setting)
-    points, _ = evaluated_points(learner)
-    uniform = [case for case in cases if case.is_uniform(len(points))]
-    return search.largest(uniform), search.largest(cases)
+    if own is not None and own[0].lower > bracket.lower:
+        return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
+    law, noise = case.distribution, [] if case.noise is None else case.noise.tolist()
+    points, weights = np.asarray(law.points).tolist(), np.asarray(law.probabilities, dtype=np.float64).tolist()
+    worst = WorstCase(concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name)
+    return worst, bracket
 
 
 def _verdict(bracket: Bracket, claim: UtilityClaim) -> Verdict:
@@ -213,17 +210,6 @@ def _verdict(bracket: Bracket, claim: UtilityClaim) -> Verdict:
         return Verdict.UNDECIDED
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
     return Verdict.VACUOUS if vacuous else Verdict.HOLDS
-
-
-def _told(case: HardCase) -> WorstCase:
-    law = case.distribution
-    return WorstCase(
-        concept=case.concept_code,
-        points=[[int(x) for x in point] for point in law.points],
-        probabilities=[float(p) for p in law.probabilities],
-        noise=[] if case.noise is None else [float(p) for p in case.noise],
-        name=case.name,
-    )
 
 
 class Decider:

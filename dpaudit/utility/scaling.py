@@ -22,8 +22,8 @@ from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
 from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
-from dpaudit.utility.finding import ScalingFinding, ScalingPoint, Slope
-from dpaudit.utility.sample_complexity import MOVES, claimed, own_case, sample_complexity
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, ScalingPoint, Slope
+from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
 
 __all__ = ["LEAST_VALUES", "law_of", "scaling_law", "slope"]
 
@@ -142,7 +142,7 @@ def law_of(
         points=points,
         learner=learner_id,
         parameter=parameter,
-        abscissa=_named(parameter),
+        abscissa=_abscissa(parameter, values[0])[0],
         fixed=dict(fixed),
         alpha=alpha,
         beta=beta,
@@ -194,40 +194,26 @@ def _measured(
     seed: int,
 ) -> tuple[ScalingPoint, UtilityClaim, Grade]:
     """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
-    claim = claimed(learner, *levels, setting)
-    lower, upper, case, grade = _bracket(learner, *levels, claim, moves, seed)
-    point = ScalingPoint(
-        value=float(value),
-        x=_abscissa(parameter, value),
-        lower=lower,
-        upper=upper,
-        theorem=claim.sample_size,
-        case=case,
-    )
-    return point, claim, grade
-
-
-def _bracket(
-    learner: Learner, alpha: float, beta: float, claim: UtilityClaim, moves: int, seed: int
-) -> tuple[int, int | None, str, Grade]:
-    """Return a size that fails, one that suffices, the case and the grade."""
+    alpha, beta = levels
+    claim = claimed(learner, alpha, beta, setting)
+    found: Bracket | SampleComplexityFinding
     if (own := own_case(learner, alpha, beta, claim)) is not None:
-        bracket, words = own
-        return bracket.lower, bracket.upper, words, bracket.grade
-    finding = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
-    return finding.lower, finding.upper, finding.worst.name, finding.grade
+        found, case = own
+    else:
+        found = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
+        case = found.worst.name
+    _, x = _abscissa(parameter, value)
+    point = ScalingPoint(
+        value=float(value), x=x, lower=found.lower, upper=found.upper, theorem=claim.sample_size, case=case
+    )
+    return point, claim, found.grade
 
 
-def _abscissa(parameter: str, value: float) -> float:
+def _abscissa(parameter: str, value: float) -> tuple[str, float]:
+    """Return the abscissa of the law in words, and at a value of the parameter."""
     if parameter in INVERSE:
-        return 1 / value
-    return math.log(value) if parameter in LOGARITHM else float(value)
-
-
-def _named(parameter: str) -> str:
-    if parameter in INVERSE:
-        return f"1/{parameter}"
-    return f"ln {parameter}" if parameter in LOGARITHM else parameter
+        return f"1/{parameter}", 1 / value
+    return (f"ln {parameter}", math.log(value)) if parameter in LOGARITHM else (parameter, float(value))
 
 
 def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:

@@ -19,7 +19,7 @@ from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, just_above, just_bad
 
-__all__ = ["RATIO", "Candidate", "Search", "estimated_size", "proposals"]
+__all__ = ["RATIO", "Candidate", "Search", "proposals"]
 
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""
@@ -56,33 +56,14 @@ def proposals(learner: Learner, alpha: float, setting: str) -> Iterator[HardCase
     labels = concepts.evaluate(points)
     for code in dict.fromkeys(i * (concepts.size - 1) // (CONCEPTS - 1) for i in range(CONCEPTS)):
         for weights, name in just_bad(labels, code, just_above(alpha)):
-            seen = weights > 0
-            law = Distribution(points[seen], weights[seen] / weights[seen].sum(), name)
-            yield HardCase(code, law, f"{name}; concept {code}")
+            yield _case(code, points, weights, name)
 
 
-def estimated_size(
-    failure: CaseFailure, beta: float, cap: int, address: tuple[Any, ...], draws: int, least: int = 0
-) -> int:
-    """Return about the least n at which the mean failure rate of some samples is at most beta, at most `cap`.
-
-    0 if that holds at the size `least` already, so that weak cases cost one look.
-    """
-
-    def fails(n: int) -> bool:
-        return float(failure.draws(n, generator(*address), draws).mean()) > beta
-
-    if least and not fails(least):
-        return 0
-    low, high = least, max(1, 2 * least)
-    while fails(high):
-        if high >= cap:
-            return cap
-        low, high = high, min(2 * high, cap)
-    while high - low > max(1, math.floor((RATIO - 1) * high)):
-        middle = (low + high) // 2
-        low, high = (middle, high) if fails(middle) else (low, middle)
-    return high
+def _case(code: int, points: NDArray[Any], weights: Floats, name: str, least: float = 0.0) -> HardCase:
+    """Return the case of a concept on the points that have more than the least weight."""
+    seen = weights > least
+    law = Distribution(points[seen], weights[seen] / weights[seen].sum(), name)
+    return HardCase(code, law, f"{name}; concept {code}")
 
 
 class Search:
@@ -107,33 +88,46 @@ class Search:
         raced: list[Candidate] = []
         for case in proposals(self._learner, self._alpha, self._setting):
             record = max((one.n for one in raced), default=0)
-            raced.append(self._raced(case, math.floor(WEAK * record)))
-        raced = sorted(_distinct(raced), key=lambda candidate: -candidate.n)
+            raced.append(Candidate(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
+        raced = _hardest(_distinct(raced))
         climbed = []
         if self._setting not in ("agnostic", *FIXED_SETTINGS):
             climbed = self._all_climbed(raced[:starts], moves, tell, n_jobs)
-        leading = sorted([*raced[:starts], *climbed], key=lambda candidate: -candidate.n)
-        checked = [Candidate(one.case, self.checked(one.case)) for one in _distinct(leading)[:KEPT]]
-        return sorted(checked, key=lambda candidate: -candidate.n)
-
-    def checked(self, case: HardCase, least: int = 0) -> int:
-        """Return about the least n that suffices on a case, from samples that no search saw; 0 if `least` does."""
-        address = (self._seed, "n*", "check")
-        return estimated_size(self._failure(case), self._beta, self._cap, address, CHECKS, least)
+        leading = _distinct(_hardest([*raced[:starts], *climbed]))[:KEPT]
+        # On samples that no search saw.
+        return _hardest([Candidate(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 
     def largest(self, cases: Iterable[HardCase]) -> int | None:
         """Return about the least n that suffices on each of some cases; None if there are none."""
         found = 0
         for case in cases:
-            found = max(found, self.checked(case, found))
+            found = max(found, self._least(case, "check", CHECKS, found))
         return found or None
 
     def _failure(self, case: HardCase) -> CaseFailure:
         return CaseFailure(self._learner, case, self._alpha, self._setting)
 
-    def _raced(self, case: HardCase, least: int) -> Candidate:
-        address = (self._seed, "n*", "race")
-        return Candidate(case, estimated_size(self._failure(case), self._beta, self._cap, address, DRAWS, least))
+    def _least(self, case: HardCase, samples: str, draws: int, least: int = 0) -> int:
+        """Return about the least n at which the mean failure rate of some samples is at most beta, at most the cap.
+
+        0 if that holds at the size `least` already, so that weak cases cost one look.
+        """
+        failure = self._failure(case)
+
+        def fails(n: int) -> bool:
+            return float(failure.draws(n, generator(self._seed, "n*", samples), draws).mean()) > self._beta
+
+        if least and not fails(least):
+            return 0
+        low, high = least, max(1, 2 * least)
+        while fails(high):
+            if high >= self._cap:
+                return self._cap
+            low, high = high, min(2 * high, self._cap)
+        while high - low > max(1, math.floor((RATIO - 1) * high)):
+            middle = (low + high) // 2
+            low, high = (middle, high) if fails(middle) else (low, middle)
+        return high
 
     def _all_climbed(self, starts: list[Candidate], moves: int, tell: Tell | None, n_jobs: int) -> list[Candidate]:
         """Return what climbing from each start found. No climb looks at another, so their order is free."""
@@ -168,14 +162,14 @@ class Search:
         return float(self._failure(case).draws(n, generator(self._seed, "n*", "race"), DRAWS).mean())
 
 
-def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates without repeats of a case."""
+def _hardest(candidates: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda one: -one.n)
+
+
+def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
     kept: dict[Any, Candidate] = {}
     for one in candidates:
-        law = one.case.distribution
-        points = np.asarray(law.points).tolist()
-        key = (one.case.concept_code, repr(points), law.probabilities.tobytes(), repr(one.case.noise))
-        kept.setdefault(key, one)
+        kept.setdefault(one.case.key, one)
     return list(kept.values())
 
 
@@ -197,7 +191,6 @@ class _Moves:
 
     def __init__(self, concepts: ConceptClass, points: NDArray[Any], alpha: float) -> None:
         self._concepts, self._points, self._mass = concepts, points, just_above(alpha)
-        self._kinds = (self._shift, self._split, self._merge, self._snap, self._snap)
 
     def changed(self, case: HardCase, rng: np.random.Generator) -> HardCase:
         """Return a case one move away."""
@@ -206,40 +199,34 @@ class _Moves:
         if rng.random() < 1 / 6:
             code = int(rng.integers(self._concepts.size))
         else:
-            points, weights = self._kinds[int(rng.integers(len(self._kinds)))](code, points, weights, rng)
-        seen = weights > 1e-6  # a point that is never drawn only costs time
-        law = Distribution(points[seen], weights[seen] / weights[seen].sum(), "found by climbing")
-        return HardCase(code, law, f"found by climbing; concept {code}")
+            kind = ("shift", "split", "merge", "snap", "snap")[int(rng.integers(5))]
+            if kind == "snap":
+                weights = self._snapped(code, points, weights, rng)
+            else:
+                points, weights = self._transferred(kind, points, weights, rng)
+        return _case(code, points, weights, "found by climbing", 1e-6)  # a point that is never drawn only costs time
 
-    def _shift(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
-        source, target = rng.integers(len(weights), size=2)
-        moved = weights[source] * rng.random()
+    def _transferred(self, kind: str, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
+        """Return the points and their masses after one point gave another a share of its mass, or all if they merge."""
+        if kind == "split":
+            fresh = self._points[int(rng.integers(len(self._points)))]
+            source = int(rng.integers(len(weights)))
+            same = (points == fresh).all(axis=1)
+            target = int(np.argmax(same)) if same.any() else len(weights)
+        else:
+            source, target = rng.integers(len(weights), size=2).tolist()
+        if target == len(weights):
+            points, weights = np.concatenate([points, fresh[None, :]]), np.append(weights, 0.0)
+        moved = weights[source] * (1.0 if kind == "merge" else rng.random())
         weights[source] -= moved
         weights[target] += moved
         return points, weights
 
-    def _split(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
-        fresh = self._points[int(rng.integers(len(self._points)))]
-        source = int(rng.integers(len(weights)))
-        moved = weights[source] * rng.random()
-        weights[source] -= moved
-        same = np.flatnonzero((points == fresh).all(axis=1))
-        if len(same):
-            weights[same[0]] += moved
-            return points, weights
-        return np.concatenate([points, fresh[None, :]]), np.append(weights, moved)
-
-    def _merge(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
-        source, target = rng.integers(len(weights), size=2)
-        if source != target:
-            weights[target] += weights[source]
-            weights[source] = 0.0
-        return points, weights
-
-    def _snap(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> tuple[Any, Floats]:
+    def _snapped(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> Floats:
+        """Return the masses at which the error of a random rival is just above alpha, if they can be scaled so."""
         rival = int(rng.integers(self._concepts.size))
         wrong = self._concepts.concept(rival).predict(points) != self._concepts.concept(code).predict(points)
         error = float(weights[wrong].sum())
-        if 0 < error < 1:
-            weights = np.where(wrong, weights * (self._mass / error), weights * ((1 - self._mass) / (1 - error)))
-        return points, weights
+        if not 0 < error < 1:
+            return weights
+        return np.where(wrong, weights * (self._mass / error), weights * ((1 - self._mass) / (1 - error)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import joblib
@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import addressed_parameters_of
-from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis, Learner
+from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
 from dpaudit.progress import Tell
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
-from dpaudit.utility.error import Judge, best_error, empirical_error, labels_of, population_error
+from dpaudit.utility.error import best_error, empirical_error, exceeds, labels_of, population_error
 
-__all__ = ["Problem", "Trial", "apportioned", "count_failures", "draw_noisy", "fixed_sample", "stream_address"]
+__all__ = ["Judge", "Problem", "Trial", "apportioned", "count_failures", "sample_of", "stream_address"]
 
 CHUNK = 64
 """Trials that share one random stream, each with a sample of its own."""
@@ -34,6 +34,10 @@ DEALS = 16
 """The parts at least, if there are chunks enough, after each of which progress is reported."""
 _SLACK = Fraction(1, 2**40)
 """A share that exceeds an integer by less than this, relatively, is that integer: ten times 0.1 is one."""
+
+
+Judge = Callable[[Any], bool]
+"""Decides whether an output of a learner is a failure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +58,8 @@ class Problem:
         The accuracy.
     setting : str
         The error and the randomness; see `contract.UtilityClaim`.
-    best : float
-        The error of the best concept of the class, over which the excess is counted; 0 without noise.
+    of_class : bool
+        Whether the concept is one of the learner's class.
     """
 
     learner: Any
@@ -64,26 +68,14 @@ class Problem:
     noise: NDArray[np.float64] | None
     alpha: float
     setting: str
-    best: float
+    of_class: bool = True
 
-    @classmethod
-    def of(
-        cls,
-        learner: Any,
-        concept: Hypothesis,
-        distribution: Distribution,
-        noise: NDArray[np.float64] | None,
-        alpha: float,
-        setting: str,
-        *,
-        of_class: bool,
-    ) -> Problem:
-        """Return the problem with the error of the best concept; `of_class` is whether the concept is of the class."""
-        best = 0.0
-        if noise is not None:
-            truth = labels_of(concept, distribution.points)
-            best = best_error(learner.concepts, distribution, truth, noise, of_class=of_class)
-        return cls(learner, concept, distribution, noise, alpha, setting, best)
+    @cached_property
+    def best(self) -> float:
+        """The error of the best concept of the class, over which the excess is counted; 0 without noise."""
+        if self.noise is None:
+            return 0.0
+        return best_error(self.learner.concepts, self.distribution, self.truth, self.noise, of_class=self.of_class)
 
     @cached_property
     def truth(self) -> NDArray[np.uint8]:
@@ -96,25 +88,52 @@ class Problem:
         return self.setting in FIXED_SETTINGS
 
     def draw(self, n: int, rng: np.random.Generator) -> Any:
-        """Return a sample of n independent examples."""
+        """Return a sample of n independent examples.
+
+        With noise, point x_i gets the label c(x_i), and with probability eta_i the other one, by one multinomial draw
+        and one binomial draw a point: the cost does not depend on n.
+        """
         if self.noise is None:
             return self.learner.domain.draw(self.concept, self.distribution, n, rng)
-        return draw_noisy(self.learner, self.distribution, self.truth, self.noise, n, rng)
+        counts = rng.multinomial(n, self._weights)
+        flipped = rng.binomial(counts, self.noise)
+        return sample_of(self, np.concatenate([counts - flipped, flipped]))
 
     def sample(self, n: int) -> Any:
-        """Return the fixed sample of n examples."""
-        return fixed_sample(self.learner, self.distribution, self.truth, n)
+        """Return the fixed sample of n examples, labelled without noise, that `apportioned` makes."""
+        return sample_of(self, apportioned(self.distribution.probabilities, n))
+
+    @property
+    def _weights(self) -> NDArray[np.float64]:
+        weights = np.asarray(self.distribution.probabilities, dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def chances(self) -> NDArray[np.float64]:
+        """The probabilities of the examples that `sample_of` takes the counts of, (m,), with noise (2 m,)."""
+        if self.noise is None:
+            return self._weights
+        return np.concatenate([self._weights * (1 - self.noise), self._weights * self.noise])
 
     def judge(self, sample: Any = None) -> Judge:
-        """Return what judges outputs: by the error on the population, or on a fixed sample."""
-        if sample is None:
-            return Judge.of_error(self.learner, self._error, self.best + self.alpha)
-        if self.setting == "solution":
-            return Judge.of_solution(self.learner, sample)
-        return Judge.of_error(self.learner, lambda h: empirical_error(h, sample), self.alpha)
+        """Return what decides whether an output fails, each distinct one once: on the population or a fixed sample.
 
-    def _error(self, hypothesis: Hypothesis) -> float:
-        return population_error(hypothesis, self.distribution, self.truth, self.noise)
+        An output fails that is no solution; or that has no hypothesis, or one whose error is too large.
+        """
+        most = self.best + self.alpha if sample is None else self.alpha
+
+        @cache
+        def fails(output: Hashable) -> bool:
+            if self.setting == "solution" and sample is not None:
+                return not self.learner.solves(output, sample)
+            hypothesis = self.learner.decode(output)
+            if hypothesis is None:
+                return True
+            if sample is not None:
+                return exceeds(empirical_error(hypothesis, sample), most)
+            return exceeds(population_error(hypothesis, self.distribution, self.truth, self.noise), most)
+
+        return lambda output: fails(output.item() if isinstance(output, np.generic) else output)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +154,7 @@ class Trial:
         with blamed(f"the learner {problem.learner.id}, or what it learned,"):
             sample = problem.sample(self.n) if problem.fixed else None
             judge = problem.judge(sample)
-            return sum(judge.fails(output) for chunk, size in chunks for output in self._outputs(chunk, size, sample))
+            return sum(judge(output) for chunk, size in chunks for output in self._outputs(chunk, size, sample))
 
     def _outputs(self, chunk: int, size: int, sample: Any) -> Iterable[Any]:
         """Return the outputs of a chunk of trials, on one sample or each on its own."""
@@ -179,36 +198,16 @@ def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
     return "utility", learner.id, parameters, name, law.name, digest, n, problem.setting
 
 
-def draw_noisy(
-    learner: Learner,
-    distribution: Distribution,
-    truth: NDArray[np.uint8],
-    noise: NDArray[np.float64],
-    n: int,
-    rng: np.random.Generator,
-) -> Any:
-    """Draw n independent examples; point x_i gets the label c(x_i), and with probability eta_i the other one.
+def sample_of(problem: Problem, counts: NDArray[np.int64]) -> Any:
+    """Return the sample with so many examples of each point, or of each point with either label, the right one first.
 
-    Whether an example is public is the distribution's to say, if it has flags, whatever label it gets.
-
-    One multinomial draw and one binomial draw a point: the cost does not depend on n.
+    Whether an example is public depends on the point alone, where the distribution has flags.
     """
-    weights = np.asarray(distribution.probabilities, dtype=np.float64)
-    counts = rng.multinomial(n, weights / weights.sum())
-    flipped = rng.binomial(counts, noise)
-    points = np.concatenate([distribution.points, distribution.points])
-    labels, both = np.concatenate([truth, 1 - truth]), np.concatenate([counts - flipped, flipped])
-    if distribution.public is None:
-        return learner.domain.sample(points, labels, both)
-    return learner.domain.sample(points, labels, both, np.concatenate([distribution.public, distribution.public]))
-
-
-def fixed_sample(learner: Learner, distribution: Distribution, truth: NDArray[np.uint8], n: int) -> Any:
-    """Return the sample of n examples, labelled without noise, that `apportioned` makes of a distribution."""
-    counts = apportioned(distribution.probabilities, n)
-    seen = np.flatnonzero(counts)
-    flags = () if distribution.public is None else (distribution.public[seen],)
-    return learner.domain.sample(distribution.points[seen], truth[seen], counts[seen], *flags)
+    law, copies = problem.distribution, len(counts) // len(problem.truth)
+    points = np.concatenate([law.points] * copies)
+    labels = np.concatenate([problem.truth, 1 - problem.truth][:copies])
+    flags = () if law.public is None else (np.concatenate([law.public] * copies),)
+    return problem.learner.domain.sample(points, labels, counts, *flags)
 
 
 def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -116,20 +116,13 @@ class BoxCells:
         """Return the number of correct labels of every combination of spans, the last axis fastest."""
         table = np.zeros([len(axis.values) for axis in self.axes], dtype=np.int64)
         excess = np.where(sample.labels == 1, sample.counts, -sample.counts)
-        index = []
-        for axis, column in zip(self.axes, columns, strict=True):
-            rank = {v: i for i, v in enumerate(axis.values)}
-            index.append(np.array([rank[v] for v in column], dtype=np.intp))
+        places = zip(self.axes, columns, strict=True)
+        index = [np.array([bisect_left(axis.values, v) for v in column], dtype=np.intp) for axis, column in places]
         np.add.at(table, tuple(index), excess)
         for i, axis in enumerate(self.axes):
-            below = (
-                np.concatenate([np.zeros_like(table.take([0], axis=i)), np.cumsum(table, axis=i)], axis=i)
-                if table.shape[i]
-                else table
-            )
-            p = np.array([p for p, _ in axis.spans], dtype=np.intp)
-            q = np.array([q for _, q in axis.spans], dtype=np.intp)
-            table = below.take(q + 1, axis=i) - below.take(p, axis=i) if len(p) else below
+            below = np.insert(np.cumsum(table, axis=i), 0, 0, axis=i)
+            p, q = np.array(axis.spans, dtype=np.intp).reshape(-1, 2).T
+            table = below.take(q + 1, axis=i) - below.take(p, axis=i)
         return np.asarray(self.negatives + table.ravel(), dtype=np.int64)
 
     def _sizes(self) -> list[int]:
@@ -194,17 +187,11 @@ class BoxExponential(ExponentialLearner):
         """All boxes, and the empty one."""
         return Boxes(self.side, self.dimension)
 
-    def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
-        """Return the cells, and those that may be returned and have boxes."""
-        cells = BoxCells(sample, self.side, self.dimension)
-        eligible = self._eligible(sample, cells.scores)
-        allowed = np.ones(len(cells.sizes), dtype=np.bool_) if eligible is None else eligible
-        return cells, [i for i, size in enumerate(cells.sizes) if size and allowed[i]]
-
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
-        cells, kept = self._cells(sample)
+        cells = BoxCells(sample, self.side, self.dimension)
+        kept = [i for i in np.flatnonzero(self._eligible(sample, cells.scores)).tolist() if cells.sizes[i]]
         drawn = exponential.draw_cells([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
         codes = []
         for pick in drawn:

@@ -20,7 +20,7 @@ from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Ut
 from learners.arrays import Floats, Integers
 from learners.boxes.concepts import Boxes
 from learners.citations import STE
-from learners.domains import moving_negatives
+from learners.domains import Grid, moving_negatives
 from learners.finite.counting import ClassLearner, as_codes
 from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost, best, largest_share
@@ -195,16 +195,13 @@ class BoxInteriorPoint(ClassLearner):
         solver, m, scale = self._plan()
         enough, few, error = self._log_count(sample, m, scale)
         log_prob = np.zeros(1)
-        ends = np.zeros((1, 0), dtype=np.int64)
         for data in self._data(sample, m):
             for face in data:
                 logs, more = solver.log_law(*face)
                 error += more + ULP * (greatest(log_prob) + greatest(logs))
                 log_prob = (log_prob[:, None] + logs).ravel()
-                new = np.tile(np.arange(len(logs)), len(ends))[:, None]
-                ends = np.concatenate([np.repeat(ends, len(logs), axis=0), new], axis=1)
         error += ULP * (greatest(log_prob) + greatest([enough]))
-        return self._collected(log_prob + enough, ends, few, error)
+        return self._collected(log_prob + enough, few, error)
 
     def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
         """Return ln Pr[enough positives], ln Pr[too few] and a bound on their error."""
@@ -214,9 +211,10 @@ class BoxInteriorPoint(ClassLearner):
         z = np.array((m - positives) / scale)
         return float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
 
-    def _collected(self, log_prob: Floats, ends: Integers, few: float, error: float) -> Law:
-        """Return the law of the codes from the law of the ends (lows and highs in turn): all empty boxes are one."""
-        codes = np.array([self.concepts.number(row[::2].tolist(), row[1::2].tolist()) for row in ends])
+    def _collected(self, log_prob: Floats, few: float, error: float) -> Law:
+        """Return the law of the codes from that of the ends, lows and highs in turn; all empty boxes are one."""
+        ends = Grid(self.side, self._faces).points().tolist()
+        codes = np.array([self.concepts.number(row[::2], row[1::2]) for row in ends])
         everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
         empty = [few, *log_prob[codes == 0]]
         if max(empty) > -math.inf:

@@ -169,14 +169,8 @@ CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class ShortConjunctions(_OnTheCube):
-    """The class CONJ_{k,d}: the distinct functions that conjunctions of at most k literals over d variables compute.
-
-    Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
-    The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j. Here
-    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most. With `least` 1 those
-    without a literal, which are always 1, are left out, and numbers are one less.
-    """
+class _Short(_OnTheCube):
+    """A class of functions of at least `least` and at most k literals."""
 
     k: int
     least: int = field(default=0, repr=False)
@@ -184,6 +178,17 @@ class ShortConjunctions(_OnTheCube):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
         check_integer("k", self.k, 1, self.dimension)
+
+
+@dataclass(frozen=True)
+class ShortConjunctions(_Short):
+    """The class CONJ_{k,d}: the distinct functions that conjunctions of at most k literals over d variables compute.
+
+    Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
+    The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j. Here
+    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most. With `least` 1 those
+    without a literal, which are always 1, are left out, and numbers are one less.
+    """
 
     def _of_length(self, j: int) -> int:
         return comb(self.dimension, j) << j
@@ -285,15 +290,8 @@ class ShortConjunctions(_OnTheCube):
 
 
 @dataclass(frozen=True)
-class ShortDisjunctions(_OnTheCube):
+class ShortDisjunctions(_Short):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
-
-    k: int
-    least: int = field(default=0, repr=False)
-
-    def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1)
-        check_integer("k", self.k, 1, self.dimension)
 
     @property
     def _mirror(self) -> ShortConjunctions:

@@ -15,7 +15,7 @@ from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Su
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import STE
 from learners.conjunctions.concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
-from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
+from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
 from learners.covers.accounting import CHOICE_PROOF, choice_cost, choice_ray, pure_share, rounds_for
 from learners.finite.counting import ClassLearner
@@ -161,19 +161,11 @@ class ConjunctionGreedy(ClassLearner):
                 scores = counts.scores(state)
                 chosen = exponential.draw(scores, rate, rng, len(runs), self._eligible(scores))
                 for i, candidate in zip(runs, chosen.tolist(), strict=True):
-                    masks[i] = self._chosen(counts, states, state, mask, candidate)
+                    if candidate < 2 * self.dimension:
+                        masks[i] = mask | 1 << candidate
+                        if masks[i] not in states:
+                            states[masks[i]] = counts.after(state, candidate)
         return masks
-
-    def _chosen(
-        self, counts: GreedyCounts, states: dict[int, Remaining], state: Remaining, mask: int, candidate: int
-    ) -> int:
-        """Return the mask with the candidate in it, its state being in `states`."""
-        if candidate == 2 * self.dimension:
-            return mask
-        grown = mask | 1 << candidate
-        if grown not in states:
-            states[grown] = counts.after(state, candidate)
-        return grown
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all 4^d masks; see `_log_law` for formula and error bound."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from dpaudit.contract import Domain, InputError, Pair, PrivacyClaim, UtilityClaim
+from learners.bisection import last
 from learners.citations import KMMS
 from learners.finite.counting import ClassLearner
 from learners.mechanisms.composition import Cost, largest_share
@@ -25,7 +26,6 @@ __all__ = [
     "CHOICE_PROOF",
     "VARIANTS",
     "CoverAccounting",
-    "Measured",
     "choice_cost",
     "choice_ray",
     "composed_share",
@@ -61,11 +61,9 @@ def noiseless_share(k: int, rounds: int, epsilon: float, delta: float) -> float:
     eps_hat and that of composition.
     """
     y = 1 + math.log1p(math.exp(epsilon / 2)) - math.log(delta)
-    low, high = 0.0, epsilon
-    for _ in range(60):
-        a = (low + high) / 2
-        low, high = (a, high) if 2 * (a * rounds / k + math.expm1(a) * y) <= epsilon * (1 - 1e-12) else (low, a)
-    return max(2 * low, composed_share(rounds, epsilon, delta))
+    most = epsilon * (1 - 1e-12)
+    a = last(lambda a: 2 * (a * rounds / k + math.expm1(a) * y) <= most, 0.0, epsilon, 60)
+    return max(2 * a, composed_share(rounds, epsilon, delta))
 
 
 @lru_cache(maxsize=64)
@@ -146,20 +144,6 @@ AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
 VARIANTS = ("paper", "composition", "noiseless")
 
 
-class Measured(ClassLearner):
-    """A learner that selects among hypotheses with a measure."""
-
-    @property
-    def _log_ratio(self) -> float:
-        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
-        raise NotImplementedError("a learner bounds the range of its measure")
-
-    @property
-    def _log_behaviours(self) -> float:
-        """D: the logarithm of a bound on the number of different hypotheses."""
-        raise NotImplementedError("a learner bounds the number of hypotheses")
-
-
 def rounds_for(k: int, alpha: float) -> int:
     """Return J = ceil(2 k ln(2/alpha)), at least 2 as alpha < 1: (1 - 1/(2 k))^J <= alpha/2."""
     check_integer("k", k, 1)
@@ -167,7 +151,7 @@ def rounds_for(k: int, alpha: float) -> int:
     return math.ceil(2 * k * math.log(2 / alpha))
 
 
-class CoverAccounting(Measured):
+class CoverAccounting(ClassLearner):
     """A base of frozen dataclasses with the fields k, epsilon, delta, alpha, beta, variant and budget."""
 
     k: int
@@ -194,6 +178,16 @@ class CoverAccounting(Measured):
             raise InputError(f"epsilon must be at most 1 for the variant paper (Claim 3.4), got {self.epsilon!r}")
         if self.variant == "paper" and self.delta >= 1 / math.e:
             raise InputError(f"delta must be below 1/e for the variant paper (Claim 3.4), got {self.delta!r}")
+
+    @property
+    def _log_ratio(self) -> float:
+        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
+        raise NotImplementedError("a learner bounds the range of its measure")
+
+    @property
+    def _log_behaviours(self) -> float:
+        """D: the logarithm of a bound on the number of different hypotheses."""
+        raise NotImplementedError("a learner bounds the number of hypotheses")
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -20,25 +20,6 @@ LAW_ATOMS = 2**16
 """The most sequences that a law lists."""
 
 
-def encoded(chosen: Integers, size: int) -> Integers | list[int]:
-    """Return sum h_j size^(j-1) for rows h_1 .. h_J, as Python integers where it may exceed 63 bits."""
-    rounds = chosen.shape[1]
-    if size**rounds < 2**63:
-        return np.asarray(chosen @ size ** np.arange(rounds, dtype=np.int64), dtype=np.int64)
-    powers = [size**j for j in range(rounds)]
-    return [sum(h * power for h, power in zip(row, powers, strict=True)) for row in chosen.tolist()]
-
-
-def decoded(code: int, size: int, rounds: int) -> list[int]:
-    """Return h_1 .. h_J of a number; `InputError` if it is none."""
-    check_integer("code", code, 0, size**rounds - 1)
-    members, rest = [], int(code)
-    for _ in range(rounds):
-        rest, member = divmod(rest, size)
-        members.append(member)
-    return members
-
-
 def sequence_law(cover: Bools, rounds: int, round_law: Callable[[Floats], tuple[Floats, float]]) -> Law:
     """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
 
@@ -128,9 +109,9 @@ class SetCoverLearner(CoverAccounting):
         """Into how many equal steps an example is divided where scores must be exact."""
         return 1
 
-    def _eligible(self, covered: Floats, spoiled: Floats) -> Bools | None:
-        """Return which sets may be selected; None for all. Controls override it."""
-        return None
+    def _eligible(self, covered: Floats, spoiled: Floats) -> Bools:
+        """Return which sets may be selected: all of them, but for controls."""
+        return np.ones(covered.shape, dtype=np.bool_)
 
     def _split(self, sample: Sample) -> Floats:
         """Return the counts (2, m) of the examples to be covered and of the others."""
@@ -142,7 +123,10 @@ class SetCoverLearner(CoverAccounting):
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the codes of independent runs, as Python integers where they may exceed 63 bits."""
         check_run(sample, self.domain, size)
-        return encoded(self._select(sample, rng, size), self._sets)
+        chosen, powers = self._select(sample, rng, size), [self._sets**j for j in range(self.rounds)]
+        if self._sets**self.rounds < 2**63:
+            return np.asarray(chosen @ np.array(powers, dtype=np.int64), dtype=np.int64)
+        return [sum(h * power for h, power in zip(row, powers, strict=True)) for row in chosen.tolist()]
 
     def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the sets (size, J) of independent runs."""
@@ -166,10 +150,7 @@ class SetCoverLearner(CoverAccounting):
         """Return the sets (runs,) selected in one round, given c_h, e_h (runs, size) and R (runs,)."""
         b = self._noise.estimate(remaining, rng)
         a_round = Round(covered, spoiled, remaining, self.k, self._rate, self._log_measures)
-        logs = a_round.log_weights(b[:, None])
-        eligible = self._eligible(covered, spoiled)
-        if eligible is not None:
-            logs = np.where(eligible, logs, -np.inf)
+        logs = np.where(self._eligible(covered, spoiled), a_round.log_weights(b[:, None]), -np.inf)
         cumulative = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         picked = (cumulative <= (rng.random(len(b)) * cumulative[:, -1])[:, None]).sum(axis=1)
         # A uniform number that rounds up to the total belongs to the last set with positive weight.
@@ -178,7 +159,8 @@ class SetCoverLearner(CoverAccounting):
 
     def _selected(self, code: Any) -> list[int]:
         """Return the sets h_1 .. h_J of an output."""
-        return decoded(code, self._sets, self.rounds)
+        check_integer("code", code, 0, self._sets**self.rounds - 1)
+        return [int(code) // self._sets**j % self._sets for j in range(self.rounds)]
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
@@ -195,8 +177,7 @@ class SetCoverLearner(CoverAccounting):
 
     def _round_law(self, wanted: Floats, other: Floats, cover: Bools) -> tuple[Floats, float]:
         covered, spoiled = wanted @ cover, other @ cover
-        eligible = self._eligible(covered, spoiled)
-        kept = np.ones(len(covered), dtype=np.bool_) if eligible is None else eligible
+        kept = self._eligible(covered, spoiled)
         logs = np.full(len(covered), -np.inf)
         logs[kept], error = self._noise.round_law(
             Round(covered[kept], spoiled[kept], int(wanted.sum()), self.k, self._rate, self._log_measures[kept])

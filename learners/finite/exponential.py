@@ -67,9 +67,9 @@ class ExponentialLearner(ClassLearner):
     def _rate(self) -> float:
         return self.epsilon / 2
 
-    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
-        """Return which concepts may be returned; None for all."""
-        return None
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools:
+        """Return which concepts (or cells of concepts) may be returned, given their scores."""
+        return np.ones(len(correct), dtype=np.bool_)
 
     def _scores(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,), as runs count them."""
@@ -97,14 +97,9 @@ class ExponentialLearner(ClassLearner):
         check_sample(sample, self.domain)
         correct = scores(self.concepts, sample)
         eligible = self._eligible(sample, correct)
-        chosen = correct if eligible is None else correct[eligible]
-        gaps = (int(chosen.max()) - correct).tolist()
+        gaps = (int(correct[eligible].max()) - correct).tolist()
         powers = {gap: field.exp(field.number(-Fraction(self._rate) * gap)) for gap in set(gaps)}
-        allowed = [True] * len(gaps) if eligible is None else eligible.tolist()
-        return {
-            code: powers[gap] if kept else field.number(0)
-            for code, (gap, kept) in enumerate(zip(gaps, allowed, strict=True))
-        }
+        return {code: powers[gap] if eligible[code] else field.number(0) for code, gap in enumerate(gaps)}
 
     def limit_law(self, sample: Sample, direction: Sample) -> Law:
         """Return the limit of the law along a ray; see `mechanisms.exponential.limit_logs`."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Sample
-from learners.arrays import Bools, Integers
+from learners.arrays import Bools
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, rate, some, top
 from learners.halfspaces.concepts import HalfspaceExponential
-from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint, Selected
+from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.subsamples import Hit, Subsamples
 from learners.halfspaces.tukey import HalfspaceTukey
@@ -39,12 +39,6 @@ class _RefusingSubsamples(Subsamples):
     """A subsample without a consistent halfspace stops the run."""
 
     refuses = True
-
-
-def _first_deepest(self: HullPointRecConcave, scores: Integers, axis: int, n: int) -> Selected:
-    """Return the law with all mass on the deepest candidate with the least number."""
-    order = np.lexsort((np.arange(len(scores)), -scores))
-    return placed(len(scores), order[0], 0.0), 0.0
 
 
 HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0)}
@@ -132,7 +126,7 @@ LEARNERS = (
         FOUR_RECURSIVE,
         fault="returns the first deepest coordinate: the output is a function of the sample",
         _draw=lambda self, scores, axis, n, rng, size: np.full(size, scores.argmax(), dtype=np.int64),
-        _log_law=_first_deepest,
+        _log_law=lambda self, scores, *rest: (placed(len(scores), scores.argmax(), 0.0), 0.0),
     ),
     control(
         HullPointRecConcave,

@@ -132,10 +132,6 @@ class HullPoint(ClassLearner):
         """Say whether the point lies in the convex hull of the sample, that is, has a depth of at least 1."""
         return tukey_depth(*weighted_points(sample), code) >= 1
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return how many examples suffice for a point of the hull with probability 1 - beta, whatever alpha."""
-        raise NotImplementedError("a hull point learner has a sample size")
-
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
         raise NotImplementedError("a hull point learner has a size that keeps half of the depth")
@@ -152,13 +148,19 @@ class HullPoint(ClassLearner):
         """Return which candidates an exponential mechanism may select."""
         return np.ones(len(depths), dtype=np.bool_)
 
+    @property
+    def _rate(self) -> float:
+        """The inverse temperature of an exponential mechanism."""
+        return self.epsilon / 2
+
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
-        """Return `size` indices into the candidates on an axis (from 0)."""
-        raise NotImplementedError("a hull point learner selects")
+        """Return `size` indices into the candidates on an axis (from 0), by the exponential mechanism."""
+        kept = np.flatnonzero(self._eligible(scores))
+        return np.asarray(kept[exponential.draw_cells([1] * len(kept), scores[kept], self._rate, rng, size)])
 
     def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         """Return the log-probabilities of `_draw` and a bound on their error."""
-        raise NotImplementedError("a hull point learner has a law of its selections")
+        return exponential.log_law(scores, self._rate, self._eligible(scores))
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Point]:
         """Return the points of independent runs."""
@@ -226,7 +228,7 @@ class HullPoint(ClassLearner):
             parts.append(log + selected)
             worst = max(worst, more)
         logs = np.concatenate(parts)
-        atoms = self.extended.points if total <= MAX_ATOMS else self.extended.lazy_points
+        atoms = self.extended.points if total <= MAX_ATOMS else slices
         return Law(atoms, logs, error + worst + self.dimension * ULP * greatest(logs))
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
@@ -295,13 +297,6 @@ class HullPointExponential(HullPoint):
     def _rate(self) -> float:
         return self.epsilon / (2 * self.dimension)
 
-    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
-        kept = np.flatnonzero(self._eligible(scores))
-        return np.asarray(kept[exponential.draw_cells([1] * len(kept), scores[kept], self._rate, rng, size)])
-
-    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
-        return exponential.log_law(scores, self._rate, self._eligible(scores))
-
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which half of the depth n/(d + 1) is kept with probability 1 - beta, on every sample."""
         return exponential_examples(self.dimension, self.extended.most, self.epsilon, beta)
@@ -355,10 +350,6 @@ class HullPointJoint(HullPoint):
         if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 
-    @property
-    def _rate(self) -> float:
-        return self.epsilon / 2
-
     def _loss(self, beta: float) -> float:
         """Return L."""
         check_probability("beta", beta)
@@ -375,15 +366,13 @@ class HullPointJoint(HullPoint):
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""
         candidates = self.extended.points
-        depths = tukey_depths(points, weights, candidates)
-        kept = np.flatnonzero(self._eligible(depths))
-        drawn = kept[exponential.draw_cells([1] * len(kept), depths[kept], self._rate, rng, size)]
+        drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
         return [candidates[i] for i in drawn.tolist()]
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
         depths = tukey_depths(points, weights, self.extended.points)
-        return Law(list(self.extended.points), *exponential.log_law(depths, self._rate, self._eligible(depths)))
+        return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
 
 
 LEARNERS = (HullPointExponential, HullPointJoint)

@@ -134,13 +134,9 @@ class HullPointRecConcave(HullPoint):
         plain, strong = basic(calls), advanced(calls, Fraction(self.delta) / 2)
         return strong if self.literal and strong.epsilon < plain.epsilon else plain
 
-    @staticmethod
-    def _steps(scores: Integers) -> Steps:
-        values = scores.tolist()
-        return Steps.of_values(values if len(values) > 1 else values * 2)
-
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
-        drawn = self.mechanism(len(scores), axis, n).draw(self._steps(scores), rng, size)
+        values = scores.tolist() * (2 if len(scores) == 1 else 1)
+        drawn = self.mechanism(len(scores), axis, n).draw(Steps.of_values(values), rng, size)
         return np.minimum(np.array(drawn, dtype=np.int64), len(scores) - 1)
 
     def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:

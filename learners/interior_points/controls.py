@@ -249,7 +249,7 @@ LEARNERS = (
         InteriorPointExponential,
         "broken-interior-point-doubled",
         fault="weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon",
-        _solver=lambda self, n: ExponentialSolver(self.domain_size, Fraction(self.epsilon), times=2),
+        _solver=lambda self, n: ExponentialSolver(self.domain_size, 2 * Fraction(self.epsilon)),
     ),
     control(
         InteriorPointExponential,
@@ -312,7 +312,7 @@ LEARNERS = (
         "broken-threshold-ip-doubled",
         fault="weights exp(epsilon q) instead of exp(epsilon q / 2) in the interior point mechanism",
         _plan=lambda self: (
-            ExponentialSolver(self.domain_size + 1, self._share()[0], times=2),
+            ExponentialSolver(self.domain_size + 1, 2 * self._share()[0]),
             ThresholdInteriorPoint._plan(self)[1],
         ),
     ),

@@ -63,13 +63,11 @@ class ExponentialSolver:
     q has sensitivity 1 and a maximum of at least n/2; points outside of the data have q = 0 and are returned with
     probability at most size e^(-epsilon n / 4).
 
-    Positive controls take a multiple of the rate, `times`, or restrict the scores, which are `eligible`'s value for
-    the scores and the points.
+    Positive controls restrict the scores, which are `eligible`'s value for the scores and the points.
     """
 
     size: int
     epsilon: Fraction
-    times: int = 1
     eligible: Callable[[Steps, Sequence[int]], Steps] | None = None
 
     @property
@@ -80,7 +78,7 @@ class ExponentialSolver:
     @property
     def rate(self) -> float:
         """The inverse temperature."""
-        return self.times * float(self.epsilon) / 2
+        return float(self.epsilon) / 2
 
     def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
         """Return q, restricted to what may be returned."""

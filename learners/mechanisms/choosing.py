@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats, Integers
+from learners.arrays import Floats
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_above, log_below
@@ -97,7 +97,7 @@ class Choosing:
         passed = np.flatnonzero(top + rng.laplace(0.0, self.scale, size) >= self.threshold)
         if len(passed) and scores:
             solutions = list(scores)
-            picks = exponential.draw(self._array(scores), self.rate, rng, len(passed))
+            picks = exponential.draw(np.array(list(scores.values())), self.rate, rng, len(passed))
             for run, pick in zip(passed, picks, strict=True):
                 chosen[run] = solutions[pick]
         return chosen
@@ -108,10 +108,6 @@ class Choosing:
             return np.zeros(0), 0.0, 0.0
         top, t = max(scores.values()) / self.scale, self.threshold / self.scale
         z = np.array((self.threshold - max(scores.values())) / self.scale)
-        logs, error = exponential.log_law(self._array(scores), self.rate)
+        logs, error = exponential.log_law(np.array(list(scores.values())), self.rate)
         total = error + ULP * (8 * abs(t) + 5 * top + 9 + float(-logs.min()))
         return logs + float(log_above(z)), float(log_below(z)), total
-
-    @staticmethod
-    def _array(scores: Mapping[Solution, int]) -> Integers:
-        return np.array(list(scores.values()), dtype=np.int64)

@@ -159,10 +159,14 @@ def _refined(digits: int, sizes: Sequence[int], gaps: Integers, rate: float, rng
         precision *= 2
 
 
+def _contexts(precision: int) -> list[Context]:
+    """Return decimal arithmetic that rounds down, and up."""
+    return [Context(precision, way, Emin=-(10**17), Emax=10**17) for way in (ROUND_FLOOR, ROUND_CEILING)]
+
+
 def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -> tuple[list[Decimal], list[Decimal]]:
     """Return lower and upper bounds on the cumulative weights."""
-    down = Context(prec=precision, rounding=ROUND_FLOOR, Emin=-(10**17), Emax=10**17)
-    up = Context(prec=precision, rounding=ROUND_CEILING, Emin=-(10**17), Emax=10**17)
+    down, up = _contexts(precision)
     exact, floor = Decimal(rate), Decimal(10) ** -(2 * precision)
     powers: dict[int, tuple[Decimal, Decimal]] = {}
     for gap in {int(g) for g in gaps}:
@@ -178,8 +182,7 @@ def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -
 
 def _decided(digits: int, bits: int, lower: list[Decimal], upper: list[Decimal]) -> int | None:
     """Return the only cell in which [digits, digits + 1) 2^-bits can lie, None if there are several."""
-    down = Context(prec=len(str(digits)) + 60, rounding=ROUND_FLOOR, Emin=-(10**17), Emax=10**17)
-    up = Context(prec=len(str(digits)) + 60, rounding=ROUND_CEILING, Emin=-(10**17), Emax=10**17)
+    down, up = _contexts(len(str(digits)) + 60)
     least = down.multiply(Decimal(digits), lower[-1])
     most = up.multiply(Decimal(digits + 1), upper[-1])
     unit = Decimal(1 << bits)

@@ -60,10 +60,8 @@ class StableSelect:
     delta: Fraction
 
     def __post_init__(self) -> None:
-        if not self.epsilon > 0:
-            raise InputError(f"epsilon must be > 0, got {self.epsilon!r}")
-        if not 0 < self.delta <= Fraction(1, 2):
-            raise InputError(f"delta must be in (0, 1/2], got {self.delta!r}")
+        if not (self.epsilon > 0 and 0 < self.delta <= Fraction(1, 2)):
+            raise InputError(f"epsilon must be > 0 and delta in (0, 1/2], got {self.epsilon!r} and {self.delta!r}")
 
     @property
     def cost(self) -> Cost:

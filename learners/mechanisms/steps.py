@@ -40,12 +40,10 @@ Multiset = tuple[list[int], list[int]]
 
 def multiset(values: NDArray[Any], counts: Integers) -> Multiset:
     """Return the distinct values in ascending order, as Python integers, and how often each occurs."""
-    if len(values) == 0:
-        return [], []
-    order = np.argsort(values, kind="stable")
-    ordered, weights = values[order], counts[order]
-    starts = np.flatnonzero(np.concatenate([[True], np.asarray(ordered[1:] != ordered[:-1], dtype=np.bool_)]))
-    return [int(v) for v in ordered[starts]], [int(c) for c in np.add.reduceat(weights, starts)]
+    total: Counter[int] = Counter()
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        total[value] += count
+    return of_counter(total)
 
 
 def of_counter(counts: Counter[int]) -> Multiset:
@@ -69,8 +67,7 @@ def ranks(data: Multiset, start: int, stop: int) -> Multiset:
 def merged(first: Multiset, second: Multiset) -> Multiset:
     """Return the union of two multisets."""
     counts = Counter(dict(zip(*first, strict=True)))
-    counts.update(dict(zip(*second, strict=True)))
-    return of_counter(counts)
+    return of_counter(counts + Counter(dict(zip(*second, strict=True))))
 
 
 def extremes(values: NDArray[Any], counts: Integers, m: int, padding: int, largest: bool) -> Multiset:

@@ -286,10 +286,6 @@ def leaving_depths(points: list[int], counts: list[int], height: int) -> list[in
 
 def _scored(candidates: list[int], data: Multiset) -> Steps:
     """Return the candidates with their score q on all of the data."""
-    points, counts = data
-    values = []
-    for x in candidates:
-        below = sum(c for p, c in zip(points, counts, strict=True) if p < x)
-        equal = sum(c for p, c in zip(points, counts, strict=True) if p == x)
-        values.append(min(below + equal, sum(counts) - below))
+    pairs = list(zip(*data, strict=True))
+    values = [min(sum(c for p, c in pairs if p <= x), sum(c for p, c in pairs if p >= x)) for x in candidates]
     return Steps(candidates, [1] * len(candidates), values)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Tools
-from learners.citations import BMN
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import collections_of, public_family
@@ -22,7 +21,7 @@ __all__ = ["STATEMENTS"]
 @states(
     "BMN-Alg1-literal",
     "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
-    f"{BMN}, Algorithm 1 and Lemma 4.5",
+    "Algorithm 1 and Lemma 4.5",
     short="One arbitrary halfspace for each set of public points reaches the best error",
     printed="{least errors of a halfspace} errors", found="{least errors, printed} errors of 4",
 )
@@ -44,7 +43,7 @@ def _literal_family(tools: Tools) -> Evidence:
 @states(
     "BMN-Lem4.5",
     "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
-    f"{BMN}, Lemma 4.5, repaired",
+    "Lemma 4.5, repaired",
     short="G holds a hypothesis as good as the best halfspace",
     printed="no worse", found="checked on {samples:,} samples",
 )
@@ -97,32 +96,28 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     return judged("holds", text, {"samples": checked, "excess": used}, witness, data)
 
 
-@states(
+_relaxation_i = states(
     "BMN-relaxation-i",
     "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
-    f"{BMN}, Section 3, relaxations (i)",
+    "Section 3, relaxations (i)",
     short="A correlated private example costs one more error at most",
     printed="one each", found="checked on {samples:,} samples",
-)
-def _relaxation_i(tools: Tools) -> Evidence:
-    return _relaxed((0, 1))
+)(lambda tools: _relaxed((0, 1)))
 
 
-@states(
+_relaxation_ii = states(
     "BMN-relaxation-ii",
     "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
-    f"{BMN}, Section 3, relaxations (ii)",
+    "Section 3, relaxations (ii)",
     short="G keeps the best error if private examples share a label",
     printed="no excess", found="{excess} on {samples:,} samples",
-)
-def _relaxation_ii(tools: Tools) -> Evidence:
-    return _relaxed((1,))
+)(lambda tools: _relaxed((1,)))
 
 
 @states(
     "BMN-Lem4.1",
     "The learner is epsilon-differentially private with respect to the private examples.",
-    f"{BMN}, Lemma 4.1",
+    "Lemma 4.1",
     short="The mixture learner's ε",
     printed="ε = 1", found="ε = {epsilon:.3g}",
 )
@@ -138,7 +133,7 @@ def _private(tools: Tools) -> Evidence:
 @states(
     "BMN-size",
     "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).",
-    f"{BMN}, Section 4",
+    "Section 4",
     short="Size of G",
     printed="O(2^d n^(d²))", found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
     best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
@@ -190,7 +185,7 @@ def _most_collections(n: int, d: int) -> int:
 @states(
     "BMN-Thm4.10-display",
     "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
-    f"{BMN}, proof of Theorem 4.10",
+    "proof of Theorem 4.10",
     short="The error bound holds with probability 1 - β/4",
     printed="probability ≥ {needed:.3g}", found="≤ {chance at most:.3g}",
 )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Tools
-from learners.citations import BMN
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
@@ -77,28 +76,24 @@ def _excess(over_best_halfspace: bool) -> Evidence:
     )
 
 
-@states(
+_beyond_g = states(
     "BMN-Lem4.6",
     "(2/(epsilon alpha)) ln(|G|/beta) examples suffice for at most alpha n errors on the sample more than the best of "
     "G, with probability 1 - beta.",
-    f"{BMN}, Lemma 4.6, with its constant",
+    "Lemma 4.6, with its constant",
     short="Excess error on the sample beyond the best of G",
     printed="fails ≤ {beta}", found="≤ {failure:.2g} at n = {n}",
-)
-def _beyond_g(tools: Tools) -> Evidence:
-    return _excess(over_best_halfspace=False)
+)(lambda tools: _excess(over_best_halfspace=False))
 
 
-@states(
+_beyond_halfspaces = states(
     "BMN-Clm4.7",
     "So many examples suffice for at most alpha n errors on the sample more than the best halfspace, with probability "
     "1 - beta, where the private examples are those labelled 1.",
-    f"{BMN}, Claim 4.7, with the constant of Lemma 4.6",
+    "Claim 4.7, with the constant of Lemma 4.6",
     short="Excess error on the sample beyond the best halfspace",
     printed="fails ≤ {beta}", found="≤ {failure:.2g} at n = {n}",
-)
-def _beyond_halfspaces(tools: Tools) -> Evidence:
-    return _excess(over_best_halfspace=True)
+)(lambda tools: _excess(over_best_halfspace=True))
 
 
 def compression_bound(error: float, k: int, n: int, beta: float) -> float:
@@ -111,7 +106,7 @@ def compression_bound(error: float, k: int, n: int, beta: float) -> float:
     "BMN-Lem4.8",
     "|err - empirical err| <= sqrt(empirical err 4 k ln(n/beta)/n) + 8 k ln(n/beta)/n + 2 k/n w.p. 1 - beta for "
     "hypotheses made from k examples, on both sides.",
-    f"{BMN}, Lemma 4.8",
+    "Lemma 4.8",
     short="The compression bound on both sides",
     printed="fails ≤ {beta}", found="{failure:.2g}, one point, k = 1",
 )
@@ -147,7 +142,7 @@ def _compression(tools: Tools) -> Evidence:
 @states(
     "BMN-Lem4.8-k",
     "Every hypothesis of G is made from k = d^2 of the examples.",
-    f"{BMN}, before Lemma 4.8",
+    "before Lemma 4.8",
     short="Hypotheses of G are made from d² examples",
     printed="≤ {sequences of k examples} hypotheses, d = 1, 10 points", found="{|G|}",
     best="d² examples, a sign for each halfspace, and the points that span Aff",
@@ -168,7 +163,8 @@ def _compression_size(tools: Tools) -> Evidence:
     )
 
 
-LEVEL = LEVEL = 0.2
+LEVEL = 0.2
+"""alpha and beta."""
 
 
 def _pac(tools: Tools, **setting: Any) -> Evidence:
@@ -180,35 +176,30 @@ def _pac(tools: Tools, **setting: Any) -> Evidence:
     return judged_sizes(tools, setup, cases, **levels)
 
 
-@states(
+_realizable = states(
     "BMN-Thm4.9",
     "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
-    f"{BMN}, Theorem 4.9, with explicit constants",
+    "Theorem 4.9, with explicit constants",
     short="Examples for an (alpha, β)-learner",
     printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
-)
-def _realizable(tools: Tools) -> Evidence:
-    return _pac(tools)
+)(lambda tools: _pac(tools))
 
 
-@states(
+_agnostic = states(
     "BMN-Thm4.10",
     "With max(1/alpha^2, 1/(epsilon alpha)) for the last factor its error exceeds the best halfspace's by alpha at "
     "most, where labels are noisy.",
-    f"{BMN}, Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
+    "Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
     short="Examples for excess error alpha under noisy labels",
     printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
-)
-def _agnostic(tools: Tools) -> Evidence:
-    return _pac(tools, setting="agnostic", noise=0.2)
+)(lambda tools: _pac(tools, setting="agnostic", noise=0.2))
 
 
 SIDE = 9
-LEVEL = LEVEL = 0.2
 SHARE = 0.7
 """Of the public examples."""
 
@@ -226,7 +217,7 @@ def populations(threshold: int) -> Distribution:
     "BMN-relaxation-ii-utility",
     "If only private examples share a label, and public ones have a distribution of their own and both labels, the "
     "examples of Theorem 4.9 are enough as well.",
-    f"{BMN}, Section 3, relaxation (ii), with the explicit constants of Theorem 4.9",
+    "Section 3, relaxation (ii), with the explicit constants of Theorem 4.9",
     short="Examples for an (alpha, β)-learner, two populations",
     printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",

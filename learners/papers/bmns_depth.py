@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
-from learners.citations import BMNS
 from learners.domains import Grid
+from learners.geometry.polygons import cross
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
@@ -28,7 +28,7 @@ __all__ = ["STATEMENTS"]
 @states(
     "BMNS-Clm2.19",
     "Every multiset of n points has a point of depth n/(d + 1).",
-    f"{BMNS}, Claim 2.19",
+    "Claim 2.19",
     short="Every multiset has a point of depth n/(d + 1)",
     printed="depth ≥ n/(d + 1)", found="{least ratio:.3g} times that at least",
 )
@@ -49,7 +49,7 @@ def _centerpoint(tools: Tools) -> Evidence:
 @states(
     "BMNS-Fact2.20-remark",
     "If the set of Tukey medians has dimension d, each facet's hyperplane passes through d + 1 points of S.",
-    f"{BMNS}, remark after Fact 2.20",
+    "remark after Fact 2.20",
     short="A facet of the deepest set passes through d + 1 points",
     printed="{d + 1} points", found="{points on a facet} points",
 )
@@ -77,7 +77,7 @@ def _side(points: Any, a: Any, b: Any) -> Any:
 @states(
     "BMNS-Lem3.4",
     "Q is quasi-concave and has sensitivity 1.",
-    f"{BMNS}, Lemma 3.4",
+    "Lemma 3.4",
     short="Q is quasi-concave and of sensitivity 1",
     printed="1", found="{sensitivity}; {dips} dips",
 )
@@ -107,7 +107,7 @@ def _quasi_concave(tools: Tools) -> Evidence:
 @states(
     "BMNS-Clm3.5",
     "Q attains its maximum over X~, of size at most (d |X|^(d^2 (d+1)))^(2^d) an axis.",
-    f"{BMNS}, Claim 3.5, with d - i + 1 subspaces",
+    "Claim 3.5, with d - i + 1 subspaces",
     short="Size of the candidate set on an axis",
     printed="10^{log10 of the bound, side 1:.0f}", found="{|X~_1| of the grid of side 1} (side 1)",
     best="{|X~_1| of the grid of side 1} and {|X~_1| of the grid of side 2}, sides 1 and 2, by listing",
@@ -141,7 +141,7 @@ def _extended(tools: Tools) -> Evidence:
 @states(
     "BMNS-Clm3.5-literal",
     "Intersections with d - i subspaces contain a point of depth n/(d + 1) for every multiset.",
-    f"{BMNS}, proof of Claim 3.5",
+    "proof of Claim 3.5",
     short="Intersections with d - i subspaces hold a point of depth n/(d + 1)",
     printed="depth ≥ {n/(d+1):.3g}", found="depth {depth on the literal domain}",
 )
@@ -174,10 +174,6 @@ def _cases() -> Iterator[tuple[list[Point], Point]]:
                 yield list(chosen), x
 
 
-def _cross(o: Point, p: Point, q: Point) -> int:
-    return (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0])
-
-
 def depth_by_projections(points: list[Point], x: Point) -> int:
     """Return the least of min{#<a, y> >= <a, x>, #<a, y> <= <a, x>} over directions a of the plane.
 
@@ -202,11 +198,11 @@ def in_hull(points: frozenset[Point], x: Point) -> bool:
         return True
     for p, q in combinations(sorted(points), 2):
         between = min(p[0], q[0]) <= x[0] <= max(p[0], q[0]) and min(p[1], q[1]) <= x[1] <= max(p[1], q[1])
-        if between and _cross(p, q, x) == 0:
+        if between and cross(p, q, x) == 0:
             return True
     for p, q, r in combinations(sorted(points), 3):
-        sides = {np.sign(_cross(*edge, x)) for edge in ((p, q), (q, r), (r, p))}
-        if _cross(p, q, r) and not {-1, 1} <= sides:
+        sides = {np.sign(cross(*edge, x)) for edge in ((p, q), (q, r), (r, p))}
+        if cross(p, q, r) and not {-1, 1} <= sides:
             return True
     return False
 
@@ -241,32 +237,28 @@ def _same_depth(other: Any, name: str) -> Evidence:
     )
 
 
-@states(
+_projections = states(
     "BMNS-Clm2.17",
     "The Tukey depth is the least, over directions, of the smaller of the two closed sides' counts.",
-    f"{BMNS}, Claim 2.17",
+    "Claim 2.17",
     short="The depth by projections",
     printed="equal", found="checked on {cases:,} cases",
-)
-def _projections(tools: Tools) -> Evidence:
-    return _same_depth(depth_by_projections, "the least count over directions")
+)(lambda tools: _same_depth(depth_by_projections, "the least count over directions"))
 
 
-@states(
+_removal = states(
     "BMNS-Clm2.18",
     "The Tukey depth of x is the size of the smallest A with x outside of the convex hull of S without A.",
-    f"{BMNS}, Claim 2.18",
+    "Claim 2.18",
     short="The depth by removal",
     printed="equal", found="checked on {cases:,} cases",
-)
-def _removal(tools: Tools) -> Evidence:
-    return _same_depth(depth_by_removal, "the least number to remove")
+)(lambda tools: _same_depth(depth_by_removal, "the least number to remove"))
 
 
 @states(
     "BMNS-Sec3-loss",
     "With the parameters of Figure 1, repaired, each step loses a depth of at most n/(2 (d + 1)^2).",
-    f"{BMNS}, Section 3, the idea of the algorithm",
+    "Section 3, the idea of the algorithm",
     short="Depth that a step may lose",
     printed="n/(2 (d + 1)²) = {claimed, d=2:.3g} at d = 2, n = 72", found="{allowed, d=2:.3g}",
     best="n/(2 d (d + 1)), which is what the steps may lose together over d",
@@ -293,7 +285,7 @@ def _step_loss(tools: Tools) -> Evidence:
 @states(
     "BMNS-Thm4.2-rank",
     "With probability 1 - beta/2 the released point has a Tukey rank of at most r, r = m/(2 (d + 1)).",
-    f"{BMNS}, proof of Theorem 4.2",
+    "proof of Theorem 4.2",
     short="The released point has rank at most r",
     printed="probability ≥ 0.95", found="{probability:.2g}; at least r: {at least r:.3f}",
     best="at least r",
@@ -321,7 +313,7 @@ def _rank(tools: Tools) -> Evidence:
     "BMNS-Joint",
     "One exponential mechanism over the extended domain, score the Tukey depth, is epsilon-private and needs no more "
     "examples for a point of depth n/(2 (d + 1)) than one a coordinate with epsilon/d each.",
-    f"{BMNS}, Section 1.1",
+    "Section 1.1",
     short="One exponential mechanism over all points, its ε and examples",
     printed="ε = 1, n ≤ {by coordinates, side 2} (side 2)", found="ε = {epsilon:.3g}, n = {joint, side 2} (side 2)",
     best="n = {joint, side 2} for {by coordinates, side 2} by coordinates (d = 2, side 2)",

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.contract import Evidence, Tools
-from learners.citations import BMNS
 from learners.halfspaces.hull_point import HullPoint, HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import (
@@ -31,7 +30,7 @@ MOST_BITS, WORD = 2**15, 64
 @states(
     "BMNS-Fig1-r",
     "With r = n/(d+1) - (i-1) n/(d (d+1)) the last promise guarantees depth n/(2 (d+1)).",
-    f"{BMNS}, Figure 1",
+    "Figure 1",
     short="The printed r guarantees depth n/(2 (d + 1))",
     printed="that depth", found="{printed, d=3:.3g} of it at d = 3",
 )
@@ -64,7 +63,7 @@ def _printed_promise(tools: Tools) -> Evidence:
 @states(
     "BMNS-Fig1-epsilon",
     "epsilon_0 = epsilon/(2 sqrt(2 d ln(2/delta))) a coordinate gives (epsilon, delta)-privacy.",
-    f"{BMNS}, Figure 1",
+    "Figure 1",
     short="The budget of a coordinate",
     printed="ε₀", found="{share of the allowed epsilon_0:.0%} of what is allowed",
     best="exact composition; below d = {first d} already ε/d is more",
@@ -92,7 +91,7 @@ def _figure_1_share(tools: Tools) -> Evidence:
 @states(
     "BMNS-Exponential",
     "The exponential mechanism with Tukey depth, epsilon/d a coordinate, is epsilon-private.",
-    f"{BMNS}, Section 1.1",
+    "Section 1.1",
     short="The ε of the exponential mechanism with Tukey depth",
     printed="ε = 1", found="ε ≥ {epsilon:.3g}",
 )
@@ -105,7 +104,7 @@ def _pure_hull_point(tools: Tools) -> Evidence:
 @states(
     "BMNS-Thm3.6",
     "So many examples suffice for a point of depth n/(2 (d + 1)) with probability 1 - beta.",
-    f"{BMNS}, Theorem 3.6",
+    "Theorem 3.6",
     short="Examples for a point of depth n/(2 (d + 1))",
     printed="n = {exponential mechanism, d = 1, side 31: printed:.2g}",
     found="n = {exponential mechanism, d = 1, side 31: measured} (d = 1)",
@@ -151,7 +150,7 @@ def _shallow(learner: HullPoint, n: int) -> bool:
     "BMNS-Thm3.6-pays",
     "RecConcave, with 2^O(log* |X|) examples, needs fewer than the exponential mechanism with O(log |X|), "
     "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
-    f"{BMNS}, Section 1.1 and Theorem 3.6",
+    "Section 1.1 and Theorem 3.6",
     short="From what domain size the asymptotic winner wins",
     printed="large domains", found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
     best="below, the exponential mechanism, pure",

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Tools
-from learners.citations import BMNS
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.sizes import printed_examples
@@ -30,7 +29,7 @@ LISTS = {
 @states(
     "BMNS-Clm4.1",
     "|HALFSPACE(X)| <= 2 |X|^(d + 1).",
-    f"{BMNS}, Claim 4.1",
+    "Claim 4.1",
     short="Labellings of a grid by halfspaces",
     printed="≤ 2 |X|^(d + 1)", found="{side 1, d=3} for 8 points, d = 3",
 )
@@ -50,7 +49,7 @@ def _dichotomies(tools: Tools) -> Evidence:
 @states(
     "BMNS-Thm4.2",
     "LearnHalfSpace, with a default where a subsample is inconsistent, is as private as the release it calls.",
-    f"{BMNS}, Theorem 4.2, privacy",
+    "Theorem 4.2, privacy",
     short="LearnHalfSpace is as private as its release",
     printed="ε = 1", found="ε ≥ {epsilon:.3g} at n = {n}",
     slow=True,
@@ -103,7 +102,7 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
 @states(
     "BMNS-Fig2-step3",
     "Step 3 may be left undefined on subsamples that no halfspace fits, without loss of privacy.",
-    f"{BMNS}, Figure 2, step 3",
+    "Figure 2, step 3",
     short="Step 3 may stay undefined without loss of privacy",
     printed="δ = 10⁻⁶", found="δ = {delta:.3g} at ε = 1",
 )
@@ -119,7 +118,7 @@ def _unrealizable(tools: Tools) -> Evidence:
 @states(
     "BMNS-Thm4.2-utility",
     "LearnHalfSpace is an (alpha, beta)-PAC learner for halfspaces with s = O(m^2 (..)/(r alpha)) examples.",
-    f"{BMNS}, Theorem 4.2",
+    "Theorem 4.2",
     short="Examples to learn halfspaces",
     printed="n = {d = 2, agreement: theorem's n:,}", found="n = {d = 2, agreement: enough} is enough (d = 2)",
     best="n = {d = 2, agreement: theorem's n:,} proved, by agreement (d = 2)",
@@ -188,7 +187,7 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
     "BMNS-Cor4.3",
     "Theorem 4.2 with FindTukey needs s = O~(d^4.5 2^O(log* |X| + log* d) ln^1.5(1/delta) ln^2(1/beta)/(epsilon "
     "alpha)) examples.",
-    f"{BMNS}, Corollary 4.3",
+    "Corollary 4.3",
     short="Exponents of the examples to learn halfspaces",
     printed="d^4.5 ln^1.5(1/δ) ln²(1/β)/(alpha ε)",
     found="d^{d:.2f} ln^{ln(1/delta):.2f}(1/δ) ln^{ln(1/beta):.2f}(1/β)",

@@ -12,7 +12,6 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Tools
 from dpaudit.contract import Sample as Examples
-from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
@@ -37,7 +36,7 @@ BUDGET = 1.0
 @states(
     "BMNS-Thm5.1-inequality",
     "(1 - beta - (d/2) T^(-d/2)) 2/d >= 1/(2 d) for beta <= 1/2, T >= 2, d >= 10.",
-    f"{BMNS}, proof of Theorem 5.1",
+    "proof of Theorem 5.1",
     short="The inequality of the proof",
     printed="≥ 1/(2 d)", found="slack {slack:.2g}",
     best="from d = 10 on, as printed",
@@ -54,7 +53,7 @@ def _inequality(tools: Tools) -> Evidence:
 @states(
     "BMNS-Thm5.1-procedure",
     "If b is in span(S), the point of I with the largest coefficient is in S.",
-    f"{BMNS}, proof of Theorem 5.1",
+    "proof of Theorem 5.1",
     short="The point with the largest coefficient is in S",
     printed="0 of {cases} wrong", found="{printed} of {cases} wrong",
 )
@@ -82,7 +81,7 @@ def _largest_coefficient(tools: Tools) -> Evidence:
 @states(
     "BMNS-Thm5.1-count",
     "For b a function of the d/2 points I_-i, given these, x_i is in span(I_-i, b) w.p. at most T^(-d/2).",
-    f"{BMNS}, proof of Theorem 5.1, conditional on I_-i",
+    "proof of Theorem 5.1, conditional on I_-i",
     short="Given the d/2 points, x is in their span with probability ≤ T^(-d/2)",
     printed="{T^(d/2)} points", found="{points in the span} points",
     best="T^(1 + d/2) points, attained",
@@ -112,7 +111,7 @@ def _grid(d: int, values: int) -> Any:
 @states(
     "BMNS-Thm5.1-display",
     "Averaged over I_-i, for b the worst function of it, x_i is in span(I_-i, b) w.p. at most T^(-d/2), d >= 2 even.",
-    f"{BMNS}, proof of Theorem 5.1, last display",
+    "proof of Theorem 5.1, last display",
     short="On average x is in their span with probability ≤ T^(-d/2)",
     printed="{T^(-d/2), d=4, T=2:.3g} at d = 4, T = 2", found="{average, d=4, T=2:.3g}",
     best="T^(1 - d/2); at d = 10, T = 2 the display is right",
@@ -186,7 +185,7 @@ def _learner_law(learner: Any) -> Callable[[Examples], Mapping[Any, float]]:
     "BMNS-Thm5.1",
     "Private algorithms with fewer than min{d^2 ln T, d ln(1/delta)}/epsilon examples answer in span(S) less than half "
     "of the time; all obey Pr[x_i named on S] <= e^(2 epsilon m/d) Pr[x_i named on S'].",
-    f"{BMNS}, Theorem 5.1 with the procedure of its proof, and the exponent repaired",
+    "Theorem 5.1 with the procedure of its proof, and the exponent repaired",
     short="Below the bound private algorithms rarely answer in span(S)",
     printed="< 1/2 at m = {d=10, T=10: m:.0f} (d = T = 10)",
     found="≤ {d=10, T=10: in span(S):.2g} there; half at {d=10, T=10: m of the common point:.0f}",

@@ -12,7 +12,6 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.bisection import least_beyond
-from learners.citations import BMNS
 from learners.interior_points.controls import StableSelectWrong, WrongStable
 from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
 from learners.mechanisms.rec_concave import RecConcave
@@ -57,7 +56,7 @@ def _failure_at(promise: int) -> float:
     "BMNS-Prop2.11",
     "RecConcave is (epsilon, delta)-private and needs a promise of 8^(log* T) (12 log* T/(alpha epsilon)) "
     "ln(192 (log* T)^2/(beta delta)).",
-    f"{BMNS}, Proposition 2.11",
+    "Proposition 2.11",
     short="The promise that RecConcave needs",
     printed="{printed, 2^64:.2g}", found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
     best="{exponential, 2^64:.0f}, by the exponential mechanism (2^64 indices)",
@@ -171,7 +170,7 @@ def _needed(failure: Callable[[int], float]) -> int:
     "BMNS-Prop2.11-log-star",
     "The points that RecConcave needs depend on the domain X by log*|X| alone; those of the exponential mechanism grow "
     "like ln|X|, so that RecConcave needs fewer on a large enough domain.",
-    f"{BMNS}, Proposition 2.11",
+    "Proposition 2.11",
     short="Growth by log* of the domain",
     printed="log*|X|", found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
     slow=True,
@@ -214,7 +213,7 @@ def _log_star(tools: Tools) -> Evidence:
     )
 
 
-SELECTIONS = f"{BMNS}, the selections inside Proposition 2.11"
+SELECTIONS = "the selections inside Proposition 2.11"
 NAMED = Fraction(1, 10**6)
 
 
@@ -244,6 +243,7 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     "Stable-select-safe",
     "Lap(2/eps), threshold 2 + (2/eps) ln(1/(2 delta)) is (eps, delta)-private.",
     SELECTIONS,
+    paper="BMNS",
     short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
     printed="(1, 10⁻⁶)", found="({epsilon:.3g}, {delta:.2g})",
 )
@@ -259,6 +259,7 @@ def _safe(tools: Tools) -> Evidence:
     "Stable-select-loose",
     "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.",
     SELECTIONS,
+    paper="BMNS",
     short="Lap(4/ε) with threshold (4/ε) ln(2/δ)",
     printed="(1, 10⁻⁶)", found="({epsilon:.3g}, {delta:.2g})",
     best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
@@ -286,6 +287,7 @@ def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> 
     "Stable-select-wrong",
     "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.",
     SELECTIONS,
+    paper="BMNS",
     short="Lap(1/ε) with threshold ln(1/δ)/ε is (ε, δ)-private",
     printed="(1, 0.02)", found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
 )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Statement, Support, SupremumAudit, Tools
+from learners import citations
 
 __all__ = [
     "TOLERANCE",
@@ -48,17 +49,15 @@ Check = Callable[[Tools], Evidence]
 
 
 def states(
-    id: str,
-    statement: str,
-    source: str,
-    *,
-    short: str,
-    printed: str,
-    found: str = "",
-    best: str = "",
-    slow: bool = False,
-) -> Callable[[Check], Statement]:
-    """Return the decorator that makes a check the statement of that id; see `contract.Statement`."""
+    id: str, statement: str, place: str = "", *, paper: str = "",
+    short: str, printed: str, found: str = "", best: str = "", slow: bool = False,
+) -> Callable[[Check], Statement]:  # fmt: skip
+    """Return the decorator that makes a check the statement of that id; see `contract.Statement`.
+
+    The source is a place in the paper with which the id begins, or in the one that is given by its short name.
+    """
+    source = getattr(citations, paper or id.partition("-")[0])
+    source += place if place.startswith(";") else f", {place}" * bool(place)
     return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best)
 
 
@@ -121,14 +120,6 @@ class Loss:
         """The supremum, or the greatest loss found."""
         return self.found.value
 
-    def exceeds(self, claimed: float) -> bool:
-        """Return whether the supremum exceeds a claim by more than its error."""
-        return exceeds(self.found.value - self.found.error, claimed)
-
-    def verdict(self, claimed: float) -> str:
-        """Return the verdict on a claim that is not exceeded: "loose" if the supremum is proved to be far below."""
-        return tightness(self.value, claimed) if self.found.support == Support.PROVED else "holds"
-
     def __str__(self) -> str:
         where = f"computed {self.found.attained:.4f} at n = {self.found.n}"
         if self.found.support == Support.PROVED:
@@ -154,13 +145,14 @@ def judged_loss(
 ) -> Evidence:
     """Return the evidence on a claim of pure privacy: refuted where the supremum exceeds it, or where `failed`.
 
-    `witness` is what contradicts the statement where the supremum does not; `otherwise` replaces the verdict on the
-    loss of a statement that is not refuted.
+    It is "loose" if the supremum is proved to be far below. `witness` is what contradicts the statement where the
+    supremum does not; `otherwise` replaces the verdict on the loss of a statement that is not refuted.
     """
-    leaks, pair = loss.exceeds(claimed), loss.found.witness
+    leaks, pair = exceeds(loss.found.value - loss.found.error, claimed), loss.found.witness
+    verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else "holds"
     words = repr(pair) if leaks or not witness else witness
     data = pair_data(loss.learner, pair, epsilon=loss.found.attained)
-    return judged(otherwise or loss.verdict(claimed), summary, numbers, words, data, failed=leaks or failed)
+    return judged(otherwise or verdict, summary, numbers, words, data, failed=leaks or failed)
 
 
 def learner_data(learner: Any) -> dict[str, Any]:

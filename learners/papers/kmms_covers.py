@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from dpaudit.contract import Evidence, Relation, Tools
-from learners.citations import KMMS
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import choice_cost, composed_share, noiseless_share, paper_share, pure_share, rounds_for
@@ -30,7 +29,7 @@ __all__ = ["STATEMENTS"]
 @states(
     "KMMS-Thm3.5",
     "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
-    f"{KMMS}, Theorem 3.5",
+    "Theorem 3.5",
     short="Every conjunction of at most k literals is learned, that of none included",
     printed="fails ≤ β", found="fails in {failure rate, d=4:.0%} of runs",
 )
@@ -56,7 +55,7 @@ def _no_literal(tools: Tools) -> Evidence:
 @states(
     "KMMS-Claim3.4-loss",
     "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (1, 1e-6)-private, k = 1, alpha = 0.1",
-    f"{KMMS}, Claim 3.4",
+    "Claim 3.4",
     short="The same, for one round's loss",
     printed="{paper:.3g}", found="{game, replacement:.3g} is allowed",
     best="{game, replacement:.3g} by the game, {composition:.3g} by composition",
@@ -102,7 +101,7 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     "KMMS-Claim3.4-pure",
     "at (1, 1e-6) and alpha = 0.1, eps_hat = epsilon/(2 ln(e/delta)) makes the learner epsilon-private, delta = 0, for "
     "k <= 8",
-    f"{KMMS}, Claim 3.4; an improvement, proved in learners.covers.accounting",
+    "Claim 3.4; an improvement, proved in the docstring of choice_cost",
     short="Claim 3.4 with δ = 0, k ≤ 8",
     printed="ε = 1", found="ε = {cost, k=8:.3g}",
     slow=True,
@@ -131,7 +130,7 @@ def _pure_calibration(tools: Tools) -> Evidence:
 @states(
     "KMMS-Ex3.3-pure",
     "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
-    f"{KMMS}, Example 3.3; an improvement, proved in learners.covers.accounting",
+    "Example 3.3; an improvement, proved in the docstring of choice_cost",
     short="The budget of a round by the exact pure cost, k = 2",
     printed="{composition, k=2:.3g}", found="{pure, k=2:.3g}",
     slow=True,
@@ -164,7 +163,7 @@ def _pure_budget(tools: Tools) -> Evidence:
 @states(
     "KMMS-Claim3.4",
     "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
-    f"{KMMS}, Claim 3.4",
+    "Claim 3.4",
     short="The budget of a round, ε/(2 ln(e/δ))",
     printed="{eps_hat of the paper:.3g}", found="{eps_hat calibrated by the game:.3g} is allowed",
     best="{eps_hat calibrated by the game:.3g}, by the game",
@@ -209,7 +208,7 @@ def sketched_cost(share: float, epsilon: float, delta: float) -> float:
 @states(
     "KMMS-Claim3.4-sketch",
     "The proof's sketch shows (epsilon, delta)-privacy under adding or removing an example.",
-    f"{KMMS}, proof sketch of Claim 3.4",
+    "proof sketch of Claim 3.4",
     short="What the proof's sketch shows",
     printed="ε = 1", found="ε = {by the sketch:.3g}",
     best="ε = {common noise:.3g}, with the same noise on both sides (J = {rounds})",

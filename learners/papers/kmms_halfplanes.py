@@ -6,13 +6,13 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Tools
-from learners.citations import KMMS
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
@@ -24,24 +24,16 @@ from learners.regions.snapping import full_grid
 
 __all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
 
-class _Listed:
-    """A class given by its labels on a list of points."""
-
-    def __init__(self, labels: NDArray[Any]) -> None:
-        self.labels = labels
-
-    @property
-    def size(self) -> int:
-        return len(self.labels)
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[Any]:
-        return self.labels[:, points[:, 0]]
+def _vc(labels: NDArray[Any]) -> int:
+    """Return the VC dimension of a class given by its labels on a list of points."""
+    listed: Any = SimpleNamespace(size=len(labels), evaluate=lambda points: labels[:, points[:, 0]])
+    return vc_dimension(np.arange(labels.shape[1])[:, None], listed)
 
 
 @states(
     "KMMS-Obs2.2",
     "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
-    f"{KMMS}, Observation 2.2",
+    "Observation 2.2",
     short="VC dimension of intersections",
     printed="≤ 2 k log2(3 k) VC(H)", found="{halfplanes d=2 k=3} for three halfplanes",
 )
@@ -50,12 +42,10 @@ def _observation_22(tools: Tools) -> Evidence:
     witness, share = "", 0.0
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
-        where = np.arange(base.shape[1])[:, None]
-        own = vc_dimension(where, _Listed(base))
-        labels = base
+        own, labels = _vc(base), base
         for k in (2, 3):
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
-            found = vc_dimension(where, _Listed(labels))
+            found = _vc(labels)
             numbers[f"{name} k={k}"] = found
             share = max(share, found / (2 * own * k * math.log2(3 * k)))
             if found > 2 * own * k * math.log2(3 * k):
@@ -67,7 +57,7 @@ def _observation_22(tools: Tools) -> Evidence:
 @states(
     "KMMS-SelHP-priv",
     "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
-    f"{KMMS}, Section 4",
+    "Section 4",
     short="Select Halfplane with weights exp(ε q): its ε",
     printed="ε = {claimed for full:.3g}", found="ε = {full:.3g}",
 )
@@ -82,7 +72,7 @@ def _select_halfplane(tools: Tools) -> Evidence:
 @states(
     "KMMS-Lem4.6",
     "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
-    f"{KMMS}, Lemma 4.6",
+    "Lemma 4.6",
     short="Probability to miss the score bound",
     printed="β = {beta}", found="{worst failure probability:.2g}",
     best="constant 7 in the place of 8, proved",
@@ -141,7 +131,7 @@ def closed_halfplanes(side: int) -> set[bytes]:
 @states(
     "KMMS-Obs4.1",
     "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
-    f"{KMMS}, Observation 4.1",
+    "Observation 4.1",
     short="Every halfplane agrees on the grid with one of the box",
     printed="all", found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
@@ -171,7 +161,7 @@ def least_area(side: int) -> Fraction:
 @states(
     "KMMS-Claim4.5",
     "every region has area at least d^-4/4, d = 4..10",
-    f"{KMMS}, Claim 4.5",
+    "Claim 4.5",
     short="Least area of a region",
     printed="d⁻⁴/4", found="{ratio at d=10:.3g} times that at d = 10",
     best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
@@ -208,7 +198,7 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
 @states(
     "KMMS-Claim4.5-proof",
     "a region is at least as large as the equilateral triangle on its shortest edge",
-    f"{KMMS}, proof of Claim 4.5",
+    "proof of Claim 4.5",
     short="A region is at least the equilateral triangle on its shortest edge",
     printed="all of the area", found="{area over equilateral area:.1%} of it",
 )
@@ -226,7 +216,7 @@ def _proof_45(tools: Tools) -> Evidence:
 @states(
     "KMMS-n2regions",
     "n lines divide the plane into at most n^2 regions, n >= 1",
-    f"{KMMS}, Select Halfplane, step 3",
+    "Select Halfplane, step 3",
     short="n lines make at most n² regions",
     printed="1 region at n = 1", found="{greatest share of n^2:.0f} regions",
 )
@@ -252,7 +242,7 @@ def _regions(tools: Tools) -> Evidence:
 @states(
     "KMMS-Obs4.4",
     "halfplanes of one region label the sample alike",
-    f"{KMMS}, Observation 4.4",
+    "Observation 4.4",
     short="Halfplanes of one region label the sample alike",
     printed="alike",
 )

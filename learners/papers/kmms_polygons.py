@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Tools
-from learners.citations import KMMS
 from learners.covers.game import game_epsilon
 from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers.evidence import judged, pair_data, states, tightness
@@ -28,7 +27,7 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
 @states(
     "KMMS-Claim4.3",
     "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
-    f"{KMMS}, Claim 4.3",
+    "Claim 4.3",
     short="The same, for polygons",
     printed="{eps_hat:.3g}", found="{exact, convex-polygon:.3g} exactly",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
@@ -78,7 +77,7 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
 @states(
     "KMMS-VCtri",
     "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
-    f"{KMMS}, Section 5",
+    "Section 5",
     short="A polygon of k edges is a union of at most k triangles",
     printed="all", found="checked: {polygons} polygons",
     slow=True,
@@ -128,28 +127,24 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tool
     return judged_sizes(tools, setup, cases, alpha=0.2, beta=0.2, halvings=6)
 
 
-@states(
+_convex_polygon = states(
     "KMMS-Thm4.7",
     "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
-    f"{KMMS}, Theorem 4.7",
+    "Theorem 4.7",
     short="Examples for convex polygons",
     printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
-)
-def _convex_polygon(tools: Tools) -> Evidence:
-    return _utility(ConvexPolygon, 3, tools)
+)(lambda tools: _utility(ConvexPolygon, 3, tools))
 
 
-@states(
+_polygon_union = states(
     "KMMS-Thm5.1",
     "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
-    f"{KMMS}, Theorem 5.1",
+    "Theorem 5.1",
     short="Examples for unions of polygons",
     printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
-)
-def _polygon_union(tools: Tools) -> Evidence:
-    return _utility(PolygonUnion, 2, tools)
+)(lambda tools: _utility(PolygonUnion, 2, tools))
 
 
 STATEMENTS = (_claim_43, _triangles, _convex_polygon, _polygon_union)

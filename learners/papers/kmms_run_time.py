@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Sample, Tools
-from learners.citations import KMMS
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
@@ -21,6 +20,10 @@ __all__ = ["STATEMENTS", "exponents"]
 
 SLACK = 0.25
 """A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""
+
+
+Grown = dict[str, tuple[list[int], Callable[[int], int], float]]
+"""By the name of a quantity its values, what counts the operations at each, and the degree that is printed."""
 
 
 def exponents(xs: Sequence[float], counts: Sequence[float]) -> list[float]:
@@ -51,36 +54,26 @@ class CellCounter(GreedyCounts):
         return super().contradicted(state)
 
 
-class _Counting(SetCoverConjunction):
-    """The Set Cover Learner that keeps its counter."""
-
-    counter: CellCounter
-
-    def _counts(self, sample: Sample) -> GreedyCounts:
-        counter = CellCounter(sample, self.k)
-        object.__setattr__(self, "counter", counter)
-        return counter
-
-
 def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     """Return the cells that a run on n random examples of v_1 and .. and v_k looks at."""
-    learner = _Counting(dimension, k, 1.0, 1e-6, 0.1, 0.1)
+    learner = SetCoverConjunction(dimension, k, 1.0, 1e-6, 0.1, 0.1)
     rng = np.random.default_rng(0)
     points = rng.integers(0, 2, (n, dimension))
-    learner.run(learner.domain.sample(points, points[:, :k].all(axis=1)), rng, 1)
-    return learner.counter.looked_at
+    counter = CellCounter(learner.domain.sample(points, points[:, :k].all(axis=1)), k)
+    learner._select_in_one_run(counter, rng)
+    return counter.looked_at
 
 
 @states(
     "KMMS-Thm3.5-time",
     "The Set Cover Learner for conjunctions runs in time polynomial in n, d and k: linear in n d.",
-    f"{KMMS}, Theorem 1.2, with the learner of Theorem 3.5",
+    "Theorem 1.2, with the learner of Theorem 3.5",
     short="Time of the Set Cover Learner, in cells of the sample",
     printed="polynomial", found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
     best="n d cells and 2 d a round: each example is deleted once",
 )
 def _literals(tools: Tools) -> Evidence:
-    grown: dict[str, tuple[list[int], Callable[[int], int], float]] = {
+    grown: Grown = {
         "n": ([2**i for i in range(10, 16)], lambda n: cells_of_a_run(n, 32, 2), 1),
         "d": ([2**i for i in range(4, 10)], lambda d: cells_of_a_run(2048, d, 2), 1),
         "k": ([2**i for i in range(6)], lambda k: cells_of_a_run(2048, 32, k), 1),
@@ -102,22 +95,20 @@ def triples_of_a_round(n: int, side: int) -> int:
 @states(
     "KMMS-Thm5.1-time",
     "The learner of k-UNION-GON runs in time polynomial in n and log d: a round weighs O(n^6) triples of halfplanes.",
-    f"{KMMS}, Theorem 5.1",
+    "Theorem 5.1",
     short="Time for unions of polygons, in triples of halfplanes",
     printed="polynomial", found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
     best="n^6; on weighted distinct points far fewer by adaptive refinement",
 )
 def _polygons(tools: Tools) -> Evidence:
-    grown: dict[str, tuple[list[int], Callable[[int], int], float]] = {
+    grown: Grown = {
         "n": ([3, 6, 12, 24, 48], lambda n: triples_of_a_round(n, 2**12), 6),
         "log d": ([8, 16, 32, 60], lambda bits: triples_of_a_round(12, 2**bits - 1), 0),
     }
     return _measured(grown, "triples of classes of halfplanes", {"triples at n=48": triples_of_a_round(48, 2**12)})
 
 
-def _measured(
-    grown: dict[str, tuple[list[int], Callable[[int], int], float]], what: str, more: dict[str, float]
-) -> Evidence:
+def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     """Return the evidence on counts: refuted where an exponent exceeds its degree in the end, or rises for ever."""
     numbers: dict[str, float] = dict(more)
     tables: dict[str, dict[int, int]] = {}

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
-from learners.citations import KMMS
 from learners.conjunctions.concepts import contradicted
 from learners.conjunctions.consistent import ConjunctionCover
 from learners.conjunctions.set_cover import SetCoverConjunction
@@ -57,7 +56,7 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     "KMMS-Claim3.1",
     "If every selection is within lambda of the best score, and every b within 2 Delta below |S_0|, the answer errs on "
     "at most max{alpha n/2, 4 Delta} + 4 k lambda ln(2/alpha) examples.",
-    f"{KMMS}, Claim 3.1, with natural logarithms",
+    "Claim 3.1, with natural logarithms",
     short="Errors if every selection is within λ of the best",
     printed="max(alpha n/2, 4 Δ) + 4 k λ ln(2/alpha)", found="at most {share of the bound:.3g} of it",
     best="{share of the bound:.3g} of it, in the worst case found",
@@ -91,7 +90,7 @@ def _errors(tools: Tools) -> Evidence:
 @states(
     "KMMS-Thm3.2",
     "With the explicit sample size the Set Cover Learner is an (alpha, beta)-PAC learner.",
-    f"{KMMS}, Theorem 3.2, with explicit constants",
+    "Theorem 3.2, with explicit constants",
     short="Examples for the Set Cover Learner",
     printed="n = {d = 2, k = 1: theorem's n:,}", found="n = {d = 2, k = 1: enough:,} is enough",
     best="n = {d = 2, k = 1: enough:,} on the case tried",
@@ -113,7 +112,7 @@ def growth(values: dict[int, float]) -> float:
 @states(
     "KMMS-Ex3.3",
     "By composition eps_hat is about epsilon/sqrt(k) a round, and n grows like k^1.5.",
-    f"{KMMS}, Example 3.3",
+    "Example 3.3",
     short="Growth of n with k by composition",
     printed="k^1.5", found="k^{growth of n:.2f}",
     best="k: Claim 3.4",
@@ -152,7 +151,7 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
 @states(
     "KMMS-Alg-SetCover",
     "Without noise, with the eps_hat that is proved for it, the Set Cover Learner is (epsilon, delta)-private.",
-    f"{KMMS}, Set Cover Learner, with b = |S_0|",
+    "Set Cover Learner, with b = |S_0|",
     short="The Set Cover Learner without noise: its ε",
     printed="ε = {claim:.3g}", found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
     best="k = 1: the whole ε",
@@ -185,7 +184,7 @@ class _WithoutNoise(SetCoverConjunction):
 @states(
     "KMMS-Step1c",
     "Without the noise that Step 1c adds to |S_0|, eps_hat = epsilon/(2 ln(e/delta)) is not (epsilon, delta)-private.",
-    f"{KMMS}, Set Cover Learner, Step 1c",
+    "Set Cover Learner, Step 1c",
     short="The noise in the number of negatives is needed",
     printed="ε above 1 without it", found="ε ≤ {without noise, at most:.3g} without it",
     best="no noise",
@@ -213,7 +212,7 @@ def _noise(tools: Tools) -> Evidence:
     "KMMS-Greedy",
     "The greedy learner without privacy fits every sample that a conjunction of at most k literals labels, with at "
     "most max(1, ceil(k ln m)) literals, m the number of negatives.",
-    f"{KMMS}, Section 1.1",
+    "Section 1.1",
     short="The greedy learner fits with few literals",
     printed="no error, ⌈k ln m⌉ literals", found="{errors} errors, at most {most literals} literals",
     best="k literals (a conjunction of k labels the sample)",

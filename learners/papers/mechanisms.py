@@ -10,7 +10,6 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Tools
 from learners.bisection import last
-from learners.citations import BMNS, KMMS
 from learners.mechanisms.exponential import log_law
 from learners.mechanisms.log_laws import log_above, log_below
 from learners.papers.evidence import exceeds, judged, states, tightness
@@ -26,7 +25,7 @@ RATE = 0.5
 @states(
     "KMMS-Thm2.4",
     "f + Lap(s/epsilon), f of sensitivity s, is epsilon-private.",
-    f"{KMMS}, Theorem 2.4",
+    "Theorem 2.4",
     short="The Laplace mechanism's ε",
     printed="ε", found="{share of epsilon:.3g} ε",
     best="ε, attained",
@@ -56,7 +55,7 @@ def _laplace(tools: Tools) -> Evidence:
     "KMMS-Prop2.5",
     "Weights exp(epsilon q/2), q of sensitivity 1, are epsilon-private, and Pr[q <= max q - lambda] <= |H| "
     "exp(-epsilon lambda/2).",
-    f"{KMMS}, Proposition 2.5",
+    "Proposition 2.5",
     short="The exponential mechanism's ε and its loss of score",
     printed="ε, |H| exp(-ε λ/2)", found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
     best="ε and (|H| - 1)/(|H| - 1 + exp(ε λ/2)), both sharp",
@@ -103,16 +102,14 @@ def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
     return calls * epsilon, calls * delta
 
 
-@states(
+_basic = states(
     "BMNS-Thm2.3",
     "k adaptive (epsilon, delta)-private calls are (k epsilon, k delta)-private.",
-    f"{BMNS}, Theorem 2.3",
+    "Theorem 2.3",
     short="Basic composition of k calls",
     printed="(k ε, k δ)", found="{share of delta:.3g} k δ is needed at k ε",
     best="exact: 1 - (1 - δ)^k at k ε",
-)
-def _basic(tools: Tools) -> Evidence:
-    return _composition(basic_cost, "basic composition")
+)(lambda tools: _composition(basic_cost, "basic composition"))
 
 
 def advanced_epsilon(calls: int, epsilon: float, slack: float) -> float:
@@ -125,17 +122,15 @@ def advanced_cost(calls: int, epsilon: float, delta: float) -> tuple[float, floa
     return advanced_epsilon(calls, epsilon, 1e-6), calls * delta + 1e-6
 
 
-@states(
+_advanced = states(
     "BMNS-Thm2.4",
     "k adaptive (epsilon, delta)-private calls are (sqrt(2 k ln(1/delta')) epsilon + 2 k epsilon^2, k delta + "
     "delta')-private.",
-    f"{BMNS}, Theorem 2.4",
+    "Theorem 2.4",
     short="Advanced composition of k calls",
     printed="its ε", found="{share of epsilon:.3g} of it at most",
     best="exact composition: {optimal, k=100:.3g} for {printed, k=100:.3g} (100 calls at 0.05)",
-)
-def _advanced(tools: Tools) -> Evidence:
-    return _composition(advanced_cost, "advanced composition")
+)(lambda tools: _composition(advanced_cost, "advanced composition"))
 
 
 def optimal_epsilon(calls: int, share: float, each: float, delta: float) -> float:

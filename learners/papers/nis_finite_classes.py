@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Tools
-from learners.citations import NIS
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
@@ -26,7 +25,6 @@ __all__ = ["STATEMENTS"]
 @states(
     "NIS-Point",
     "The point learner fails with probability at most (1 - alpha)^n.",
-    NIS,
     short="The point learner's failure",
     printed="≤ {bound:.3g}", found="{failure:.3g}",
 )
@@ -58,7 +56,6 @@ def _point(tools: Tools) -> Evidence:
 @states(
     "NIS-Occam",
     "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.",
-    NIS,
     short="Examples for consistent learners",
     printed="fails ≤ {beta}", found="fails {failure:.2g} at n = {n}",
 )
@@ -89,7 +86,6 @@ def _occam(tools: Tools) -> Evidence:
 @states(
     "NIS-Thr",
     "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.",
-    NIS,
     short="c_i for the largest positive i fits the sample, c_j(x) = 1 iff x < j",
     printed="no error", found="{errors_literal} error on one example",
 )
@@ -119,7 +115,6 @@ def _threshold(tools: Tools) -> Evidence:
     "NIS-Generic",
     "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
     "examples suffice.",
-    NIS,
     short="Examples at small ε",
     printed="factor {slides_factor:,.0f}", found="{sufficient_factor:,.0f} suffices",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
@@ -151,7 +146,6 @@ def _generic(tools: Tools) -> Evidence:
 @states(
     "NIS-Generic-LargeEpsilon",
     "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
-    NIS,
     short="The sample bound holds at every ε",
     printed="fails ≤ {beta}", found="fails {failure:.3g} at ε = {epsilon:.0f}",
 )
@@ -189,7 +183,6 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     "NIS-DPgen",
     "An (epsilon, delta)-private learner with error alpha on the sample has error at most alpha + epsilon, if n >= "
     "O(ln(1/delta)/epsilon^2).",
-    NIS,
     short="Differential privacy generalises",
     printed="gap ≤ ε = {epsilon:.3g}", found="gap {gap:.3g} of an overfitting private learner",
     best="tanh(ε/4) is reached on average",
@@ -213,7 +206,6 @@ def _generalises(tools: Tools) -> Evidence:
 @states(
     "NIS-Sauer",
     "For n > d = VC(C), |C(S)| <= (e n/d)^d.",
-    NIS,
     short="|C(S)| ≤ (e n/d)^d",
     printed="share ≤ 1", found="{worst_ratio:.2g}",
 )
@@ -244,7 +236,6 @@ def _sauer(tools: Tools) -> Evidence:
 @states(
     "NIS-VC",
     "VC(intervals) = 2 and VC(PARITY_d) = d.",
-    NIS,
     short="VC dimension of intervals, and of parities",
     printed="2, and d", found="{intervals}, and {parity_6} at d = 6",
 )
@@ -260,7 +251,6 @@ def _vc_examples(tools: Tools) -> Evidence:
 @states(
     "NIS-VC-Bounds",
     "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
-    NIS,
     short="Examples that suffice, and that are needed",
     printed="n = {upper:,}, {lower}", found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
     best="(1 - alpha)^n on the hard cases, exactly",

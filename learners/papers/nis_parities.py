@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Tools
-from learners.citations import NIS
 from learners.domains import Cube
 from learners.papers.evidence import (
     TOLERANCE,
@@ -34,7 +33,6 @@ __all__ = ["STATEMENTS"]
 @states(
     "NIS-ParityLearner",
     "The private parity learner is epsilon-differentially private.",
-    NIS,
     short="The parity learner's ε",
     printed="ε = {epsilon:.3g}", found="ε = {exact_epsilon:.3g}",
     best="ε = {at tanh(epsilon/2):.3g} with p = tanh(ε/2) for ε/4",
@@ -61,7 +59,6 @@ def _parity(tools: Tools) -> Evidence:
 @states(
     "NIS-ParityFailure",
     "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
-    NIS,
     short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
     printed="Pr[fail] = {slides:.3g}", found="at most {after:.3g}",
 )
@@ -96,7 +93,6 @@ def _parity_failure(tools: Tools) -> Evidence:
     "NIS-ParityAmplification",
     "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
     "(alpha epsilon)) examples.",
-    NIS,
     short="Examples for confidence β by repetition",
     printed="n = {n_repeated:,}", found="n = {n_restarted:,} by restarts",
     best="n = {n_restarted:,}, by restarts",
@@ -139,7 +135,7 @@ def _consistent_failure(learner: Any) -> float:
     "NIS-ParityRestart",
     "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and "
     "fails with probability beta on consistent samples.",
-    f"{NIS}; a repair",
+    "; a repair",
     short="Restarting until a subsample is consistent: its ε",
     printed="ε = 1", found="ε = {epsilon:.3g}",
 )
@@ -162,7 +158,7 @@ def _restart(tools: Tools) -> Evidence:
 @states(
     "NIS-ParityAmplification-Proved",
     "Repetition that keeps examples with the largest probability allowed by its exact cost is epsilon-private.",
-    f"{NIS}; an improvement, proved in learners.parities.amplified",
+    "; an improvement, proved in learners.parities.amplified",
     short="Examples for confidence β by repetition, ε spent whole",
     printed="n = {n_paper:,}", found="n = {n_proved:,}",
 )
@@ -183,7 +179,6 @@ def _amplification_proved(tools: Tools) -> Evidence:
 @states(
     "NIS-Effect",
     "One more equation leaves at least half of the solutions, or none.",
-    NIS,
     short="One more equation leaves half of the solutions, or none",
     printed="≥ 0.5", found="{least_share:.3g} in {cases:,} cases",
 )

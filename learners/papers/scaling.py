@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
-from learners.citations import BMN, KMMS, NIS, STE
-from learners.papers.evidence import judged
+from learners.papers.evidence import judged, states
 
 __all__ = ["RUNS", "STATEMENTS"]
 
@@ -74,16 +73,9 @@ RUNS: dict[str, tuple[Run, ...]] = {
 
 
 def _law(
-    id: str,
-    statement: str,
-    source: str,
-    exponent: str,
-    short: str,
-    found: str = "",
-    *,
-    measured: str = "n* on hard cases",
-    slow: bool = True,
-) -> Statement:
+    id: str, exponent: str, statement: str, place: str, short: str, found: str = "", *,
+    measured: str = "n* on hard cases", slow: bool = True,
+) -> Statement:  # fmt: skip
     """Return the statement that n* grows with this exponent; `measured` is what stands for n*, in words.
 
     `found` is added to the exponent that is found, in the form of `contract.Statement`.
@@ -94,7 +86,7 @@ def _law(
         return _judged(laws, measured)
 
     shown = "{exponent, upper half:.2f}" + found
-    return Statement(id, statement, source, check, short, f"exponent {exponent}", shown, slow)
+    return states(id, statement, place, short=short, printed=f"exponent {exponent}", found=shown, slow=slow)(check)
 
 
 def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
@@ -139,111 +131,76 @@ def _law_data(law: MeasuredLaw) -> dict[str, Any]:
 
 STATEMENTS = (
     _law(
-        "NIS-Generic-law-class",
+        "NIS-Generic-law-class", "1",
         "The generic learner needs O(ln|C|) examples in the size of the class.",
-        f"{NIS}, finite concept classes",
-        "1",
-        "Growth with ln|C|, |C| = 2^2 to 2^256",
-        ", theorem's n {ratio:.1f} times n*",
+        "finite concept classes", "Growth with ln|C|, |C| = 2^2 to 2^256", ", theorem's n {ratio:.1f} times n*",
         slow=False,
     ),
     _law(
-        "NIS-Generic-law-alpha",
+        "NIS-Generic-law-alpha", "1",
         "The generic learner needs O(1/alpha) examples in the accuracy, for every finite class.",
-        f"{NIS}, finite concept classes",
-        "1",
-        "Growth with 1/alpha, four classes",
-        slow=False,
+        "finite concept classes", "Growth with 1/alpha, four classes", slow=False,
     ),
     _law(
-        "NIS-Generic-law-epsilon",
+        "NIS-Generic-law-epsilon", "1",
         "The generic learner needs O(1/epsilon) examples in the privacy parameter, for every finite class.",
-        f"{NIS}, finite concept classes",
-        "1",
-        "Growth with 1/epsilon, four classes",
-        slow=False,
+        "finite concept classes", "Growth with 1/epsilon, four classes", slow=False,
     ),
     _law(
-        "NIS-ParityLearner-law-dimension",
+        "NIS-ParityLearner-law-dimension", "1",
         "The private learner of parities needs O(d) examples in the dimension d, up to d = 63.",
-        f"{NIS}, private learner for parity",
-        "1",
-        "Growth with d, parities, d = 1 to 63",
-        ", theorem's n {ratio:.2f} times n*",
+        "private learner for parity", "Growth with d, parities, d = 1 to 63", ", theorem's n {ratio:.2f} times n*",
         slow=False,
     ),
     _law(
-        "NIS-ParityLearner-law-alpha-epsilon",
+        "NIS-ParityLearner-law-alpha-epsilon", "1",
         "The private learner of parities needs O(1/(alpha epsilon)) examples in alpha and in epsilon.",
-        f"{NIS}, private learner for parity",
-        "1",
-        "Growth with 1/alpha and 1/epsilon, parities",
-        slow=False,
+        "private learner for parity", "Growth with 1/alpha and 1/epsilon, parities", slow=False,
     ),
     _law(
-        "KMMS-Thm3.2-law-k",
+        "KMMS-Thm3.2-law-k", "1",
         "The Set Cover Learner needs O(k) examples in the number of sets, up to logarithms, by Claim 3.4.",
-        f"{KMMS}, Theorem 3.2, with explicit constants",
-        "1",
-        "Growth with k, Set Cover Learner",
+        "Theorem 3.2, with explicit constants", "Growth with k, Set Cover Learner",
         ", theorem's n {ratio:.0f} times n*",
     ),
     _law(
-        "KMMS-Ex3.3-law-k",
+        "KMMS-Ex3.3-law-k", "1.5",
         "By composition the Set Cover Learner needs O(k^1.5) examples in the number of sets, up to logarithms.",
-        f"{KMMS}, Example 3.3",
-        "1.5",
-        "Growth with k, Set Cover Learner by composition",
-        ", theorem's n {ratio:.0f} times n*",
+        "Example 3.3", "Growth with k, Set Cover Learner by composition", ", theorem's n {ratio:.0f} times n*",
     ),
     _law(
-        "STE-Conj2-law-k",
+        "STE-Conj2-law-k", "2",
         "The greedy learner of conjunctions needs O(k^2) examples in the number of literals, up to logarithms.",
-        f"{STE}, step 3",
-        "2",
-        "Growth with k, greedy conjunctions",
-        ", theorem's n {ratio:.0f} times n*",
+        "step 3", "Growth with k, greedy conjunctions", ", theorem's n {ratio:.0f} times n*",
     ),
     _law(
-        "BMN-Thm4.9-law-alpha",
+        "BMN-Thm4.9-law-alpha", "1",
         "Learning from mixtures takes O(1/alpha) examples in the accuracy, up to logarithms, with labels of a "
         "halfspace.",
-        f"{BMN}, Theorem 4.9, with explicit constants",
-        "1",
-        "Growth with 1/alpha, mixtures",
-        ", theorem's n {ratio:.0f} times n*",
+        "Theorem 4.9, with explicit constants", "Growth with 1/alpha, mixtures", ", theorem's n {ratio:.0f} times n*",
     ),
     _law(
-        "BMN-Thm4.10-law-alpha",
+        "BMN-Thm4.10-law-alpha", "2",
         "Learning from mixtures takes O(1/alpha^2) examples in the accuracy, up to logarithms, under noisy labels.",
-        f"{BMN}, Theorem 4.10, with explicit constants",
-        "2",
-        "Growth with 1/alpha, mixtures under noisy labels",
+        "Theorem 4.10, with explicit constants", "Growth with 1/alpha, mixtures under noisy labels",
         ", theorem's n {ratio:.0f} times n*",
     ),
     _law(
-        "BMN-Thm4.9-law-dimension",
+        "BMN-Thm4.9-law-dimension", "2",
         "Learning from mixtures takes O(d^2) examples in the dimension, up to logarithms, with labels of a halfspace.",
-        f"{BMN}, Theorem 4.9, with explicit constants",
-        "2",
-        "Growth with d, mixtures, d = 16 to 256",
-        ", theorem's n at most {ratio:.0f} times n*",
-        measured="lower bounds of n* on a hard case",
+        "Theorem 4.9, with explicit constants", "Growth with d, mixtures, d = 16 to 256",
+        ", theorem's n at most {ratio:.0f} times n*", measured="lower bounds of n* on a hard case",
     ),
     _law(
-        "STE-Boxd-law-basic",
+        "STE-Boxd-law-basic", "2",
         "Boxes in d dimensions by 2 d interior points need O(d^2) examples, up to ln d, by basic composition.",
-        f"{STE}, private boxes by interior points",
-        "2",
-        "Growth with d, boxes, basic composition",
+        "private boxes by interior points", "Growth with d, boxes, basic composition",
         ", theorem's n {ratio:.1f} times n*",
     ),
     _law(
-        "STE-Boxd-law-advanced",
+        "STE-Boxd-law-advanced", "1.5",
         "With a delta, boxes in d dimensions need O(d^1.5) examples, up to ln d, by advanced composition.",
-        f"{STE}, private boxes by interior points",
-        "1.5",
-        "Growth with d, boxes, advanced composition",
+        "private boxes by interior points", "Growth with d, boxes, advanced composition",
         ", theorem's n {ratio:.1f} times n*",
     ),
-)
+)  # fmt: skip

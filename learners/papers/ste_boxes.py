@@ -9,7 +9,6 @@ from dpaudit.contract import Evidence, Tools
 from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.citations import STE
 from learners.papers.evidence import against, case_data, errors_data, exceeds, judged, pair_data, states, tightness
 from learners.papers.sizes import errors_of_law, failure_probability, two_point
 
@@ -19,7 +18,7 @@ __all__ = ["STATEMENTS"]
 @states(
     "STE-Box2-signs",
     "The rectangle errs on at most 4 m negative points.",
-    f"{STE}, boxes by interior points",
+    "boxes by interior points",
     short="The box errs on negative points only",
     printed="positives wrong: never", found="with probability {Pr[some positive example wrong]:.3f}",
 )
@@ -49,7 +48,7 @@ def _signs(tools: Tools) -> Evidence:
 @states(
     "STE-Box2-count",
     "Too few positives are noticed easily, without a share of the budget.",
-    f"{STE}, boxes by interior points",
+    "boxes by interior points",
     short="Too few positives are noticed without a share of the budget",
     printed="ε = 8", found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
 )
@@ -79,7 +78,7 @@ def _count(tools: Tools) -> Evidence:
 @states(
     "STE-Box2",
     "Four interior points at epsilon/4 each (and the count) are epsilon-private.",
-    f"{STE}, boxes by interior points",
+    "boxes by interior points",
     short="Four interior points at ε/4 each: their ε",
     printed="ε = {claim:.3g}", found="ε = {epsilon:.3g}",
 )
@@ -106,7 +105,7 @@ def _plane(tools: Tools) -> Evidence:
 @states(
     "STE-Boxd",
     "In d dimensions a sample of about d^1.5 suffices.",
-    f"{STE}, boxes by interior points",
+    "boxes by interior points",
     short="Growth of n with the dimension",
     printed="d^1.5", found="d^{advanced:.2f}",
 )
@@ -138,7 +137,7 @@ def _dimension(tools: Tools) -> Evidence:
 @states(
     "STE-ExpRec",
     "The exponential mechanism's box has score at least OPT - (1/epsilon) ln|C| with high probability.",
-    f"{STE}, the exponential mechanism",
+    "the exponential mechanism",
     short="The score is at least OPT - (1/ε) ln|C|",
     printed="rarely below", found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
 )
@@ -167,7 +166,7 @@ def _exponential(tools: Tools) -> Evidence:
 @states(
     "STE-BoxTight",
     "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
-    f"{STE}, boxes without privacy",
+    "boxes without privacy",
     short="The tightest box's failure",
     printed="≤ {(1 - alpha)^n:.2g}", found="{failure:.2g} at n = {n}",
 )

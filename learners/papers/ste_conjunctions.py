@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Tools
-from learners.citations import STE
 from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.greedy import ConjunctionGreedy
@@ -26,7 +25,6 @@ __all__ = ["STATEMENTS"]
 @states(
     "STE-NonPriv",
     "Elimination makes no error on samples that a conjunction labels.",
-    STE,
     short="Elimination's errors on samples that a conjunction labels",
     printed="none", found="{errors} in {cases}",
 )
@@ -61,7 +59,6 @@ def _elimination(tools: Tools) -> Evidence:
 @states(
     "STE-Conj1",
     "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.",
-    STE,
     short="Noisy elimination with Lap(2 d/ε): its ε",
     printed="ε = 1", found="ε = {replacement:.3g}",
 )
@@ -91,7 +88,6 @@ def _laplace(tools: Tools) -> Evidence:
 @states(
     "STE-Conj1-Size",
     "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
-    STE,
     short="Examples for noisy elimination",
     printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
@@ -106,7 +102,6 @@ def _laplace_utility(tools: Tools) -> Evidence:
 @states(
     "STE-ConjExp",
     "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
-    STE,
     short="The exponential mechanism over conjunctions: its ε",
     printed="ε = 1", found="ε = {epsilon:.3g}",
     slow=True,
@@ -135,7 +130,6 @@ def _exponential(tools: Tools) -> Evidence:
 @states(
     "STE-Conj2",
     "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.",
-    STE,
     short="The greedy learner's ε, k = 1",
     printed="ε = 1", found="ε = {epsilon_k1:.3g}; {epsilon_k2:.3g} for k = 2",
     slow=True,
@@ -156,7 +150,7 @@ def _greedy(tools: Tools) -> Evidence:
 @states(
     "STE-Conj2-Proved",
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
-    f"{STE}, step 3; an improvement, proved in learners.covers.accounting",
+    "step 3; an improvement, proved in the docstring of choice_cost",
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
     printed="ε = 1", found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",
     slow=True,
@@ -178,7 +172,6 @@ def _greedy_proved(tools: Tools) -> Evidence:
 @states(
     "STE-Conj2-Delta",
     "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
-    STE,
     short="Every round's score is at least -Δ, Δ = (1/ε) ln d",
     printed="rarely below -{printed:.3g}", found="below with probability {probability:.3g}",
 )
@@ -211,7 +204,6 @@ def _greedy_slack(tools: Tools) -> Evidence:
 @states(
     "STE-Conj2-Constant",
     "The greedy learner learns every conjunction of at most k literals, the empty one included.",
-    STE,
     short="Every conjunction is learned, the empty one included",
     printed="fails rarely", found="fails with probability {failure_literal:.3f}",
 )
@@ -256,7 +248,7 @@ def _pairs(learner: Any) -> list[Pair]:
     "STE-Conj1-Delta",
     "Noisy elimination with the noise that composition of its 2 d counts allows at (epsilon, delta) is (epsilon, "
     "delta)-private, and its sample size grows like d^1.5.",
-    f"{STE}, private algorithm, with advanced composition",
+    "private algorithm, with advanced composition",
     short="Noisy elimination with a δ: growth of n with d",
     printed="d^1.5", found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
     best="n = {n, d=31:,} for {n without delta, d=31:,} without a δ (d = 31)",

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
-from learners.citations import STE
 from learners.interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.steps import Multiset, of_counter, ranks
@@ -32,7 +31,7 @@ def _outside(learner: Any, sample: Sample) -> float:
 @states(
     "STE-IPP",
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
-    f"{STE}, the interior point problem",
+    "the interior point problem",
     short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
     printed="fails ≤ 0.2", found="fails {failure:.2g} at n = {n}",
 )
@@ -58,7 +57,7 @@ def _interior(tools: Tools) -> Evidence:
 @states(
     "STE-Thr",
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
-    f"{STE}, the interior point problem",
+    "the interior point problem",
     short="The threshold learner's ε from an interior point",
     printed="ε = 4", found="ε = {epsilon:.3g}",
 )
@@ -84,7 +83,7 @@ def _thresholds(tools: Tools) -> Evidence:
 @states(
     "STE-TreeLog",
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
-    f"{STE}, the interior point problem",
+    "the interior point problem",
     short="TreeLog, every call charged: its δ",
     printed="δ = 0.01", found="δ = {delta:.2g}",
 )
@@ -149,7 +148,7 @@ class _Sliced(InteriorPointTreeLog):
 @states(
     "STE-TreeLog-slices",
     "TreeLog is (epsilon, delta)-private too if it slices off the elements that leave the heavy path first.",
-    f"{STE}, the interior point problem; a public script of TreeLog, as it is said to be",
+    "the interior point problem; a public script of TreeLog, as it is said to be",
     short="TreeLog may slice either end of the embedding",
     printed="δ = 0.01", found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
     best="the deepest first: δ ≤ {delta of the sound one:.2g} on that pair",

@@ -24,7 +24,7 @@ from learners.parameters import (
     check_sample,
     check_statement,
 )
-from learners.parities.gf2 import MAX_DIMENSION, Subsampler, equations_of, pack, parity
+from learners.parities.gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 
 __all__ = ["LAW_DIMENSION", "LEARNERS", "MAX_EPSILON", "Parities", "Parity", "ParityElimination", "SubsamplingLearner"]
 
@@ -255,16 +255,8 @@ class ParityElimination(ConsistentLearner):
         return Parities(self.dimension)
 
     def _choose(self, sample: Sample) -> int:
-        rows: dict[int, int] = {}
-        for equation in map(int, equations_of(sample, self.dimension)):
-            # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
-            while equation and (low := equation & -equation) in rows:
-                equation ^= rows[low]
-            if equation:
-                rows[low] = equation
-        return self._back_substitute(rows)
-
-    def _back_substitute(self, rows: dict[int, int]) -> int:
+        # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
+        rows = echelon(equations_of(sample, self.dimension))
         if 1 << self.dimension in rows:
             return FAIL
         solution = 0

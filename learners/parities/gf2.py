@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, Sample
 from learners.arrays import Bools, Floats, Integers, Words
 
-__all__ = ["MAX_DIMENSION", "RUNS", "Subsampler", "Systems", "equations_of", "pack", "parity", "rank"]
+__all__ = ["MAX_DIMENSION", "RUNS", "Subsampler", "Systems", "echelon", "equations_of", "log_skipped", "pack", "parity"]
 
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""
@@ -37,15 +37,15 @@ def parity(words: Words, width: int = 64) -> Words:
     return words & np.uint64(1)
 
 
-def rank(words: Words) -> int:
-    """Return the dimension of the span of the words."""
+def echelon(words: Words) -> dict[int, int]:
+    """Return a basis of the span of the words, each under its lowest bit, which no other has as its lowest."""
     pivots: dict[int, int] = {}
     for word in map(int, words):
         while word and (low := word & -word) in pivots:
             word ^= pivots[low]
         if word:
             pivots[low] = word
-    return len(pivots)
+    return pivots
 
 
 class Systems:
@@ -141,7 +141,7 @@ class Subsampler:
         # Any order gives the same solutions; in canonical order the leading coordinates would stay 0 for long.
         order = rng.permutation(len(sample.counts))
         self._equations = equations_of(sample, dimension)[order]
-        self._keep = _at_least_once(keep, sample.counts)[order]
+        self._keep = -np.expm1(log_skipped(keep, sample.counts))[order]
 
     def solve(self, rng: np.random.Generator, runs: int) -> Integers:
         """Return for each of `runs` fresh subsamples a solution, `FAIL` where there is none."""
@@ -160,11 +160,9 @@ class Subsampler:
         return codes
 
 
-def _at_least_once(p: float, counts: Integers) -> Floats:
-    """Return 1 - (1 - p)^c for each count c >= 1."""
-    if p >= 1:
-        return np.ones(len(counts))
-    return np.asarray(-np.expm1(counts * math.log1p(-p)), dtype=np.float64)
+def log_skipped(keep: float, counts: Integers) -> Floats:
+    """Return ln (1 - p)^c for each count c >= 1, the log-probability that no copy of an example is kept."""
+    return np.asarray(counts * (math.log1p(-keep) if keep < 1 else -math.inf), dtype=np.float64)
 
 
 def _eliminate(equations: Words, keep: Floats, dimension: int, rng: np.random.Generator, runs: int) -> Systems:
@@ -174,7 +172,7 @@ def _eliminate(equations: Words, keep: Floats, dimension: int, rng: np.random.Ge
     them, and the rest of its examples are only checked.
     """
     systems = Systems(dimension, runs)
-    full = rank(equations & np.uint64(2**dimension - 1))
+    full = len(echelon(equations & np.uint64(2**dimension - 1)))
     active, start = np.arange(runs), 0
     expected = np.cumsum(keep)
     while start < len(equations) and len(active):

@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Sample
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Floats
 from learners.mechanisms.log_laws import ULP
-from learners.parities.gf2 import pack, parity
+from learners.parities.gf2 import log_skipped, pack, parity
 
 __all__ = ["ULP", "log_answers", "log_law", "rational_law"]
 
@@ -61,9 +61,11 @@ def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = 
     have total size at most L, and K subspaces, this gives the bound 2^-52 ((m + 6) (L + 24) + 5 L + K + 8 d), with room
     for one more addition of ln(1 - coin).
     """
-    skips = _skips(keep, sample.counts)
+    skips = log_skipped(keep, sample.counts)
     keeps = np.log(-np.expm1(skips))
-    agrees = _agreement(sample, dimension)
+    # Which examples (rows) agree with which r (columns).
+    labels = parity(pack(sample.points)[:, None] & np.arange(2**dimension, dtype=np.uint64), dimension)
+    agrees = np.asarray(labels == sample.labels[:, None])
     table = _span_table(sample, dimension, agrees, skips, keeps)
     rows = np.stack([logs + _log_share(space, dimension, uniform) for space, logs in table.items()])
     # A solution that no subsample leaves has probability 0: keep -inf - -inf out of the sum, let ln 0 be -inf.
@@ -73,20 +75,6 @@ def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = 
     sizes = float(np.abs(keeps).sum() + np.abs(skips[np.isfinite(skips)]).sum())
     error = ULP * ((len(skips) + 6) * (sizes + 24) + 5 * sizes + len(rows) + 8 * dimension)
     return answers, error, bool(agrees.all(axis=0).any())
-
-
-def _agreement(sample: Sample, dimension: int) -> Bools:
-    """Return which examples (rows) agree with which r (columns)."""
-    codes = np.arange(2**dimension, dtype=np.uint64)
-    labels = parity(pack(sample.points)[:, None] & codes, dimension)
-    return np.asarray(labels == sample.labels[:, None], dtype=np.bool_)
-
-
-def _skips(keep: float, counts: Integers) -> Floats:
-    """Return ln (1 - p)^c, the log-probability that no copy of an example is kept."""
-    if keep >= 1:
-        return np.full(len(counts), -np.inf)
-    return np.asarray(counts * math.log1p(-keep), dtype=np.float64)
 
 
 def _span_table(sample: Sample, dimension: int, agrees: Bools, skips: Floats, keeps: Floats) -> dict[int, Floats]:

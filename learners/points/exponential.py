@@ -77,9 +77,8 @@ class ThresholdExponential(ExponentialLearner):
         check_run(sample, self.domain, size)
         starts, correct = self.concepts.runs(sample)
         lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
-        eligible = self._eligible(sample, correct)
-        kept = range(len(starts)) if eligible is None else [int(i) for i in np.flatnonzero(eligible)]
-        cells = exponential.draw_cells([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
+        kept = np.flatnonzero(self._eligible(sample, correct)).tolist()
+        cells = exponential.draw_cells([lengths[i] for i in kept], correct[kept], self._rate, rng, size)
         offsets = exponential.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return as_codes(codes, self.concepts.size)

@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import partial
 from itertools import accumulate
 from typing import TypeVar
 
@@ -82,7 +82,8 @@ class Selector:
     Parameters
     ----------
     build : callable
-        Returns the arrangement with some extra binary places of its areas; the cells must come in the same order.
+        Returns the arrangement with some extra binary places of its areas, each computed once; the cells must come in
+        the same order.
     scores : array of int64, shape (2, cells)
         q of every cell in the copies z = 1 and z = -1.
     rate : Fraction
@@ -91,33 +92,19 @@ class Selector:
 
     def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
         self._build, self._rate = build, rate
-        self._arrangements = {0: build(0)}
         self._points: dict[int, UniformPoint] = {}
         self._classes: dict[tuple[int, int], Bounds] = {}
         self._levels: dict[int, Bounds] = {}
-        flat = scores.ravel()
-        self._order = np.argsort(-flat, kind="stable")
-        ordered = flat[self._order]
-        self._starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        self._scores = [int(score) for score in ordered[self._starts]]
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [int(end) for end in self._starts[1:]] + [len(self._order)]
-
-    def _arrangement(self, level: int) -> Arrangement:
-        if level not in self._arrangements:
-            self._arrangements[level] = self._build(256 * level)
-        return self._arrangements[level]
-
-    def _members(self, kind: int) -> Integers:
-        return np.asarray(self._order[int(self._starts[kind]) : self._ends[kind]], dtype=np.int64)
+        order = np.argsort(-scores.ravel(), kind="stable")
+        lost, starts = np.unique(-scores.ravel()[order], return_index=True)
+        self._exponents = [rate * (int(lost[0]) - score) for score in lost.tolist()]
+        self._members: list[list[int]] = [part.tolist() for part in np.split(order, starts[1:])]
 
     def _class_bounds(self, kind: int, level: int) -> Bounds:
         """Return enclosures of the cumulative areas of the cells of one score."""
         if (kind, level) not in self._classes:
-            arrangement = self._arrangement(level)
-            areas = [arrangement.areas[i % arrangement.cells] for i in self._members(kind).tolist()]
+            arrangement = self._build(256 * level)
+            areas = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]]
             slack = arrangement.slack
             low = list(accumulate(max(value - slack, 0) for value in areas))
             self._classes[kind, level] = low, list(accumulate(value + slack for value in areas))
@@ -126,13 +113,11 @@ class Selector:
     def _level_bounds(self, level: int) -> Bounds:
         """Return enclosures of the cumulative weights of the scores, the greatest score first."""
         if level not in self._levels:
-            arrangement = self._arrangement(level)
-            areas, slack, lows, highs = arrangement.areas, arrangement.slack, [], []
-            bits = 256 * (level + 1)
-            members, cells = self._order.tolist(), arrangement.cells
-            for start, end, score in zip(self._starts.tolist(), self._ends, self._scores, strict=True):
-                total, error = sum(areas[i % cells] for i in members[start:end]), slack * (end - start)
-                low, high = exponential_bounds(self._rate * (score - self._scores[0]), bits)
+            arrangement, lows, highs = self._build(256 * level), [], []
+            for members, exponent in zip(self._members, self._exponents, strict=True):
+                total = sum(arrangement.areas[i % arrangement.cells] for i in members)
+                error = arrangement.slack * len(members)
+                low, high = exponential_bounds(exponent, 256 * (level + 1))
                 lows.append(max(total - error, 0) * low)
                 highs.append((total + error) * high)
             self._levels[level] = list(accumulate(lows)), list(accumulate(highs))
@@ -140,7 +125,7 @@ class Selector:
 
     def _point(self, cell: int) -> UniformPoint:
         if cell not in self._points:
-            self._points[cell] = UniformPoint.of(polygon(self._arrangements[0], cell))
+            self._points[cell] = UniformPoint.of(polygon(self._build(0), cell))
         return self._points[cell]
 
     def draw(self, bits: Bits, resolve: Callable[[int, int, Box, int], Output | None], base: int) -> Output:
@@ -156,10 +141,10 @@ class Selector:
         base : int
             How many bits of each uniform number are drawn first, a multiple of 8.
         """
-        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), 5, bits, base)
+        return decided(partial(self._attempt, resolve), 5, bits, base)
 
     def _attempt(
-        self, uniforms: list[int], known: int, level: int, resolve: Callable[[int, int, Box, int], Output | None]
+        self, resolve: Callable[[int, int, Box, int], Output | None], uniforms: list[int], known: int, level: int
     ) -> Output | None:
         kind = choose(self._level_bounds(level), uniforms[0], known)
         if kind is None:
@@ -167,6 +152,6 @@ class Selector:
         place = choose(self._class_bounds(kind, level), uniforms[1], known)
         if place is None:
             return None
-        item, cells = int(self._order[int(self._starts[kind]) + place]), self._arrangements[0].cells
+        item, cells = self._members[kind][place], self._build(0).cells
         box = self._point(item % cells).box(uniforms[2], uniforms[3], uniforms[4], known)
         return None if box is None else resolve(1 if item < cells else -1, item % cells, box, known)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from operator import and_, or_
 from typing import Any, ClassVar
 
@@ -19,7 +19,16 @@ from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.polygons import clip, square
 from learners.parameters import check_integer
-from learners.regions.families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
+from learners.regions.families import (
+    Family,
+    OnRegions,
+    Region,
+    Regions,
+    halfplane_family,
+    labels_of,
+    masks_of,
+    triangle_family,
+)
 from learners.regions.snapping import LISTED_SIDE
 from learners.words import linear
 
@@ -64,12 +73,14 @@ class Halfplane:
         return f"y {'>=' if self.z > 0 else '<='} {linear([(self.a, 'x'), (self.b, '')])}"
 
 
-class Listed(Numbered):
-    """A class of concepts with one for each labelling of a listed family, in lexicographic order of the labels."""
+def halfplanes(side: int) -> Regions:
+    """Return the halfplanes with Lebesgue measure on their dual points, in [-2 d^2, 2 d^2]^2."""
+    listing = partial(halfplane_family, side) if side <= LISTED_SIDE else None
+    return _with_dual_points(side, listing, lambda parts: Halfplane(*parts[0]), 1)
 
-    @property
-    def _regions(self) -> Regions:
-        raise NotImplementedError("a concept class says its regions")
+
+class Listed(OnRegions, Numbered):
+    """A class of concepts with one for each labelling of a listed family, in lexicographic order of the labels."""
 
     @property
     def size(self) -> int:
@@ -95,12 +106,10 @@ class Halfplanes(Listed):
 
     side: int
 
+    _of_side = staticmethod(halfplanes)
+
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
-
-    @property
-    def _regions(self) -> Regions:
-        return halfplanes(self.side)
 
     @property
     def size_bound(self) -> int:
@@ -120,10 +129,7 @@ class Intersection:
 
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
-        labels = np.ones(len(points), dtype=np.uint8)
-        for halfplane in self.halfplanes:
-            labels &= halfplane.predict(points)
-        return labels
+        return reduce(and_, (part.predict(points) for part in self.halfplanes), np.ones(len(points), dtype=np.uint8))
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.halfplanes)) or "always 1"
@@ -145,10 +151,7 @@ class Union:
 
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
-        labels = np.zeros(len(points), dtype=np.uint8)
-        for part in self.parts:
-            labels |= part.predict(points)
-        return labels
+        return reduce(or_, (part.predict(points) for part in self.parts), np.zeros(len(points), dtype=np.uint8))
 
     def __str__(self) -> str:
         return " or ".join(f"({part})" for part in self.parts) or "always 0"
@@ -254,12 +257,6 @@ class PolygonUnions(Joins):
     """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
 
     _family, _united = staticmethod(triangle_family), True
-
-
-def halfplanes(side: int) -> Regions:
-    """Return the halfplanes with Lebesgue measure on their dual points, in [-2 d^2, 2 d^2]^2."""
-    listing = partial(halfplane_family, side) if side <= LISTED_SIDE else None
-    return _with_dual_points(side, listing, lambda parts: Halfplane(*parts[0]), 1)
 
 
 def triangles(side: int) -> Regions:

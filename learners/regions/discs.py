@@ -157,6 +157,11 @@ class Disc:
         return Shape("polygon", tuple((float(x), float(y)) for x, y in kept), tone, shade, label=label)
 
 
+def discs(side: int) -> Regions:
+    """Return the discs, with equal measure."""
+    return Regions(side, 2, partial(disc_family, side), lambda parts: Disc(*parts[0]))
+
+
 @dataclass(frozen=True)
 class Discs(Listed):
     """The labellings of {0 .. side}^2 by halfspaces over the lifted points, in lexicographic order; side at most 8.
@@ -166,12 +171,10 @@ class Discs(Listed):
 
     side: int
 
+    _of_side = staticmethod(discs)
+
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, MAX_DISC_SIDE)
-
-    @property
-    def _regions(self) -> Regions:
-        return Regions(self.side, 2, partial(disc_family, self.side), lambda parts: Disc(*parts[0]))
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,7 @@ class DiscUnion(RegionCover):
     _most_side: ClassVar[int | None] = MAX_DISC_SIDE
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
+    _of_side = staticmethod(discs)
 
     hard_targets = plane_targets
 
@@ -197,10 +201,6 @@ class DiscUnion(RegionCover):
     def concepts(self) -> Discs:
         """The regions themselves; unions of k of them are learned as well."""
         return Discs(self.side)
-
-    @property
-    def _regions(self) -> Regions:
-        return self.concepts._regions
 
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
         """Return what a report draws: the sample, the target and the discs of some outputs."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Hypothesis, InputError
+from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Floats, Labels
 from learners.domains import Grid
 from learners.regions.snapping import full_grid
@@ -116,18 +116,16 @@ class Regions:
 
 
 class OnRegions:
-    """A learner that selects among regions of a grid."""
+    """A learner that selects among regions of a grid, or a class of these."""
 
+    side: int
     _most_side: ClassVar[int | None] = 2**256 - 1
-
-    @property
-    def concepts(self) -> ConceptClass:
-        """The class that is learned."""
-        raise NotImplementedError("a learner says its class")
+    _of_side: ClassVar[staticmethod[[int], Regions]]
+    """Returns the regions for a side."""
 
     @property
     def _regions(self) -> Regions:
-        raise NotImplementedError("a learner says its regions")
+        return type(self)._of_side(self.side)
 
     @property
     def domain(self) -> Grid:
@@ -178,17 +176,16 @@ def triangle_family(side: int) -> Family:
     if side > TRIANGLE_SIDE:
         raise InputError(f"side must be at most {TRIANGLE_SIDE} to list the labellings by triangles, got {side}")
     halfplanes = listed_entries(halfplane_family(side))
-    pairs = [(mask, *found) for mask, found in joined(halfplanes, halfplanes).items()]
-    return family_of(joined(pairs, halfplanes), (side + 1) ** 2)
-
-
-def family_of(found: dict[int, tuple[int, tuple[Region, ...]]], width: int) -> Family:
-    """Return the family of the labellings with these masks of `width` points, in lexicographic order."""
-    order = sorted(found)
-    return Family(labels_of(order, width), tuple(found[m][0] for m in order), tuple(found[m][1] for m in order))
+    return family_of(joined(joined(halfplanes, halfplanes), halfplanes), (side + 1) ** 2)
 
 
 Entry = tuple[int, int, tuple[Region, ...]]
+
+
+def family_of(found: list[Entry], width: int) -> Family:
+    """Return the family of the labellings with these masks of `width` points, in lexicographic order."""
+    masks, volumes, regions = zip(*sorted(found, key=lambda entry: entry[0]), strict=True)
+    return Family(labels_of(masks, width), volumes, regions)
 
 
 def listed_entries(family: Family) -> list[Entry]:
@@ -196,8 +193,8 @@ def listed_entries(family: Family) -> list[Entry]:
     return list(zip(masks_of(family.labels), family.volumes, family.regions, strict=True))
 
 
-def joined(left: list[Entry], right: list[Entry]) -> dict[int, tuple[int, tuple[Region, ...]]]:
-    """Return the measure of each intersection, and the first tuple that makes it."""
+def joined(left: list[Entry], right: list[Entry]) -> list[Entry]:
+    """Return the mask and the measure of each intersection, and the first tuple that makes it."""
     volumes: dict[int, int] = {}
     makers: dict[int, tuple[Region, ...]] = {}
     for mask, volume, regions in left:
@@ -206,4 +203,4 @@ def joined(left: list[Entry], right: list[Entry]) -> dict[int, tuple[int, tuple[
             volumes[both] = volumes.get(both, 0) + volume * size
             if both not in makers:
                 makers[both] = tuple(sorted(regions + region))
-    return {mask: (volume, makers[mask]) for mask, volume in volumes.items()}
+    return [(mask, volume, makers[mask]) for mask, volume in volumes.items()]

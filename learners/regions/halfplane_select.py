@@ -23,7 +23,6 @@ from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_law_limit, check_run, check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
-from learners.regions.families import Regions
 from learners.regions.pictures import dual_panels, regular_polygon
 from learners.regions.region_selection import RegionSelection, log_total
 from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
@@ -69,6 +68,7 @@ class HalfplaneSelect(RegionSelection):
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
+    _of_side = staticmethod(halfplanes)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,10 +87,6 @@ class HalfplaneSelect(RegionSelection):
     def concepts(self) -> Halfplanes:
         """The labellings of the grid by halfplanes."""
         return Halfplanes(self.side)
-
-    @property
-    def _regions(self) -> Regions:
-        return halfplanes(self.side)
 
     @property
     def _rate(self) -> float:

@@ -74,9 +74,7 @@ def dual_panels(arrangement: Arrangement, shares: Floats, chosen: Sequence[Halfp
     chosen : sequence of Halfplane
         Outputs, drawn as points in their copies.
     """
-    cells = [
-        tuple((p / q, r / q) for p, r, q in polygon(arrangement, cell)) for cell in range(arrangement.cells)
-    ]
+    cells = [tuple((p / q, r / q) for p, r, q in polygon(arrangement, cell)) for cell in range(arrangement.cells)]
     width = float(half_width(arrangement.side))
     x, y = (_reach([point[axis] for cell in cells for point in cell], width) for axis in (0, 1))
     found = []

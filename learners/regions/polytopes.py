@@ -65,7 +65,7 @@ def simplex_family(side: int) -> Family:
     if side > SIMPLEX_SIDE:
         raise InputError(f"side must be at most {SIMPLEX_SIDE} to list the labellings by simplices, got {side}")
     halfspaces = listed_entries(halfspace_family(side))
-    pairs = [(mask, *found) for mask, found in joined(halfspaces, halfspaces).items()]
+    pairs = joined(halfspaces, halfspaces)
     return family_of(joined(pairs, pairs), (side + 1) ** DIMENSION)
 
 
@@ -90,12 +90,7 @@ class SimplexUnions(Joins):
 
 def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
-
-    def halfspace(parts: tuple[Region, ...]) -> Halfspace:
-        ((*normal, threshold),) = parts
-        return Halfspace(tuple(normal), threshold)
-
-    return Regions(side, DIMENSION, partial(halfspace_family, side), halfspace)
+    return Regions(side, DIMENSION, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
 
 
 def simplices(side: int) -> Regions:
@@ -107,9 +102,8 @@ def simplices(side: int) -> Regions:
     def log_quadruples() -> float:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
-    if side > SIMPLEX_SIDE:
-        return Regions(side, DIMENSION, None, polytope, log_quadruples, log_quadruples)
-    return Regions(side, DIMENSION, partial(simplex_family, side), polytope, log_quadruples)
+    listing = partial(simplex_family, side) if side <= SIMPLEX_SIDE else None
+    return Regions(side, DIMENSION, listing, polytope, log_quadruples, None if listing else log_quadruples)
 
 
 def space_symmetries(self: Any) -> list[Integers]:
@@ -226,6 +220,7 @@ class SimplexSelect(ListedSelection):
     _place: ClassVar[str] = "Section 6"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over quadruples of halfspaces")
     _most_side: ClassVar[int | None] = HALFSPACE_SIDE
+    _of_side = staticmethod(simplices)
 
     symmetries = space_symmetries
 
@@ -233,10 +228,6 @@ class SimplexSelect(ListedSelection):
     def concepts(self) -> Polytopes:
         """The labellings of the grid by intersections of at most four halfspaces; they can be listed for the cube."""
         return Polytopes(self.side, DIMENSION + 1)
-
-    @property
-    def _regions(self) -> Regions:
-        return simplices(self.side)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs."""
@@ -303,6 +294,7 @@ class ConvexPolytope(RegionCover):
     _covered_label: ClassVar[int] = 0
     _most_side: ClassVar[int | None] = HALFSPACE_SIDE
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
+    _of_side = staticmethod(halfspaces)
 
     symmetries = space_symmetries
 
@@ -310,10 +302,6 @@ class ConvexPolytope(RegionCover):
     def concepts(self) -> Polytopes:
         """The labellings of the grid by intersections of at most k halfspaces."""
         return Polytopes(self.side, self.k)
-
-    @property
-    def _regions(self) -> Regions:
-        return halfspaces(self.side)
 
 
 @dataclass(frozen=True)
@@ -330,6 +318,7 @@ class SimplexUnion(RegionCover):
     _covered_label: ClassVar[int] = 1
     _most_side: ClassVar[int | None] = SIMPLEX_SIDE
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
+    _of_side = staticmethod(simplices)
 
     symmetries = space_symmetries
 
@@ -337,10 +326,6 @@ class SimplexUnion(RegionCover):
     def concepts(self) -> SimplexUnions:
         """The labellings of the cube by unions of at most k simplices."""
         return SimplexUnions(self.side, self.k)
-
-    @property
-    def _regions(self) -> Regions:
-        return simplices(self.side)
 
 
 LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)

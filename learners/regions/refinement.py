@@ -257,7 +257,12 @@ class Products:
         orders: list[int] = []
         for start in range(0, len(chosen), BLOCK):
             self._add_parts(chosen[start : start + BLOCK], parts, orders)
-        self._replace(chosen, np.array(parts, dtype=np.int64), np.array(orders, dtype=np.int64))
+        codes, multiplicities = np.array(parts, dtype=np.int64), np.array(orders, dtype=np.int64)
+        added = (codes, multiplicities, *self._bounds(codes, multiplicities))
+        held = (self.codes, self.orders, self.upper, self.lower, self._log_volumes)
+        self.codes, self.orders, self.upper, self.lower, self._log_volumes = (
+            np.concatenate([np.delete(old, chosen, axis=0), new]) for old, new in zip(held, added, strict=True)
+        )
 
     def _add_parts(self, chosen: Integers, parts: list[list[int]], orders: list[int]) -> None:
         """Cut each chosen product in the component that is crossed by most of its undecided weight."""
@@ -274,13 +279,3 @@ class Products:
             equal = len(row) - len(rest)
             parts += [sorted([*rest, *[low] * j, *[high] * (equal - j)]) for j in range(equal + 1)]
             orders += [multiplicity * math.comb(equal, j) for j in range(equal + 1)]
-
-    def _replace(self, chosen: Integers, codes: Integers, orders: Integers) -> None:
-        kept = np.ones(len(self), dtype=np.bool_)
-        kept[chosen] = False
-        upper, lower, logs = self._bounds(codes, orders)
-        self.codes = np.concatenate([self.codes[kept], codes])
-        self.orders = np.concatenate([self.orders[kept], orders])
-        self.upper = np.concatenate([self.upper[kept], upper])
-        self.lower = np.concatenate([self.lower[kept], lower])
-        self._log_volumes = np.concatenate([self._log_volumes[kept], logs])

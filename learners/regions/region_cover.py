@@ -27,7 +27,7 @@ from learners.regions.concepts import (
     triangle,
     triangles,
 )
-from learners.regions.families import OnRegions, Region, Regions
+from learners.regions.families import OnRegions, Region
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
@@ -173,6 +173,7 @@ class ConvexPolygon(RegionCover):
     _covered_label: ClassVar[int] = 0
     _parts: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
+    _of_side = staticmethod(halfplanes)
 
     picture = plane_picture
     hard_targets = plane_targets
@@ -181,10 +182,6 @@ class ConvexPolygon(RegionCover):
     def concepts(self) -> ConvexPolygons:
         """CONVEX-k-GON over the grid."""
         return ConvexPolygons(self.side, self.k)
-
-    @property
-    def _regions(self) -> Regions:
-        return halfplanes(self.side)
 
     def _drawn(self, parts: tuple[Region, ...]) -> Halfplane:
         ((z, a, b),) = parts
@@ -212,6 +209,7 @@ class PolygonUnion(RegionCover):
     _covered_label: ClassVar[int] = 1
     _parts: ClassVar[int] = 3
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
+    _of_side = staticmethod(triangles)
 
     picture = plane_picture
     hard_targets = plane_targets
@@ -220,10 +218,6 @@ class PolygonUnion(RegionCover):
     def concepts(self) -> PolygonUnions:
         """TRIANGLE^{or k} over the grid."""
         return PolygonUnions(self.side, self.k)
-
-    @property
-    def _regions(self) -> Regions:
-        return triangles(self.side)
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:
         """Return the sample of the picture and its target, two triangles (one for k = 1)."""

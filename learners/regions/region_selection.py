@@ -18,7 +18,7 @@ from learners.geometry.polygons import Bits
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles
-from learners.regions.families import Family, OnRegions, Regions
+from learners.regions.families import Family, OnRegions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
@@ -179,6 +179,7 @@ class TriangleSelect(ListedSelection):
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
+    _of_side = staticmethod(triangles)
 
     picture = plane_picture
     hard_targets = plane_targets
@@ -187,10 +188,6 @@ class TriangleSelect(ListedSelection):
     def concepts(self) -> Triangles:
         """The labellings of the grid by triangles; they can be listed for small sides."""
         return Triangles(self.side)
-
-    @property
-    def _regions(self) -> Regions:
-        return triangles(self.side)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs; one refinement serves them all."""

@@ -30,10 +30,9 @@ def plane_targets(learner: Any, alpha: float) -> list[tuple[int, Distribution, s
     concepts, side = learner.concepts, learner.side
     points = Grid(side, 2).points()
     try:
-        small = concepts.size <= MAX_CONCEPTS
+        if concepts.size > MAX_CONCEPTS:
+            return []
     except InputError:
-        return []
-    if not small:
         return []
     squares = concepts.evaluate(points).astype(np.bool_).reshape(-1, side + 1, side + 1)
     mass = alpha + min(alpha, 1 - alpha) / 1000

@@ -16,6 +16,7 @@ cannot avoid.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from math import prod
 
@@ -34,7 +35,7 @@ MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
 """Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""
 NEGLIGIBLE_BITS = 200
-_REJECTED = ()
+_REJECTED: tuple[Region, ...] = ()
 
 Weights = list[tuple[int, int]]
 
@@ -59,13 +60,7 @@ class TupleSampler:
     """
 
     def __init__(
-        self,
-        points: list[tuple[int, int]],
-        weights: Weights,
-        side: int,
-        score: Score,
-        rate: Fraction,
-        components: int = 3,
+        self, points: Weights, weights: Weights, side: int, score: Score, rate: Fraction, components: int = 3
     ) -> None:
         if sum(map(sum, weights)) >= MAX_WEIGHT:
             raise InputError(f"the sample must have fewer than 2^53 examples, got {sum(map(sum, weights))}")
@@ -97,17 +92,14 @@ class TupleSampler:
             How many bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
         """
         base = base or 256 + 8 * self._side.bit_length()
-        while True:
+        count, found = 2 + 3 * self.products.codes.shape[1], _REJECTED
+        while found == _REJECTED:
             self.tries += 1
-            if (found := self._try(bits, resolve, base)) != _REJECTED:
-                return found
+            found = decided(partial(self._attempt, resolve), count, bits, base)
+        return found
 
-    def _try(self, bits: Bits, resolve: Resolver, base: int) -> tuple[Region, ...]:
-        """Return the regions of one proposal, or `_REJECTED`; open choices take more bits of the same numbers."""
-        count = 2 + 3 * self.products.codes.shape[1]
-        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), count, bits, base)
-
-    def _attempt(self, uniforms: list[int], known: int, level: int, resolve: Resolver) -> tuple[Region, ...] | None:
+    def _attempt(self, resolve: Resolver, uniforms: list[int], known: int, level: int) -> tuple[Region, ...] | None:
+        """Return the regions of one proposal, or `_REJECTED`; None if its choices take more bits of the numbers."""
         place = choose(self._cumulative(level), uniforms[0], known)
         if place is None or place >= self._listed(level):
             return None
@@ -165,7 +157,8 @@ class TupleSampler:
         """
         if level not in self._bounds:
             listed = self._listed(level)
-            exponentials = self._exponentials(level, listed)
+            bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper[self._order[:listed]]}
+            exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
             weights = [self._weight(chosen, exponentials, level) for chosen in self._order[:listed].tolist()]
             lows, highs = [low for low, _ in weights], [high for _, high in weights]
             if listed < len(self._order):
@@ -173,11 +166,6 @@ class TupleSampler:
                 highs.append(sum(lows) >> NEGLIGIBLE_BITS)
             self._bounds[level] = list(accumulate(lows)), list(accumulate(highs))
         return self._bounds[level]
-
-    def _exponentials(self, level: int, listed: int) -> dict[int, tuple[int, int]]:
-        bits = self._reach * (level + 1)
-        scores = {int(score) for score in self.products.upper[self._order[:listed]]}
-        return {score: exponential_bounds(self._rate * (score - self._greatest), bits) for score in scores}
 
     def _weight(self, chosen: int, exponentials: dict[int, tuple[int, int]], level: int) -> tuple[int, int]:
         """Return an enclosure of the weight of a product: orders, areas and exponential."""

@@ -12,7 +12,7 @@ import numpy as np
 
 import dpaudit
 from dpaudit.audit import audit as audit_module
-from dpaudit.clock import Clock
+from dpaudit.audit.clock import Clock
 from reliability.commands import PATIENCE, command, finished
 from reliability.row import Row
 

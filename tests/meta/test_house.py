@@ -23,7 +23,7 @@ from dpaudit.cli.help import COMMANDS
 FLOORS = {
     "dpaudit": (
         ("errors", "escaping", "jsonable", "contract", "record", "results"),
-        ("seeding", "arguments", "progress", "clock"),
+        ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),
         ("running",),

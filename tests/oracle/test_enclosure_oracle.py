@@ -45,6 +45,7 @@ def slowest_thresholds(points: int, n: int, epsilon: Decimal) -> Decimal:
 
 @pytest.mark.parametrize(("points", "n", "epsilon"), [(2, 2, "1"), (3, 2, "0.375"), (2, 3, "4")])
 def test_the_worst_loss_in_decimals_is_enclosed(points: int, n: int, epsilon: str) -> None:
+    before = getcontext().prec
     with localcontext() as context:
         context.prec = 50
         worst = slowest_thresholds(points, n, Decimal(epsilon))
@@ -53,7 +54,7 @@ def test_the_worst_loss_in_decimals_is_enclosed(points: int, n: int, epsilon: st
         assert ends is not None
         assert Decimal(ends[0]) <= worst <= Decimal(ends[1])
         assert ends[1] == math.nextafter(ends[0], math.inf)
-    assert getcontext().prec != 50
+    assert getcontext().prec == before
 
 
 def test_the_a_priori_bound_is_kept_on_larger_classes() -> None:

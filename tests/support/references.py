@@ -159,6 +159,9 @@ def bound(node: ast.AST) -> set[str]:
         return {node.name}
     if isinstance(node, ast.If | ast.Try):
         return {name for child in ast.iter_child_nodes(node) for name in bound(child)}
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        (path,) = modules_called(tuple(str(node.module).split(".")))
+        return {name for statement in tree_of(path).body for name in bound(statement)}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}

@@ -15,7 +15,7 @@ import pytest
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.clock import LOOKS, SHARES, Clock, Stopped
+from dpaudit.audit.clock import LOOKS, SHARES, Clock, Stopped
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
 from dpaudit.running.adapters import as_mechanism

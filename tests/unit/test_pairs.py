@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
@@ -21,10 +20,10 @@ def test_a_pair_without_an_origin_is_given_and_a_text_is_a_note_on_it() -> None:
 
 def test_a_pair_is_a_value() -> None:
     pair = Pair(1, 2, "by hand")
-    assert pair == copy.copy(pair) == pickle.loads(pickle.dumps(pair)) == replace(pair)
-    assert replace(pair, neighbour=3) == Pair(1, 3, "by hand") != pair
-    assert hash(pair) == hash(replace(pair))
-    with pytest.raises(FrozenInstanceError):
+    assert pair == copy.copy(pair) == pickle.loads(pickle.dumps(pair)) == Pair(1, 2, "by hand")
+    assert hash(pair) == hash(copy.copy(pair)) == hash(Pair(1, 2, "by hand"))
+    assert pair not in (Pair(1, 3, "by hand"), Pair(3, 2, "by hand"), Pair(1, 2), (1, 2))
+    with pytest.raises(AttributeError):
         pair.data = 3  # type: ignore[misc]  # what is refused
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import InputError
-from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.trials import fixed_sample
+from dpaudit.utility.hard_cases import HardCase, hard_cases
+from dpaudit.utility.trials import Problem
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.interior_points.interior_point import (
@@ -40,6 +40,12 @@ def failure(learner: Any, sample: Any) -> float:
     )
 
 
+def shares(learner: Any, case: HardCase, n: int) -> Any:
+    """Return the n examples of a case, divided as its distribution says."""
+    concept = learner.concepts.concept(case.concept_code)
+    return Problem(learner, concept, case.distribution, None, 0.1, "solution").sample(n)
+
+
 def test_no_sample_of_the_theorems_size_fails_the_exponential_mechanism_more_often_than_beta() -> None:
     learner, beta = IPP[0], 0.2
     n = learner.utility(0.1, beta).sample_size
@@ -53,8 +59,7 @@ def test_no_sample_of_the_theorems_size_fails_the_exponential_mechanism_more_oft
     # Even shares of two neighbours are the worst data, and those of the first hard case.
     assert sorted(where)[-3:] == [0, n // 2, n - n // 2]
     case = hard_cases(learner, 0.1, "solution")[0]
-    labels = learner.concepts.concept(case.concept_code).predict(case.distribution.points)
-    assert failure(learner, fixed_sample(learner, case.distribution, labels, n)) == pytest.approx(worst, rel=1e-12)
+    assert failure(learner, shares(learner, case, n)) == pytest.approx(worst, rel=1e-12)
 
 
 @pytest.mark.parametrize("learner", [*IPP, *HULL], ids=lambda learner: learner.id)
@@ -62,9 +67,7 @@ def test_the_hard_cases_keep_the_promise_exactly(learner: Any) -> None:
     claim = learner.utility(0.1, 0.1)
     assert (claim.setting, claim.sample_size) == ("solution", learner.sample_size(0.1, 0.1))
     for case in hard_cases(learner, 0.1, "solution"):
-        labels = learner.concepts.concept(case.concept_code).predict(case.distribution.points)
-        sample = fixed_sample(learner, case.distribution, labels, claim.sample_size)
-        exact = failure(learner, sample)
+        exact = failure(learner, shares(learner, case, claim.sample_size))
         assert exact <= 0.1
         finding = dpaudit.audit_utility(
             learner, case.concept_code, case.distribution, alpha=0.1, beta=0.1, trials=2000, confidence=1 - 1e-7

@@ -45,11 +45,6 @@ def quantile_edges(values: NDArray[np.float64], cells: int = CELLS) -> NDArray[n
     return np.unique(np.quantile(values, np.linspace(0, 1, cells + 1)[1:-1], method="lower"))
 
 
-def quantile_cells(edges: NDArray[np.float64], values: NDArray[np.float64]) -> Cells:
-    """Return the number of cuts that are at most each value."""
-    return np.searchsorted(edges, values, side="right").astype(np.int64)
-
-
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Column:
     """A feature of the values of a leaf.
@@ -76,7 +71,8 @@ class Column:
 
     def cells(self, values: Any) -> Cells:
         """Return the cell of each value."""
-        return self.read(values) if self.edges is None else quantile_cells(self.edges, self.read(values))
+        found: Cells = self.read(values)
+        return found if self.edges is None else np.searchsorted(self.edges, found, side="right").astype(np.int64)
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""

@@ -127,23 +127,11 @@ def _leading_digit(values: WholeValues) -> Cells:
 
 def forms(values: WholeValues) -> list[Column]:
     """Return the shape of an integer's binary form."""
-    return [
-        Column("sign", _sign, one_of(-1, 0, 1)),
-        Column("bit length", _length),
-        Column("ones in the binary form", _ones),
-        Column("parity of the ones", _parity),
-        Column("trailing zeros", _trailing_zeros),
-        Column("being a perfect square", _square),
-        Column("being a power of two", _power_of_two),
-    ]
+    return [Column(name, partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS]
 
 
-def _sign(values: WholeValues) -> Cells:
-    return values.sign.astype(np.int64) + 1
-
-
-def _length(values: WholeValues) -> Cells:
-    return values.length.astype(np.int64)
+def _form(name: str, values: WholeValues) -> Cells:
+    return np.asarray(_FORMS[name](values), dtype=np.int64)
 
 
 def _ones(values: WholeValues) -> Cells:
@@ -154,23 +142,21 @@ def _ones(values: WholeValues) -> Cells:
     return counts
 
 
-def _parity(values: WholeValues) -> Cells:
-    return _ones(values) & 1
-
-
-def _trailing_zeros(values: WholeValues) -> Cells:
-    return trailing_zeros(values.low)
-
-
-def _square(values: WholeValues) -> Cells:
-    """Return 1 for the values of at most 64 bits that are perfect squares."""
+def _square(values: WholeValues) -> Any:
+    """Say which of the values of at most 64 bits are perfect squares."""
     root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
-    found = np.logical_and.reduce([root * root == values.low, values.sign >= 0, values.length <= 64])
-    return np.asarray(found, dtype=np.int64)
+    return (root * root == values.low) & (values.sign >= 0) & (values.length <= 64)
 
 
-def _power_of_two(values: WholeValues) -> Cells:
-    return np.asarray(_ones(values) == 1, dtype=np.int64)
+_FORMS: dict[str, Callable[[WholeValues], Any]] = {
+    "sign": lambda values: values.sign + 1,
+    "bit length": lambda values: values.length,
+    "ones in the binary form": _ones,
+    "parity of the ones": lambda values: _ones(values) & 1,
+    "trailing zeros": lambda values: trailing_zeros(values.low),
+    "being a perfect square": _square,
+    "being a power of two": lambda values: _ones(values) == 1,
+}
 
 
 def check_digits(values: WholeValues) -> list[Column]:
@@ -238,51 +224,43 @@ def _sixty_fourth(code: int) -> str:
 
 def storage(values: Reals) -> list[Column]:
     """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
-    columns: tuple[tuple[str, Callable[[Reals], Cells], Callable[[int], str | int]], ...] = (
-        ("exponent", _exponent, partial(_less, 1100)),
-        ("exponent of the lowest bit", _lowest_bit, partial(_less, LOWEST)),
-        ("trailing zeros of the mantissa", _zeros, int),
-        ("being exact in 32 bits", partial(_exact, np.float32), int),
-        ("being exact in 16 bits", partial(_exact, np.float16), int),
-        ("decimals", _decimals, int),
-    )
-    return [Column(name, read, shown, representation=True) for name, read, shown in columns]
+    return [
+        Column(name, partial(_fineness, name), partial(_less, added), representation=True)
+        for name, (_, added) in _STORAGE.items()
+    ]
+
+
+def _fineness(name: str, values: Reals) -> Cells:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(_STORAGE[name][0](_finite(values)), dtype=np.int64)
 
 
 def _less(added: int, code: int) -> int:
     return code - added
 
 
-def _exponent(values: Reals) -> Cells:
-    finite = _finite(values)
-    return np.where(finite == 0, 0, np.frexp(finite)[1] + 1100).astype(np.int64)
-
-
 def _lowest_bit(values: Reals) -> Cells:
-    """Return the exponent of the lowest bit of each number plus `LOWEST`; 0 for zero and what is not finite."""
-    finite = _finite(values)
-    exponent, _, zeros = stored(finite)
-    return np.where(finite == 0, 0, exponent - DIGITS + zeros + LOWEST)
-
-
-def _zeros(values: Reals) -> Cells:
-    finite = _finite(values)
-    return np.where(finite == 0, 0, stored(finite)[2])
-
-
-def _exact(kind: type[np.floating[Any]], values: Reals) -> Cells:
-    finite = _finite(values)
-    with np.errstate(over="ignore"):
-        return np.asarray(finite.astype(kind) == finite, dtype=np.int64)
+    """Return the exponent of the lowest bit of each finite number plus `LOWEST`; 0 for zero."""
+    exponent, _, zeros = stored(values)
+    return np.where(values == 0, 0, exponent - DIGITS + zeros + LOWEST)
 
 
 def _decimals(values: Reals) -> Cells:
-    finite = _finite(values)
-    shown = np.full(len(finite), 17, dtype=np.int64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for places in range(16, -1, -1):
-            shown[np.round(finite, places) == finite] = places
+    shown = np.full(len(values), 17, dtype=np.int64)
+    for places in range(16, -1, -1):
+        shown[np.round(values, places) == values] = places
     return shown
+
+
+_STORAGE: dict[str, tuple[Callable[[Reals], Any], int]] = {
+    "exponent": (lambda values: np.where(values == 0, 0, np.frexp(values)[1] + 1100), 1100),
+    "exponent of the lowest bit": (_lowest_bit, LOWEST),
+    "trailing zeros of the mantissa": (lambda values: np.where(values == 0, 0, stored(values)[2]), 0),
+    "being exact in 32 bits": (lambda values: values.astype(np.float32) == values, 0),
+    "being exact in 16 bits": (lambda values: values.astype(np.float16) == values, 0),
+    "decimals": (_decimals, 0),
+}
+"""How fine the storage of finite numbers is, and what is added to it so that cells are positive."""
 
 
 def mantissa(values: Reals) -> list[Column]:

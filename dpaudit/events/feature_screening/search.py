@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -195,29 +195,20 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
         yield values, [Feature(leaf, _category(leaf.reader), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _of_whole(leaf, values)
-    elif leaf.reader is readers.text:
-        yield values, _fitted(leaf, values, _TEXT)
-    elif leaf.reader is readers.octets:
-        yield values, _fitted(leaf, values, _OCTETS)
-    elif values.ndim == 2:
+    elif isinstance(values, np.ndarray) and values.ndim == 2:
         yield from _of_rows(leaf, values)
     else:
-        yield values, _fitted(leaf, values, _REAL)
+        groups = _TEXT if leaf.reader is readers.text else _OCTETS if leaf.reader is readers.octets else _REAL
+        yield values, _fitted(leaf, values, groups)
 
 
 def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
-    return [
-        Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))
-    ]
+    return [Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))]
 
 
 def _category(reader: readers.Categories) -> Column:
     """Return the category of a leaf that is one; 0 for one that training did not show."""
-    return Column("", _next, one_of("another", *map(_shown, reader.numbers)))
-
-
-def _next(values: Cells) -> Cells:
-    return values + 1
+    return Column("", partial(np.add, 1), one_of("another", *map(_shown, reader.numbers)))
 
 
 def _shown(category: Any) -> str:
@@ -322,8 +313,8 @@ def _pairs(data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> list[tuple[
 def _broken_relations(obeying: NDArray[np.uint8], other: NDArray[np.uint8]) -> list[list[int]]:
     """Return the sets of bits whose parity is constant on one side and differs most on the other."""
     n, width = obeying.shape
-    rows = min(n, width + 1 + SPARE)
-    if rows < width + 1 + SPARE:
+    rows = width + 1 + SPARE
+    if n < rows:
         return []
     relations = []
     for combination in _null_space(obeying[:rows]):

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def words(values: Sequence[str]) -> list[Column]:
     """Return for each word that several texts share whether a text has it."""
     times: Counter[str] = Counter()
     for text, count in Counter(values).items():
-        for word in set(_WORD.findall(text[:READ])):
+        for word in dict.fromkeys(_WORD.findall(text[:READ])):  # a set has another order in every process
             times[word] += count
     common = [word for word, count in times.most_common(WORDS) if REPEATED <= count < len(values)]
     return [Column(f"occurrence of the word {word!r:.40}", partial(_has, word), one_of("no", "yes")) for word in common]
@@ -122,16 +123,14 @@ def _has(word: str, values: Sequence[str]) -> Cells:
 
 def octets(values: Sequence[bytes]) -> list[Column]:
     """Return the length of bytes, and each byte from the start and from the end; 0 beyond them."""
-    each = [Column(f"byte {where}", partial(_at, place, _next, 0), _octet) for where, place in _places(values)]
+    each = [
+        Column(f"byte {where}", partial(_at, place, partial(add, 1), 0), _octet) for where, place in _places(values)
+    ]
     return [Column("length", _lengths), *each]
 
 
 def _lengths(values: Sequence[bytes]) -> Cells:
     return np.minimum(np.fromiter(map(len, values), np.int64, len(values)), 1024)
-
-
-def _next(octet: int) -> int:
-    return octet + 1
 
 
 def _octet(code: int) -> int | str:

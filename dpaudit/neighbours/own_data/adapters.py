@@ -54,9 +54,9 @@ class Table(ABC):
     def extended(self, rows: Sequence[NewRow]) -> Self:
         """Return the same records followed by new ones; the types of all values stay as they are."""
 
-    @abstractmethod
     def records(self) -> list[Any]:
         """Return the records one by one, to be compared."""
+        return list(self.data)
 
     @abstractmethod
     def _taken(self, index: Index) -> Any:
@@ -120,10 +120,6 @@ class ArrayTable(Table):
 
     def _taken(self, index: Index) -> Any:
         return self.data[index]
-
-    def records(self) -> list[Any]:
-        """Return the records one by one."""
-        return list(self.data)
 
     def _content(self) -> Iterator[bytes]:
         yield f"{self.data.dtype.descr} {self.data.shape}".encode()
@@ -245,10 +241,6 @@ class RecordTable(Table):
 
     def _taken(self, index: Index) -> Any:
         return self.kind([self.data[row] for row in index.tolist()])
-
-    def records(self) -> list[Any]:
-        """Return the records one by one."""
-        return list(self.data)
 
     def _content(self) -> Iterator[bytes]:
         yield _text(self.data)

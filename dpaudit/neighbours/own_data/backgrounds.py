@@ -171,8 +171,8 @@ def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[Ba
     tiny = candidates.all_with(Value.TINY, candidates.group)
     if tiny is not None:
         # Of more of them the sum doubles, and they are too small to be rounded up.
-        real = [column for column in candidates.columns if column.kind is ValueKind.REAL]
-        size = min(size, *(int(1 / column.precision) for column in real))
+        limits: list[Any] = [column.limits for column in candidates.columns if column.kind is ValueKind.REAL]
+        size = min(size, *(int(1 / float(one.eps)) for one in limits))
         words = f"{size} records with {Value.TINY.value}, after the place of what comes"
         yield Background(words, Rows(), _copies(tiny, size), units)
     greatest = candidates.all_with(Value.HIGH, candidates.group)

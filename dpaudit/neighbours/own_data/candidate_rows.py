@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Bounds, Column, NewRow, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units, fresh_names
@@ -186,35 +184,34 @@ def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, A
     if bounds is None:
         finite = column.values[column.finite()]
         bounds = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    made = _integers(column, *bounds) if column.kind is ValueKind.INTEGER else _reals(column, *bounds)
+    made = _numbers(column, *bounds)
     return {value: column.cast(number) for value, number in made.items() if column.fits(number)}
 
 
-def _integers(column: Column, low: float, high: float) -> dict[Value, int]:
-    least, most = math.ceil(low), math.floor(high)
-    limits = np.iinfo(column.type if column.type is not None else np.int64)
-    middle = {Value.HIGH: most, Value.LOW: least, Value.MIDDLE: (least + most) // 2}
-    return middle | _outside(least, most, max(1, most - least), int(limits.min), int(limits.max))
-
-
-def _reals(column: Column, low: float, high: float) -> dict[Value, float]:
-    limits = np.finfo(column.type if column.type is not None else np.float64)
-    made = {Value.HIGH: high, Value.LOW: low, Value.MIDDLE: low / 2 + high / 2}
-    # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
-    tiny = 0.75 * column.precision * high
-    if low <= tiny <= high:
-        made[Value.TINY] = tiny
-    made |= {Value.NAN: math.nan, Value.INFINITY: math.inf, Value.MINUS_INFINITY: -math.inf}
-    return made | _outside(low, high, (high - low) or 1.0, float(limits.min), float(limits.max))
-
-
-def _outside(low: Any, high: Any, width: Any, least: Any, most: Any) -> dict[Value, Any]:
-    """Return the values outside of bounds of a width, and the ends of the type."""
-    return {
+def _numbers(column: Column, low: Any, high: Any) -> dict[Value, Any]:
+    """Return the numbers at bounds, outside of them and at the ends of the column's type."""
+    limits: Any = column.limits
+    one: type[int] | type[float]
+    made: dict[Value, Any]
+    if column.kind is ValueKind.INTEGER:
+        low, high, one = math.ceil(low), math.floor(high), int
+        width = max(1, high - low)
+        made = {Value.MIDDLE: (low + high) // 2}
+    else:
+        one, width = float, (high - low) or 1.0
+        made = {Value.MIDDLE: low / 2 + high / 2, Value.NAN: math.nan}
+        made |= {Value.INFINITY: math.inf, Value.MINUS_INFINITY: -math.inf}
+        # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
+        tiny = 0.75 * float(limits.eps) * high
+        if low <= tiny <= high:
+            made[Value.TINY] = tiny
+    return made | {
+        Value.HIGH: high,
+        Value.LOW: low,
         Value.ABOVE: high + width,
         Value.BELOW: low - width,
         Value.FAR_ABOVE: high + FAR * width,
         Value.FAR_BELOW: low - FAR * width,
-        Value.MOST: most,
-        Value.LEAST: least,
+        Value.MOST: one(limits.max),
+        Value.LEAST: one(limits.min),
     }

@@ -96,18 +96,18 @@ class Column:
         return "the values" if self.name is None else f"column {self.name!r}"
 
     @property
-    def precision(self) -> float:
-        """The relative distance from one to the next greater number of a column of floats."""
-        return float(np.finfo(self.type if self.type is not None else np.float64).eps)
+    def limits(self) -> np.iinfo[Any] | np.finfo[Any]:
+        """The ends and the precision of the type of numbers, for those of Python that of 64 bits."""
+        if self.kind is ValueKind.INTEGER:
+            return np.iinfo(self.type if self.type is not None else np.int64)
+        return np.finfo(self.type if self.type is not None else np.float64)
 
     def fits(self, value: float) -> bool:
         """Return whether a number can be held; integers hold no fractions, floats of every width infinity and NaN."""
         if self.kind is ValueKind.INTEGER:
-            if not math.isfinite(value) or value != int(value):
-                return False
-            limits = np.iinfo(self.type) if self.type is not None else None
-            return limits is None or int(limits.min) <= int(value) <= int(limits.max)
-        return not math.isfinite(value) or self.type is None or abs(value) <= float(np.finfo(self.type).max)
+            whole = math.isfinite(value) and value == int(value)
+            return whole and (self.type is None or int(self.limits.min) <= int(value) <= int(self.limits.max))
+        return not math.isfinite(value) or self.type is None or abs(value) <= float(self.limits.max)
 
     def cast(self, value: Any) -> Any:
         """Return a value as one of the column's type."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 Index = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class OwnData:
+class OwnData(NamedTuple):
     """The pairs made from a dataset, and the moves that vary one."""
 
     pairs: tuple[Pair, ...]
@@ -112,8 +111,8 @@ def neighbours_of(
     >>> pairs[0].neighbour
     [0.2, 0.4]
     """
-    found = own_data(data, relation, group=group, bounds=bounds, unit=unit, count=count, outside=outside, seed=seed)
-    return list(found.pairs)
+    pairs, _ = own_data(data, relation, group=group, bounds=bounds, unit=unit, count=count, outside=outside, seed=seed)
+    return list(pairs)
 
 
 def own_data(
@@ -208,8 +207,7 @@ class OwnDataMoves:
         first, second = pair.sides
         origin = pair.origin
         found: dict[Any, Pair] = {}
-        for sides, words in self._proposals(first.rows.index(), second.rows.index(), rng):
-            data, neighbour = map(Rows.of, sides)
+        for data, neighbour, words in self._proposals(first.rows.index(), second.rows.index(), rng):
             if data == neighbour or (data, neighbour) == (first.rows, second.rows):
                 continue
             made = replace(first, rows=data, words=f"{first.words}, {words}"), replace(second, rows=neighbour)
@@ -219,14 +217,14 @@ class OwnDataMoves:
 
     def _proposals(
         self, data: Index, neighbour: Index, rng: np.random.Generator
-    ) -> Iterator[tuple[tuple[Index, Index], str]]:
+    ) -> Iterator[tuple[Rows, Rows, str]]:
         """Yield the rows of both sides of variations, and what was done in words."""
         start, end = _shared(data, neighbour)
         before, after = data[:start], data[len(data) - end :]
         out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
         half = len(before) // 2
         for part, kept in (("second", before[:half]), ("first", before[half:])) if len(before) > 1 else ():
-            yield (_joined(kept, out, after), _joined(kept, into, after)), f"the {part} half of what precedes left out"
+            yield _joined(kept, out, after), _joined(kept, into, after), f"the {part} half of what precedes left out"
         if not self.units or (min(len(out), len(into)) and not self.alone):
             return
         for _ in range(2 * PROPOSALS):
@@ -235,28 +233,25 @@ class OwnDataMoves:
             if self.alone and len(before) + len(after) and rng.random() < 0.4:
                 some, rest = np.full(len(before), rows[0]), np.full(len(after), rows[0])
                 words = f"all that both share replaced by copies of {unit.words}"
-                yield (_joined(some, out, rest), _joined(some, into, rest)), words
+                yield _joined(some, out, rest), _joined(some, into, rest), words
             elif len(out) and (not len(into) or rng.random() < 0.5):
-                yield (_joined(before, rows, after), neighbour), f"what goes replaced by {unit.words}"
+                yield _joined(before, rows, after), Rows.of(neighbour), f"what goes replaced by {unit.words}"
             else:
-                yield (data, _joined(before, rows, after)), f"what comes replaced by {unit.words}"
+                yield Rows.of(data), _joined(before, rows, after), f"what comes replaced by {unit.words}"
 
 
-def _joined(*parts: Index) -> Index:
-    return np.concatenate(parts)
+def _joined(*parts: Index) -> Rows:
+    return Rows.of(np.concatenate(parts))
 
 
 def _shared(data: Index, neighbour: Index) -> tuple[int, int]:
     """Return how many rows both sides share at the start, and at the end beside those."""
-    least = min(len(data), len(neighbour))
-    start = _equal_at_start(data[:least], neighbour[:least])
-    left = least - start
-    return start, _equal_at_start(data[::-1][:left], neighbour[::-1][:left])
-
-
-def _equal_at_start(first: Index, second: Index) -> int:
-    unlike = np.flatnonzero(first != second)
-    return int(unlike[0]) if len(unlike) else len(first)
+    shared, left = [], min(len(data), len(neighbour))
+    for step in (1, -1):
+        unlike = np.flatnonzero(data[::step][:left] != neighbour[::step][:left])
+        shared.append(int(unlike[0]) if len(unlike) else left)
+        left -= shared[-1]
+    return shared[0], shared[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,8 +265,7 @@ class Source:
     @cached_property
     def identifying(self) -> IdentifyingValues:
         """The values of the dataset that must not be shown."""
-        columns = (replace(column, values=column.values[: self.size]) for column in self.pool.columns)
-        return IdentifyingValues.of(columns)
+        return IdentifyingValues.of([replace(one, values=one.values[: self.size]) for one in self.pool.columns])
 
 
 @dataclass(frozen=True)
@@ -306,16 +300,12 @@ class IdentifyingValues:
     texts: frozenset[str]
 
     @classmethod
-    def of(cls, columns: Iterable[Column]) -> IdentifyingValues:
+    def of(cls, columns: Sequence[Column]) -> IdentifyingValues:
         """Return the values of some columns."""
-        numbers: set[float] = set()
-        texts: set[str] = set()
-        for column in columns:
-            if column.numeric:
-                numbers |= _rare_numbers(column)
-            elif column.kind is not ValueKind.BOOLEAN:
-                texts |= _rare_texts(column.values.tolist())
-        return cls(frozenset(numbers), frozenset(texts))
+        numbers = (_rare_numbers(column) for column in columns if column.numeric)
+        others = [column for column in columns if not column.numeric and column.kind is not ValueKind.BOOLEAN]
+        texts = (_rare_texts(column.values.tolist()) for column in others)
+        return cls(frozenset().union(*numbers), frozenset().union(*texts))
 
     def in_text(self, text: str, numbers: bool) -> bool:
         """Return whether a text names one of them: a number in it, a text in quotes, or a longer one among words."""

@@ -1,10 +1,12 @@
-"""Datasets as tables: which adapter each kind has, datasets of several parts, and kinds that users register."""
+"""Datasets as tables: which adapter each kind has, datasets of several parts, files, and kinds that users register."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import singledispatch
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -24,8 +26,10 @@ from dpaudit.neighbours.own_data.adapters import (
 )
 from dpaudit.neighbours.own_data.columns import NewRow
 
-__all__ = ["read_table", "register_dataset", "table_of"]
+__all__ = ["read_dataset", "read_table", "register_dataset", "table_of"]
 
+SUFFIXES = (".csv", ".tsv", ".parquet", ".npy")
+"""The formats of files that are read."""
 SPARSE_COLUMNS = 8
 """The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
@@ -237,11 +241,11 @@ def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callabl
     for name, function in (("records", records), ("rebuild", rebuild)):
         if not callable(function):
             raise InputError.of(name, function, "a callable that takes a dataset")
-    table_of.register(kind, lambda data: _registered(table_of(records(data)), rebuild))
 
-
-def _registered(table: Table, rebuild: Callable[[Any], Any]) -> Table:
-    return replace(table, rebuilds=(*table.rebuilds, rebuild))
+    @table_of.register(kind)
+    def _of_registered(data: Any) -> Table:
+        table = table_of(records(data))
+        return replace(table, rebuilds=(*table.rebuilds, rebuild))
 
 
 def _is_part(value: Any) -> bool:
@@ -249,3 +253,50 @@ def _is_part(value: Any) -> bool:
     return isinstance(value, pd.DataFrame | pd.Series) or (
         (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0
     )
+
+
+def read_dataset(path: str | Path) -> Any:
+    """Return the dataset in a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file .csv or .tsv with the names of the columns in its first line, or .parquet, each of which becomes a table
+        of pandas; or .npy, which becomes an array. Objects, for which a file would have to be unpickled, are not read.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is of another format, holds no record, or cannot be read.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        raise InputError.of("data", str(path), "a file", "that is a folder")
+    if not path.is_file():
+        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = get_close_matches(path.name, beside)
+        hint = f"did you mean {' or '.join(near)}?" if near else ""
+        raise InputError.of("data", str(path), "a file that is there", hint)
+    if suffix not in SUFFIXES:
+        raise InputError.of("data", str(path), f"a file {', '.join(SUFFIXES)}")
+    text = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
+    hint = "; look at its first lines" if suffix in (".csv", ".tsv") else ""
+    try:
+        if suffix == ".npy":
+            found = np.load(path, allow_pickle=False)
+        elif suffix == ".parquet":
+            found = pd.read_parquet(path)
+        else:
+            found = pd.read_csv(path, sep="," if suffix == ".csv" else "\t")
+    except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it
+        if isinstance(error, pd.errors.EmptyDataError):
+            text = "{data} must hold at least one record, and {path} is empty"
+        elif isinstance(error, ImportError):
+            text = "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} "
+            text += "as .csv"
+        kind = type(error).__name__
+        raise InputError(text, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
+    if not len(found):
+        raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))
+    return found

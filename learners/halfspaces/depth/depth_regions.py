@@ -127,21 +127,21 @@ class DepthRegions:
         heights = max((int(np.abs(heights).max()) for heights, _, _ in self._tables), default=0)
         return int(np.abs(self.normals).max()), heights
 
-    def bounds(self, level: int) -> tuple[Exact, Exact]:
-        """Return low_r(u), high_r(u) for every normal u; r = `level` must be at most the sum of the weights."""
-        low = [heights[np.searchsorted(below, level)] for heights, below, _ in self._tables]
+    def bounds(self, levels: Any) -> tuple[Exact, Exact]:
+        """Return low_r(u), high_r(u) for every normal u, for a level r or, as rows, for an array of them.
+
+        Levels must be at most the sum of the weights.
+        """
+        low = [heights[np.searchsorted(below, levels)] for heights, below, _ in self._tables]
         # Weights from above decrease with the height.
-        high = [h[len(h) - 1 - np.searchsorted(above[::-1], level)] for h, _, above in self._tables]
-        return np.array(low), np.array(high)
+        high = [h[len(h) - 1 - np.searchsorted(above[::-1], levels)] for h, _, above in self._tables]
+        return np.array(low).T, np.array(high).T
 
     @cached_property
     def ends(self) -> tuple[Exact, Exact]:
         """The tables (levels, k) of low_r(u) and high_r(u) for the levels r that some slice reaches."""
         deepest = self.first_function.levels[-1] if self.first_function.levels else 0
-        reached = np.array([level for level in self.levels if level <= deepest], dtype=np.int64)
-        low = [heights[np.searchsorted(below, reached)] for heights, below, _ in self._tables]
-        high = [h[len(h) - 1 - np.searchsorted(above[::-1], reached)] for h, _, above in self._tables]
-        return np.stack(low, axis=1), np.stack(high, axis=1)
+        return self.bounds(np.array([level for level in self.levels if level <= deepest], dtype=np.int64))
 
     @cached_property
     def first_function(self) -> StepFunction:

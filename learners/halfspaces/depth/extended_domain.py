@@ -22,7 +22,7 @@ from dpaudit.contract import InputError
 from learners.arrays import Exact
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from learners.halfspaces.depth.plane_slices import PlanePoints, PlaneSlices, crossings, plane_slices
+from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, plane_slices
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
@@ -99,14 +99,6 @@ class ExtendedDomain:
             return None
         normals, offsets = _hyperplanes(self.domain)
         return plane_slices(self.coordinates(), normals.tobytes(), offsets.tobytes())
-
-    @cached_property
-    def lazy_points(self) -> PlanePoints:
-        """All points that can be released, in the plane, in lexicographic order; none is held."""
-        slices = self.slices
-        if slices is None:
-            raise InputError(f"dimension must be 2 for points by slices, got {self.dimension}")
-        return PlanePoints(slices)
 
     def union(self, axis: int) -> tuple[Fraction, ...]:
         """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""

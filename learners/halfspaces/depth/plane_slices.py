@@ -18,7 +18,7 @@ import numpy as np
 from learners.arrays import Integers
 from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction
 
-__all__ = ["PlanePoints", "PlaneSlices", "crossings", "plane_slices", "step_values"]
+__all__ = ["PlaneSlices", "crossings", "plane_slices", "step_values"]
 
 Coordinates = tuple[Fraction, ...]
 
@@ -65,9 +65,11 @@ def step_values(step: StepFunction, numerators: Integers, denominators: Integers
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneSlices:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaneSlices(Sequence[Coordinates]):
     """The slices of an extended domain at all of its first coordinates.
+
+    As a sequence, all points of the slices in lexicographic order, each made when it is asked for.
 
     Attributes
     ----------
@@ -88,6 +90,29 @@ class PlaneSlices:
     offsets: Integers
     scale: int
 
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    @overload
+    def __getitem__(self, index: int) -> Coordinates: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Coordinates]: ...
+
+    def __getitem__(self, index: int | slice) -> Coordinates | list[Coordinates]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        row = int(np.searchsorted(self._ends, place, side="right"))
+        within = place - int(self._ends[row]) + int(self.sizes[row])
+        key = int(self.seconds(row)[within])
+        return self.firsts[row], Fraction(key, self.scale * int(self.q[row]))
+
+    def __iter__(self) -> Iterator[Coordinates]:
+        for row, x in enumerate(self.firsts):
+            for y in self.coordinates(row):
+                yield x, y
+
     def seconds(self, index: int) -> Integers:
         """Return the candidates of a slice, increasing, as integers y L q."""
         a, b = self.normals.T
@@ -104,6 +129,10 @@ class PlaneSlices:
             keys = np.sort((self.offsets * q - a * p) * (self.scale // b), axis=1)
             parts.append((np.diff(keys, axis=1) != 0).sum(axis=1) + 1)
         return np.concatenate(parts)
+
+    @cached_property
+    def _ends(self) -> Integers:
+        return np.cumsum(self.sizes)
 
     def coordinates(self, index: int) -> Coordinates:
         """Return the candidates of a slice."""
@@ -168,44 +197,3 @@ def plane_slices(firsts: Coordinates, normals: bytes, offsets: bytes) -> PlaneSl
     if 2 * scale * top >= _LIMIT or 2 * top**2 >= _LIMIT:
         return None
     return PlaneSlices(firsts, p, q, rows, right, scale)
-
-
-class PlanePoints(Sequence[Coordinates]):
-    """All points of the slices in lexicographic order, each made when it is asked for."""
-
-    def __init__(self, slices: PlaneSlices) -> None:
-        self._slices = slices
-        self._ends = np.cumsum(slices.sizes)
-
-    def __len__(self) -> int:
-        return int(self._ends[-1])
-
-    @overload
-    def __getitem__(self, index: int) -> Coordinates: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Coordinates]: ...
-
-    def __getitem__(self, index: int | slice) -> Coordinates | list[Coordinates]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if not isinstance(index, int | np.integer):
-            raise TypeError(f"index must be an integer, got {index!r}")
-        place = range(len(self))[int(index)]
-        row = int(np.searchsorted(self._ends, place, side="right"))
-        within = place - int(self._ends[row]) + int(self._slices.sizes[row])
-        key = int(self._slices.seconds(row)[within])
-        return self._slices.firsts[row], Fraction(key, self._slices.scale * int(self._slices.q[row]))
-
-    def __iter__(self) -> Iterator[Coordinates]:
-        for row, x in enumerate(self._slices.firsts):
-            for y in self._slices.coordinates(row):
-                yield x, y
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, PlanePoints):
-            return self._slices is other._slices
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return id(self._slices)

@@ -11,17 +11,17 @@ from functools import partial
 import pytest
 import toy_learners
 from msgspec.structs import replace
-from toy_records import privacy_finding, result, run_of
+from toy_records import failure, privacy_finding, result, run_of
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import perform as perform_module
 from dpaudit.engine.arguments import PrivacyArguments
-from dpaudit.engine.execute import BACKENDS, Progress, RunFinished, RunStarted, TaskFailed, TaskFinished, execute
+from dpaudit.engine.execute import BACKENDS, Progress, RunFinished, RunStarted, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import Plan, make_plan
-from dpaudit.engine.records import Fault, Header
+from dpaudit.engine.records import Failure, Fault, Header, Result
 from dpaudit.engine.store import FILENAME, Store
 from dpaudit.engine.tasks import Task, canonical, exact_task, utility_tasks
 from dpaudit.errors import InputError
@@ -43,7 +43,7 @@ def run(tasks, **options):
 
 
 def results(events) -> list[str]:
-    return sorted(canonical(event.record) for event in events if isinstance(event, TaskFinished))
+    return sorted(canonical(event) for event in events if isinstance(event, Result))
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def test_results_are_the_same_in_any_order_and_depend_on_the_seed(reference):
 
 
 def kept(store, event):
-    if isinstance(event, TaskFinished):
-        store.append(event.record)
+    if isinstance(event, Result):
+        store.append(event)
 
 
 def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
@@ -139,20 +139,20 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
 def test_a_task_that_raises_is_a_failure_and_the_others_go_on(backend):
     tasks = plan("toy-crash", "toy-coin")
     events, failed = run(tasks, n_jobs=2, backend=backend)
-    failures = [event for event in events if isinstance(event, TaskFailed)]
+    failures = [event for event in events if isinstance(event, Failure)]
     assert failed == len(failures) == 1
     assert failures[0].task.startswith("toy-crash/exact/")
     assert "ZeroDivisionError: toy" in failures[0].error
     assert "toy_learners.py, line" in failures[0].error
     assert len(results(events)) == len(tasks) - 1
-    assert events[-1] == RunFinished(1)
+    assert events[-1] == RunFinished()
 
 
 def test_what_is_done_is_not_done_again():
     tasks = plan("toy-coin")
     events, _ = run(tasks, done={tasks[0].key, tasks[3].key})
     assert events[0] == RunStarted(len(tasks), 2)
-    fresh = [event.task for event in events if isinstance(event, TaskFinished)]
+    fresh = [event.task for event in events if isinstance(event, Result)]
     assert fresh == [task.key for i, task in enumerate(tasks) if i not in (0, 3)]
 
 
@@ -162,12 +162,12 @@ def test_an_interrupt_is_told_and_keeps_what_is_done():
 
     def interrupt(event):
         events.append(event)
-        if isinstance(event, TaskFinished) and len(events) == 3:
+        if isinstance(event, Result) and len(events) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         execute(tasks, seed=5, paths=TOYS, listeners=[interrupt])
-    assert events[-1] == RunFinished(0, interrupted=True)
+    assert events[-1] == RunFinished(interrupted=True)
     assert len(results(events)) == 2
 
 
@@ -243,23 +243,19 @@ class Terminal(io.StringIO):
         return True
 
 
-def finished(record):
-    return TaskFinished(record.task, record)
-
-
 def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     # Read once when made, once at the start, once a line.
     stream, now = Terminal(), iter([0, 0, 0, 10, 20, 30])
     show = Progress(stream, lambda: next(now))
     show(RunStarted(4, 1))
-    show(finished(result("exact", "violation")))
-    show(finished(result("utility", "holds")))
+    show(result("exact", "violation"))
+    show(result("utility", "holds"))
     live = stream.getvalue().split("\r")
     assert live[0] == "dpaudit: resuming: 1/4 audits  0:00\n"
     assert live[1] == "[===========>          ] 2/4 audits  1 violation  a  0:10, 0:20 left"
     assert live[2] == "[================>     ] 3/4 audits  1 violation, 1 consistent  a  0:20, 0:10 left"
-    show(RunFinished(0, interrupted=True))
+    show(RunFinished(interrupted=True))
     last = "\rdpaudit: interrupted: 3/4 audits  1 violation, 1 consistent  0:30, 0:15 left\n"
     assert stream.getvalue().endswith(last)
 
@@ -270,7 +266,7 @@ def test_progress_is_cut_to_the_terminal(monkeypatch):
     show = Progress(stream, lambda: next(now))
     show(RunStarted(3, 0))
     for verdict in ("violation", "undecided"):
-        show(finished(result("utility", verdict)))
+        show(result("utility", verdict))
     assert stream.getvalue().count("\r") == 2
     assert max(map(len, stream.getvalue().split("\r"))) <= 24
 
@@ -280,8 +276,8 @@ def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
     show = Progress(stream, lambda: next(now))
     show(RunStarted(25, 0))
     for _ in range(25):
-        show(finished(result()))
-    show(RunFinished(0))
+        show(result())
+    show(RunFinished())
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("dpaudit: [========>             ] 10/25 audits  10 consistent  a  0:10, 0:15 left")
@@ -292,7 +288,7 @@ def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
 def test_what_takes_no_time_leaves_no_line():
     stream = io.StringIO()
     show = Progress(stream, lambda: 0)
-    for event in (RunStarted(1, 0), finished(result()), RunFinished(0)):
+    for event in (RunStarted(1, 0), result(), RunFinished()):
         show(event)
     assert stream.getvalue() == ""
 
@@ -302,9 +298,9 @@ def test_failures_are_counted():
     now = iter(range(9))
     show = Progress(stream, lambda: next(now))
     show(RunStarted(2, 0))
-    show(TaskFailed("t", "InputError: x"))
-    show(finished(result(fault="leak")))
-    show(RunFinished(1))
+    show(failure())
+    show(result(fault="leak"))
+    show(RunFinished())
     assert "1 failed, 1 on controls (0 of 1 detected)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 1
 
@@ -333,10 +329,10 @@ def test_a_learner_that_ends_the_process_is_a_failure(tmp_path, jobs):
     events = []
     # Threads stand in for processes, which would cost seconds and take the same way.
     execute(tasks, seed=0, paths=paths, listeners=[events.append], n_jobs=jobs, backend="threading")
-    (failure,) = [event for event in events if isinstance(event, TaskFailed)]
+    (failure,) = [event for event in events if isinstance(event, Failure)]
     assert failure.task.startswith("toy-quitter/exact/")
     assert re.match(r"SystemExit: 0 \(.*q\.py, line 5\)", failure.error)
-    assert events[-1] == RunFinished(1)
+    assert events[-1] == RunFinished()
 
 
 def test_progress_counts_every_kind_of_record():
@@ -355,9 +351,9 @@ def test_progress_counts_every_kind_of_record():
     ]
     show(RunStarted(len(records) + 1, 0))
     for record in records:
-        show(finished(record))
-    show(TaskFailed("t", "InputError: x"))
-    show(RunFinished(1))
+        show(record)
+    show(failure())
+    show(RunFinished())
     last = stream.getvalue().splitlines()[-1]
     counts = re.findall(r"(\d+) [a-z]", last.partition("audits")[2].replace("(1 of 1 detected)", ""))
     assert sum(map(int, counts)) == len(records) + 1

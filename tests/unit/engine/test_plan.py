@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from dpaudit.contract import Relation, UtilityClaim
 from dpaudit.engine.arguments import ExactArguments, PictureArguments, PrivacyArguments
 from dpaudit.engine.plan import PROFILES, make_plan
-from dpaudit.engine.tasks import Task, exact_task, offered_settings, privacy_task, utility_target, utility_tasks
+from dpaudit.engine.tasks import Task, exact_task, offered_settings, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
+from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
 
 TOYS = (toy_learners.__file__,)
@@ -211,11 +212,6 @@ def test_crafted_samples_are_taken_where_all_cannot_be_listed_unless_n_is_given(
         exact_task(coin, learner, relation="swap")
 
 
-def test_an_override_of_the_claim_is_in_the_task_and_an_absent_one_is_not():
-    task = privacy_task(entry("toy-coin"), trials=5, confidence=0.9, epsilon=2.0, delta=None, relation=None)
-    assert task.arguments == PrivacyArguments(n=1, trials=5, confidence=0.9, epsilon=2.0)
-
-
 def test_utility_tasks_take_chosen_cases_and_the_users_n():
     coin = entry("toy-coin")
     learner = coin.build(gain=3.0)
@@ -253,9 +249,8 @@ def test_a_bare_sample_size_is_a_theorem_too():
         def sample_size(self, alpha, beta):
             return 7
 
-    assert utility_target(Sized(), 0.1, 0.1) == UtilityClaim(0.1, 0.1, 7)
-    assert utility_target(object(), 0.1, 0.1) is None
-    assert utility_target(Sized(), 0.1, 0.1, "empirical") is None
+    assert stated_claim(Sized(), 0.1, 0.1) == UtilityClaim(0.1, 0.1, 7)
+    assert offered_settings(Sized(), 0.1, 0.1) == ("realizable",)
     assert offered_settings(object(), 0.1, 0.1) == ()
 
 

@@ -66,8 +66,8 @@ def test_a_failure_is_kept_until_its_task_has_a_result(tmp_path):
     path = tmp_path / FILENAME
     store = Store.start(path, header())
     store.append(record(PLAN[2]))
-    store.fail(failure(PLAN[1], "RuntimeError: first"))
-    store.fail(failure(PLAN[1]))
+    store.append(failure(PLAN[1], "RuntimeError: first"))
+    store.append(failure(PLAN[1]))
     store.append(record(PLAN[0]))
     assert store.done == {PLAN[0], PLAN[2]}
     store.finish()

@@ -29,9 +29,9 @@ BETS = finding("threshold-exponential")
 
 
 def test_pairs_are_counted_by_how_they_were_made():
-    assert told.origin_counts(finding()) == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
+    assert told.origins_text(finding()) == "8 crafted, 2 random, 2 given, 18 local search"
     made = [Origin(), Origin(text="pattern: mine"), Origin(PATTERN, "half"), Origin(STRATEGY, "number 0", moves=2)]
-    assert told.origin_counts(finding(origins=made, pairs=4)) == {"given": 2, "pattern": 1, "strategy": 1}
+    assert told.origins_text(finding(origins=made, pairs=4)) == "2 given, 1 pattern, 1 strategy"
     assert told.origins_text(finding(origins=[Origin()] * 1500, pairs=1500)) == "1,500 given"
 
 

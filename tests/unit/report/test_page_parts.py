@@ -11,10 +11,9 @@ from reporter_runs import change, claiming, first, load_small, only, put, retold
 
 from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.events.event import Bets, Cells, Interval
+from dpaudit.report.figures import accuracy_figure, claim_bar, claim_row, curve_figure, place, power_figure
 from dpaudit.report.numbers import allowed_times, number, raised, share, times
-from dpaudit.report.page.claim_figures import claim_bar, claim_row, place, power_figure
-from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
-from dpaudit.report.page.part import compared
+from dpaudit.report.part import compared
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import mechanisms
 from dpaudit.report.wording import answer_words
@@ -208,7 +207,7 @@ def test_accuracy_is_drawn_a_row_a_sample_size():
     root = ElementTree.fromstring(view.svg)
     sizes = [text.text for text in root.iter("text") if (text.text or "").startswith("n = ")]
     assert sizes[-1] == "n = 119"
-    assert len(sizes) == 1 + len({case.finding.n for case in row.ladder})
+    assert len(sizes) == 1 + len({case.n for case in row.ladder})
     assert "allowed, 60 %" in view.svg
     assert "The promise is for n = 119" in view.caption
     assert "Grey: fewer examples" in view.caption

@@ -26,7 +26,7 @@ from dpaudit.record import encodable
 from dpaudit.registry import Entry, load
 from dpaudit.report import html, schema
 from dpaudit.report import json as json_report
-from dpaudit.report.page.pictures import pictures
+from dpaudit.report.pictures import pictures
 from dpaudit.report.summary import summarise
 
 SQUARE = Shape("polygon", ((0, 0), (2, 0), (2, 2)), "blue", shade=0.5, label="a <triangle>")

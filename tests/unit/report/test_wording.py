@@ -14,7 +14,6 @@ from dpaudit.report.wording import (
     event_words,
     label_parameters,
     output_text,
-    short_verdict,
     verdict_words,
 )
 
@@ -188,4 +187,4 @@ def test_verdicts_in_words():
         "privacy not checked",
         "consistent",
     ]
-    assert [short_verdict(v) for v in (Verdict.FAILED, Verdict.NO_EVIDENCE)] == ["failed", "no evidence"]
+    assert [verdict_words(v) for v in (Verdict.FAILED, Verdict.NO_EVIDENCE)] == ["failed", "no evidence"]

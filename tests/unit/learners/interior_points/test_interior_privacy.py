@@ -96,7 +96,7 @@ class BareChoosing(Choosing):
     def log_law(self, scores: Mapping[Hashable, int]) -> tuple[Any, float, float]:
         if max(scores.values(), default=0) < self.threshold:
             return np.full(len(scores), -np.inf), 0.0, 0.0
-        logs, error = exponential.log_law(self._array(scores), self.rate)
+        logs, error = exponential.log_law(np.array(list(scores.values())), self.rate)
         return logs, -math.inf, error
 
 

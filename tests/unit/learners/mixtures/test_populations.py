@@ -12,7 +12,7 @@ import pytest
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
-from dpaudit.utility.trials import Problem, draw_noisy, fixed_sample, stream_address
+from dpaudit.utility.trials import Problem, stream_address
 from learners.halfspaces.concepts import HalfspaceExponential
 from learners.mixtures.halfspace import MixtureHalfspace
 
@@ -55,14 +55,14 @@ def test_examples_are_drawn_with_the_flags_of_their_population() -> None:
     expected = {(0, 0, True): 0.14, (1, 0, True): 0.35, (2, 1, True): 0.21, (2, 1, False): 0.18, (3, 1, False): 0.12}
     assert found == pytest.approx(expected, abs=1e-5)
     # Each row has a noise of its own; the flag stays, whatever the label becomes.
-    noise, truth = np.array([0.5, 0, 0.1, 0, 0.25]), target.predict(POPULATIONS.points)
-    found = shares(draw_noisy(LEARNER, POPULATIONS, truth, noise, n, generator(1, "populations")))
+    problem = Problem(LEARNER, target, POPULATIONS, np.array([0.5, 0, 0.1, 0, 0.25]), 0.1, "agnostic")
+    found = shares(problem.draw(n, generator(1, "populations")))
     noisy = {
         (0, 0, True): 0.07, (0, 1, True): 0.07, (1, 0, True): 0.35, (2, 0, True): 0.021, (2, 1, True): 0.189,
         (2, 1, False): 0.18, (3, 1, False): 0.09, (3, 0, False): 0.03,
     }  # fmt: skip
     assert found == pytest.approx(noisy, abs=1e-5)
-    assert shares(fixed_sample(LEARNER, POPULATIONS, truth, 100)) == pytest.approx(expected)
+    assert shares(problem.sample(100)) == pytest.approx(expected)
 
 
 def exact_rate(learner: Any, law: Distribution, noise: np.ndarray[Any, Any], n: int, most: float) -> float:
@@ -156,7 +156,7 @@ def test_populations_have_streams_of_their_own() -> None:
     for flags in (None, *itertools.product([False, True], repeat=5)):
         public = None if flags is None else np.array(flags)
         law = Distribution(POPULATIONS.points, POPULATIONS.probabilities, "a name", public)
-        problem = Problem(LEARNER, target, law, None, 0.1, "realizable", 0.0)
+        problem = Problem(LEARNER, target, law, None, 0.1, "realizable")
         addresses.add(repr(stream_address(problem, "from 2", 9)))
     assert len(addresses) == 33
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dpaudit.contract import Panel, Shape
+from dpaudit.engine.records import PictureFinding
+from dpaudit.report.figures import View
 from dpaudit.report.numbers import count
-from dpaudit.report.page.curve_figures import View
 from dpaudit.report.svg import element, linear, path, short, ticks, words
 from dpaudit.report.view import Row
 from dpaudit.report.wording import label_parameters
@@ -41,9 +42,9 @@ def pictures(row: Row, name: str) -> list[View]:
     name : str
         Unique in the page: the ids in the figures start with it.
     """
-    if row.picture is None:
+    if row.picture is None or not isinstance(finding := row.picture.finding, PictureFinding):
         return []
-    parameters, finding = row.picture
+    parameters = row.picture.parameters
     made = f"{finding.runs} runs on one sample of {count(finding.n)} examples"
     shown = "" if parameters == row.parameters else f", for {label_parameters(parameters)}"
     return [

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Direction, Relation, Verdict
 from dpaudit.report.details import finding_lines
+from dpaudit.report.figures import accuracy_figure, aside, curve_figure
 from dpaudit.report.numbers import allowed_times, count, number, percent, plural, raised, share, times, value_text
-from dpaudit.report.page.claim_figures import aside
-from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
-from dpaudit.report.page.pictures import pictures
+from dpaudit.report.pictures import pictures
 from dpaudit.report.sentences import epsilon_exact, epsilon_found, epsilon_seen, says
 from dpaudit.report.terminal import Lines
 from dpaudit.report.view import Mechanism, Row
@@ -63,15 +61,11 @@ def numbers(mechanism: Mechanism) -> Lines:
     return privacy + ([] if row.fault is not None else _fails(mechanism.accurate))
 
 
-def _relation(row: Row) -> Relation | None:
-    """Return the relation of neighbours that was audited, or is claimed."""
-    return row.blackbox.relation if row.blackbox is not None else row.claim.relation if row.claim is not None else None
-
-
 def _claimed(row: Row) -> tuple[str, str]:
     if row.claim is None:
         return "none", "claimed: it promises no privacy"
-    claimed = f"claimed, with δ = {raised(value_text(row.claim.delta))}; neighbours: {_NEIGHBOURS[_relation(row)][0]}"
+    relation = row.claim.relation if row.blackbox is None else row.blackbox.relation
+    claimed = f"claimed, with δ = {raised(value_text(row.claim.delta))}; neighbours: {_NEIGHBOURS[relation][0]}"
     return f"ε = {raised(value_text(row.claim.epsilon))}", claimed
 
 
@@ -137,7 +131,7 @@ class Witness(NamedTuple):
 
 def witness(row: Row, finding: PrivacyFinding) -> Witness:
     """Return the witness of an audit of a row: it refutes the claim, or comes nearest to that."""
-    found, decoded = finding.witness, row.decoded(finding)
+    found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     heading = "The witness" if refutes else "The closest call"
     title = f"{heading}: {_NEIGHBOURS[finding.relation][1]}"
@@ -181,18 +175,16 @@ def compared(data: str, neighbour: str) -> list[tuple[str, str, str]]:
     rests = [side[start:][::-1] for side in sides]
     end = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(*rests, strict=False))))
     ends = [len(side) - end for side in sides]
-    cuts = [(side[:start], side[start:last], side[last:]) for side, last in zip(sides, ends, strict=True)]
-    return [(_last(before), _first(changed), _first(after)) for before, changed, after in cuts]
+    bounds = [((0, start), (start, last), (last, None)) for last in ends]
+    cuts = [["".join(side[a:b]) for a, b in own] for side, own in zip(sides, bounds, strict=True)]
+    return [
+        (before if len(before) <= _SHOWN else f"…{before[1 - _SHOWN :]}", _first(changed), _first(after))
+        for before, changed, after in cuts
+    ]
 
 
-def _first(parts: Sequence[str]) -> str:
-    text = "".join(parts)
+def _first(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
-def _last(parts: Sequence[str]) -> str:
-    text = "".join(parts)
-    return text if len(text) <= _SHOWN else f"…{text[1 - _SHOWN :]}"
 
 
 def method(mechanism: Mechanism) -> Lines:
@@ -222,5 +214,5 @@ def method(mechanism: Mechanism) -> Lines:
 def _events(row: Row, finding: PrivacyFinding) -> Lines:
     """Return all events that were tested, where these are several, and what was not looked at."""
     tested = finding.tests if len(finding.tests) > 1 else ()
-    lines = [("event", answer_words(test.event, row.decoded(finding))) for test in tested]
+    lines = [("event", answer_words(test.event, row.result_of(finding).decoded)) for test in tested]
     return lines + ([("not looked at", ", ".join(finding.not_looked_at))] if finding.not_looked_at else [])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from dpaudit.arguments import read_number
+from dpaudit.audit.options import OPTIONS
 from dpaudit.record import Frozen, Size
 
 __all__ = ["LOOKS", "SHARES", "Clock", "Stopped"]
@@ -16,8 +17,6 @@ LOOKS = (0.25, 0.5, 1.0)
 SHARES = (0.05, 0.1, 0.85)
 """Of the verdict's error, for each of them: by the union bound it does not matter at which one the time is over, nor
 whether the outputs have to do with it, as they may where some runs take longer than others."""
-LEAST_TRIALS = 10
-"""Runs a side below which no audit begins, as `Options` declares it."""
 RUNNING = 0.7
 """Of the time, for runs: the rest is for scores that are fitted, and for runs that take longer than the first ones."""
 PACE = 0.05
@@ -72,11 +71,6 @@ class Clock:
             found.append(f"the time limit was reached: the runs that decide ended at look {self._looks}")
         return tuple(found)
 
-    @property
-    def spent(self) -> float:
-        """The seconds since the audit began."""
-        return self._now() - self._began
-
     def trials(self, asked: int, sides: int, run: Callable[[int], object]) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
@@ -96,8 +90,8 @@ class Clock:
         while (took := self._now() - began) < PACE * self._seconds and 2 * made < asked:
             run(made)
             made *= 2
-        most = RUNNING * (self._seconds - self.spent) * made / max(took, 1e-9)
-        while self._trials * sides > most and self._trials // 2 >= LEAST_TRIALS:
+        most = RUNNING * (self._seconds - (self._now() - self._began)) * made / max(took, 1e-9)
+        while self._trials * sides > most and self._trials // 2 >= OPTIONS["trials"].limits["ge"]:
             self._trials //= 2
         return self._trials
 
@@ -106,7 +100,7 @@ class Clock:
         if self._again is not None:
             over = self._again.looks is not None and looks >= self._again.looks
         else:
-            over = looks > 0 and self.spent >= self._seconds
+            over = looks > 0 and self._now() - self._began >= self._seconds
         if over:
             self._looks = looks
         return over
