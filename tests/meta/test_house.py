@@ -17,6 +17,7 @@ from source_tree import MODULES, ROOT, SOURCES, circle, imports, tree_of
 
 import dpaudit
 from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.options import FORMS
 
 # A room imports rooms on its own line and on earlier ones; "" is what stands in no folder of learners/, and
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
@@ -39,6 +40,37 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
+    "dpaudit": 1_356,
+    "dpaudit.audit": 3_762,
+    "dpaudit.bounds": 1_508,
+    "dpaudit.certificates": 1_326,
+    "dpaudit.cli": 2_510,
+    "dpaudit.conformance": 515,
+    "dpaudit.contract": 1_423,
+    "dpaudit.engine": 2_755,
+    "dpaudit.events": 4_707,
+    "dpaudit.exact": 2_205,
+    "dpaudit.neighbours": 2_954,
+    "dpaudit.outputs": 2_190,
+    "dpaudit.project": 1_148,
+    "dpaudit.registry": 640,
+    "dpaudit.report": 5_141,
+    "dpaudit.running": 1_513,
+    "dpaudit.utility": 2_380,
+    "learners": 783,
+    "learners.boxes": 778,
+    "learners.conjunctions": 1_638,
+    "learners.covers": 929,
+    "learners.finite": 600,
+    "learners.geometry": 582,
+    "learners.halfspaces": 2_865,
+    "learners.interior_points": 894,
+    "learners.mechanisms": 1_475,
+    "learners.mixtures": 993,
+    "learners.papers": 4_837,
+    "learners.parities": 1_144,
+    "learners.points": 468,
+    "learners.regions": 3_167,
 }
 
 PUBLIC = {
@@ -113,10 +145,11 @@ def test_a_short_file_has_more_readers_than_the_one_beside_it() -> None:
     for module in MODULES:
         for other in imports_of(module) - {module}:
             readers.setdefault(other, set()).add(module)
-    commands = {f"dpaudit.cli.{home}" for home, _ in COMMANDS.values()}  # loaded when they are typed
+    named = {f"dpaudit.cli.{home}" for home, _ in COMMANDS.values()}  # loaded when they are typed, as are formats
+    named |= {f"dpaudit.report.{home}" for home, _ in FORMS.values()}
     for module, read_by in readers.items():
         beside = {one for one in read_by if one.rpartition(".")[0] == module.rpartition(".")[0]}
-        if len(read_by) > 1 or not beside or module in commands or MODULES[module].name == "__init__.py":
+        if len(read_by) > 1 or not beside or module in named or MODULES[module].name == "__init__.py":
             continue
         lines, others = (len(MODULES[one].read_text().splitlines()) for one in (module, *beside))
         assert lines >= 150 or lines + others > 400, f"{module} is part of {beside.pop()}"

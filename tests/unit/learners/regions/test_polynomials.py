@@ -16,8 +16,15 @@ from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.halfspaces.concepts import halfspace_dichotomies
 from learners.regions.discs import disc_family
-from learners.regions.polynomials import Polynomial, Polynomials, PolynomialSelect, monomials, polynomial_family, powers
-from learners.regions.sign_patterns import sign_patterns
+from learners.regions.polynomials import (
+    Polynomial,
+    Polynomials,
+    PolynomialSelect,
+    monomials,
+    polynomial_family,
+    powers,
+    sign_patterns,
+)
 
 
 def separable(vectors: Any, labels: Any) -> bool:
