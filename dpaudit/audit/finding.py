@@ -85,7 +85,7 @@ class Witness(Frozen, frozen=True):
 
     @property
     def ratio(self) -> float:
-        """How many times as often the event came on the likelier side; nan where it never came or was not counted."""
+        """The ratio of the rates, the likelier side's above the other's; nan where it never came or was not counted."""
         likely, other = self.rates or (0.0, 0.0)
         return likely / other if other else math.inf if likely else math.nan
 

@@ -196,7 +196,7 @@ PRECISION = 1e-3
 
 _detectable_epsilon = lru_cache(maxsize=4096)(partial(detectable_epsilon, Melded()))
 _detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
-"""What audits in a series share with their budget: an epsilon takes a tenth of a second."""
+"""The numbers that audits in a series with one budget share: an epsilon takes a tenth of a second."""
 
 Frontier = tuple[tuple[float, float], ...]
 

@@ -32,7 +32,7 @@ DRAWN = (*PLAIN, ".xml", ".svg")
 
 
 class given(NamedTuple):
-    """How a parameter of a command is given: the second part of its ``Annotated[type, given(...)]``.
+    """The way in which a parameter of a command is given: the second part of its ``Annotated[type, given(...)]``.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ __all__ = ["report", "show_faults", "shown_run", "verify"]
 
 
 class Rendering(NamedTuple):
-    """How stored results are rendered."""
+    """The options of ``dpaudit report``."""
 
     format: Annotated[
         str | None,
@@ -77,7 +77,7 @@ def show_faults(run: Run, found: Outcome) -> None:
 
 
 class Verifying(NamedTuple):
-    """What is verified, beyond the run itself."""
+    """The options of ``dpaudit verify`` on what is verified."""
 
     again: Annotated[int | None, given("do K tasks again", metavar="K")]
     total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")]

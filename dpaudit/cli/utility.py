@@ -14,7 +14,7 @@ __all__ = ["utility"]
 
 
 class Cases(NamedTuple):
-    """What is measured: the levels, the target, the distributions and the setting."""
+    """The cases that are measured: the levels, the target, the distributions and the setting."""
 
     id: Annotated[str, argument("ID")]
     parameter: Parameters

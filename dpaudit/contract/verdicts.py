@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Meaning(NamedTuple):
-    """What a verdict entails: its line in the table of verdicts.
+    """The line of a verdict in the table of verdicts: its consequences in every format.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Verdict(enum.StrEnum):
 
     @property
     def meaning(self) -> Meaning:
-        """What it entails."""
+        """Its line in the table."""
         return _TABLE[self]
 
     @property
@@ -125,7 +125,7 @@ _TABLE = {
     Verdict.NO_CLAIM: Meaning(0, "", "nc", 0, "", "", "no-claim"),
     Verdict.CAUGHT: Meaning(0, "", "caught", 0, "passed", "", "caught"),
 }
-"""What each verdict entails, in every format."""
+"""The line of each verdict."""
 
 OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy."""

@@ -40,7 +40,7 @@ _EXACT_MARGIN = 1 + 1e-9
 
 
 class Standing(Frozen, frozen=True, kw_only=True):
-    """What was found of one mechanism or learner, in numbers.
+    """The findings on one mechanism or learner, in numbers.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ _SAYS = {
     Verdict.HOLDS: "it fails at most as often as beta, on this case",
     Verdict.VACUOUS: "it fails at most as often as beta, on this case, where the claim promises next to nothing",
 }
-"""What a verdict on utility means."""
+"""The meaning of a verdict on utility."""
 
 
 def verdict_block(results: Sequence[Result], repeat: str) -> str:

@@ -64,7 +64,7 @@ _HEADS = {
     Verdict.NOT_CHECKED: "Privacy not audited.",
     Verdict.CAUGHT: "Caught, as it should be.",
 }
-"""How the answer on a mechanism begins, where that is not the word of the verdict."""
+"""The beginning of the answer on a mechanism, where that is not the word of the verdict."""
 
 
 class Phrase(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a terminal shows: tables, by rich, and lines of a label and a text; colours repeat what words and marks say."""
+"""The forms of a terminal: tables, by rich, and lines of a label and a text; colours repeat words and marks."""
 
 from __future__ import annotations
 

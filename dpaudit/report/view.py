@@ -117,7 +117,7 @@ class Row:
 
     @property
     def scope(self) -> str:
-        """What the exact audit covered: "all samples", "crafted samples only", or "" without one."""
+        """The samples that the exact audit covered: "all samples", "crafted samples only", or "" without one."""
         deciding = (r.arguments for r in self.results if r.finding is self.exact)
         return next((_SCOPES[a.samples] for a in deciding if isinstance(a, ExactArguments)), "")
 

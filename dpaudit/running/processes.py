@@ -1,4 +1,4 @@
-"""What processes need from the system: copies, limits of memory, an end together with their parent, signals."""
+"""The system's part in processes: copies, limits of memory, an end together with their parent, signals."""
 
 from __future__ import annotations
 

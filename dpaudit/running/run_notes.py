@@ -28,7 +28,8 @@ class Notes:
     of runs, not for each run.
     """
 
-    FORKED, ENDED, TEXT = 0, 1, 2
+    FORKED, ENDED, TEXT, COPY = 0, 1, 2, ROOM // 2
+    """Places in the page: two flags, the note of the process, and that of a copy of it, which the process overtakes."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, ROOM)
@@ -42,7 +43,8 @@ class Notes:
         return bool(self._page[self.FORKED])
 
     def fork(self) -> None:
-        """Note that a copy returned."""
+        """Note, in the copy, that it returned, and the input it was made on."""
+        self._write(self.COPY, ROOM)
         self._page[self.FORKED] = 1
 
     @property
@@ -58,24 +60,25 @@ class Notes:
         """Note the input of the runs that this thread begins."""
         with self._lock:
             self._inputs[threading.get_ident()] = words
-            self._write()
+            self._write(self.TEXT, self.COPY)
 
     def leave(self, runs: int) -> None:
         """Note that this thread has made so many runs."""
         with self._lock:
             self._inputs.pop(threading.get_ident(), None)
             self._runs += runs
-            self._write()
+            self._write(self.TEXT, self.COPY)
 
     def words(self) -> str:
-        """Return the input of the runs under way, and how many were made before, as the end of a sentence."""
-        text = self._page[self.TEXT :].rstrip(b"\0").decode(errors="replace")
+        """Return the input of the runs under way, or of a copy that returned, and how many runs were made before it."""
+        begin, end = (self.COPY, ROOM) if self.forked else (self.TEXT, self.COPY)
+        text = self._page[begin:end].rstrip(b"\0").decode(errors="replace")
         runs, _, words = text.partition(" ")
         return (f", on {words}" if words else "") + (f", after {int(runs):,} runs" if int(runs or 0) else "")
 
-    def _write(self) -> None:
+    def _write(self, begin: int, end: int) -> None:
         text = f"{self._runs} {' or '.join(dict.fromkeys(self._inputs.values()))}".encode(errors="replace")
-        self._page[self.TEXT :] = text[: ROOM - self.TEXT].ljust(ROOM - self.TEXT, b"\0")
+        self._page[begin:end] = text[: end - begin].ljust(end - begin, b"\0")
 
 
 _notes: list[Notes] = []
@@ -106,10 +109,9 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
         if _getpid() != home:
             notes.fork()
             os._exit(0)
-        where = notes.words()
         notes.leave(runs)
     if notes.forked:
-        raise ToolFault(f"the mechanism {FORKS}{where}")
+        raise ToolFault(f"the mechanism {FORKS}{notes.words()}")
 
 
 class _Brief(reprlib.Repr):

@@ -30,7 +30,7 @@ class WorkerDied(ToolFault):
 
 
 class _Sent(NamedTuple):
-    """What a call returned in a worker process, as bytes."""
+    """The result of a call in a worker process, as bytes."""
 
     content: bytes
 

@@ -51,7 +51,7 @@ class HardCase:
 
     @property
     def key(self) -> tuple[int, str, bytes, bytes]:
-        """What distinguishes cases: all but the name."""
+        """The parts of a case that distinguish it: all but the name."""
         law, noise = self.distribution, b"" if self.noise is None else self.noise.tobytes()
         return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
 

@@ -42,7 +42,7 @@ Judge = Callable[[Any], bool]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a learner is given, and what counts as a failure there.
+    """The sample that a learner is given, and the failures that are counted there.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What the trials of one audit share: the problem, examples a sample, root seed and address of the streams.
+    """The part that trials of one audit share: the problem, examples a sample, root seed and address of the streams.
 
     It is small enough to send to a worker.
     """

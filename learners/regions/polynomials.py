@@ -123,7 +123,7 @@ class PolynomialSelect(ListedSelection):
     q is the number of examples that the region labels correctly. Lifted to its monomials x^i y^j, 1 <= i + j <= t, a
     point is labelled by a halfspace, and linearisation learns all of these: the exponential mechanism runs over the N
     labellings of the grid that some polynomial gives, with equal measures. They are listed, in integers; see
-    `regions.sign_patterns`. For degree 2 there are 422, 7,760 and 81,500 for side 2, 3 and 4. Pure
+    `sign_patterns`. For degree 2 there are 422, 7,760 and 81,500 for side 2, 3 and 4. Pure
     epsilon-differential privacy.
 
     Utility. With probability 1 - b over the coins q >= max q - (2/epsilon) (ln N + ln(1/b)).

@@ -260,7 +260,7 @@ _STORAGE: dict[str, tuple[Callable[[Reals], Any], int]] = {
     "being exact in 16 bits": (lambda values: values.astype(np.float16) == values, 0),
     "decimals": (_decimals, 0),
 }
-"""How fine the storage of finite numbers is, and what is added to it so that cells are positive."""
+"""The fineness of the storage of finite numbers, and an offset that makes its cells positive."""
 
 
 def mantissa(values: Reals) -> list[Column]:

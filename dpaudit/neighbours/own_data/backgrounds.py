@@ -84,7 +84,7 @@ def _copies(row: int, times: int) -> Rows:
 
 @dataclass(frozen=True)
 class Background:
-    """What both sides of a pair share, as rows before and after the place of the units that may come to it.
+    """The rows that both sides of a pair share, before and after the place of the units that may come to it.
 
     The most useful unit comes first. `there` is what is at that place in the dataset that was given, and `whole` the
     dataset with it, in its own order.

@@ -236,10 +236,10 @@ def test_utility_of_a_learner_that_fails_too_often_is_a_violation(capsys):
 @pytest.mark.parametrize(
     ("learner", "n", "status", "promised", "said"),
     [
-        ("toy-coin", "7", 0, "tested", "fails more often than beta here; the theorem asks for n = 8"),
+        ("toy-coin", "7", 0, "tested", "it fails more often than beta; the theorem asks for n = 8"),
         ("toy-coin", "8", 1, "claim", "VIOLATION: it fails more often than beta"),
         ("toy-coin", "9", 1, "claim", "VIOLATION: it fails more often than beta"),
-        ("toy-bare", "9", 0, "tested", "fails more often than beta here; no theorem of the learner promises this"),
+        ("toy-bare", "9", 0, "tested", "it fails more often than beta; no theorem of the learner promises this"),
     ],
 )
 def test_failures_accuse_only_where_the_theorem_promises_success(capsys, learner, n, status, promised, said):
