@@ -54,7 +54,7 @@ def confirm(
     sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
     sides = [
         sampler.jobs(data, ("confirm", candidate.index, side), request.budget.confirmation)
-        for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
+        for side, data in enumerate(candidate.pair.sides)
     ]
     # What training counted stays here: workers need the rule alone.
     count = partial(_count_known, [replace(one, training=(Counter(), Counter())) for one in selected])

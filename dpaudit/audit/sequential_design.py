@@ -225,7 +225,7 @@ class Session:
         where, sampler = (bets.index, bets.batches), narrowed(self._viewing(bets), bets.discretizers)
         coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
-        runs = ((bets.pair.data, heads), (bets.pair.neighbour, size - heads))
+        runs = zip(bets.pair.sides, (heads, size - heads), strict=True)
         address = ("sequential", "bet", *where)
         jobs = [sampler.jobs(data, (*address, side), number) for side, (data, number) in enumerate(runs)]
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]

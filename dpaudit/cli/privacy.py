@@ -38,7 +38,7 @@ def privacy(
 ) -> int:
     """Run a mechanism on pairs of neighbouring inputs and test whether its privacy claim can be true.
 
-    The event that tells the inputs of a pair apart best is chosen on some of the runs, and epsilon is bounded from
+    The event that distinguishes the inputs of a pair best is chosen on some of the runs, and epsilon is bounded from
     below on fresh runs. A bound above the claim is a violation. Otherwise the claim is consistent with these runs,
     which would have shown a leak of the stated size; or there is no evidence, where they could not have shown one, for
     the reason given. ID is FILE.py:function or MODULE:function, a function (data, rng) -> output, on the list PAIRS of

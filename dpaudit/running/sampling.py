@@ -128,7 +128,7 @@ class Sampler:
 
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
-        return [self.outputs(data, (*address, side), runs) for side, data in enumerate((pair.data, pair.neighbour))]
+        return [self.outputs(data, (*address, side), runs) for side, data in enumerate(pair.sides)]
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def learned_reducer(
     whole: Sampler = replace(sampler, view=None)
     kind, index, phase = address
     sums = []
-    for side, data in enumerate((pair.data, pair.neighbour)):
+    for side, data in enumerate(pair.sides):
         total = sum_up(first[side])
         jobs = whole.jobs(data, (kind, index, side, phase), runs) if runs else []
         for more in whole.reduced(jobs, sum_up):

@@ -164,3 +164,26 @@ def test_equal_data_have_equal_digests_and_others_do_not() -> None:
     assert digest(np.array([1, 2])) != digest(np.array([1, 2], dtype=np.int8))
     assert digest(PEOPLE) == digest(PEOPLE.copy()) != digest(PEOPLE.rename(columns={"name": "names"}))
     assert digest(["a,", "b"]) != digest(["a", ",b"])
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("last", [50, 1_000, 2_600])
+def test_a_run_that_ends_the_audit_names_its_input_without_a_value(last: int, sequential: bool) -> None:
+    made = [0]
+
+    def ends(data: list[float], rng: np.random.Generator) -> float:
+        made[0] += 1
+        if made[0] > last:
+            raise SystemExit(0)
+        return float(sum(data) + rng.laplace())
+
+    data = [123451.25, 123452.5, 123453.75]
+    try:
+        found = dpaudit.audit_privacy(
+            ends, data=data, bounds=(0, 200_000), epsilon=1.0, trials=400, sequential=sequential
+        )
+        text = str(found.to_dict())
+    except dpaudit.InputError as error:
+        text = str(error)
+        assert "raised SystemExit" in text
+    assert "12345" not in text
