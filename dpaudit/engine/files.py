@@ -26,6 +26,7 @@ __all__ = [
     "write_atomically",
 ]
 
+
 def keep_foreign(path: Path) -> None:
     """Move a file that dpaudit did not write out of the way of one that it is about to write."""
     if path.is_file() and b"dpaudit" not in path.read_bytes():

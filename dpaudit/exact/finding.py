@@ -15,6 +15,7 @@ from dpaudit.results import AuditFinding
 
 __all__ = ["LawFinding", "PairInWords", "SupremumFinding"]
 
+
 class PairInWords(Frozen, frozen=True):
     """Two neighbouring inputs as text, and their origin.
 

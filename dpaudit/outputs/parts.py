@@ -219,8 +219,10 @@ _TABLE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (range, _ends),
     (slice, _ends),
     (logging.Logger, lambda value: value.name),
-    *((kind, _class_name)
-      for kind in (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)),
+    *(
+        (kind, _class_name)
+        for kind in (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+    ),
     (np.datetime64, _tick),
     (np.timedelta64, _tick),
     (np.void, _void),

@@ -30,6 +30,7 @@ from dpaudit.registry.import_spec import Problem, Source
 
 __all__ = ["Collector", "Entry", "Registry", "StatementEntry", "lists_something"]
 
+
 @dataclass(frozen=True)
 class Entry:
     """A learner class and what a list of learners shows of it."""

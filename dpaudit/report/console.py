@@ -51,8 +51,8 @@ fails: of the worst case at the theorem's sample size; r = realizable, a = agnos
 _POWER_LEGEND = f"""\
 eps(q) from: the least true epsilon detected with probability {POWER} on an event of probability q on
 the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.
-They are those that {learning_share('fixed')} of the runs detect on an event that is given (of bets \
-{learning_share('sequential')}): the others pay for learning it."""
+They are those that {learning_share("fixed")} of the runs detect on an event that is given (of bets \
+{learning_share("sequential")}): the others pay for learning it."""
 _POWER_HEADS = (
     Head("black-box power", "name"),
     Head("claimed\nepsilon"),
@@ -75,6 +75,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
     width : int
         The columns of the terminal.
     """
+
     def gravity(row: Row) -> tuple[int, float]:
         return row.verdict.rank, -row.nearness
 

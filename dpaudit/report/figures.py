@@ -347,6 +347,7 @@ def accuracy_figure(row: Row) -> View | None:
     caption = (
         f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
         f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
-        + " Grey: fewer examples, for which nothing is promised." * bool(worst)
+        + " Grey: fewer examples, for which nothing is promised."
+        * bool(worst)
     )
     return View(figure(said, foot + _FOOT, *parts), caption)

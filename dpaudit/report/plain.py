@@ -14,7 +14,6 @@ from dpaudit.report.terminal import Lines
 __all__ = ["FORMS", "Plain", "rendered", "summed"]
 
 
-
 @dataclass(frozen=True)
 class Plain:
     """The parts of what a verb shows, which formats put in their own shape.

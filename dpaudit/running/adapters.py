@@ -70,9 +70,7 @@ class Mechanism:
         return outputs
 
 
-def _called(
-    function: Any, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context]
-) -> Any:
+def _called(function: Any, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context]) -> Any:
     """Return the outputs of a function whose runs are in contexts: in another process, if that is where it runs."""
     if isinstance(function, Probed):
         return function.predicted(_called(function.function, data, rng, size, contexts))

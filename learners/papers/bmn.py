@@ -23,7 +23,8 @@ __all__ = ["STATEMENTS"]
     "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
     "Algorithm 1 and Lemma 4.5",
     short="One arbitrary halfspace for each set of public points reaches the best error",
-    printed="{least errors of a halfspace} errors", found="{least errors, printed} errors of 4",
+    printed="{least errors of a halfspace} errors",
+    found="{least errors, printed} errors of 4",
 )
 def _literal_family(tools: Tools) -> Evidence:
     printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
@@ -45,7 +46,8 @@ def _literal_family(tools: Tools) -> Evidence:
     "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
     "Lemma 4.5, repaired",
     short="G holds a hypothesis as good as the best halfspace",
-    printed="no worse", found="checked on {samples:,} samples",
+    printed="no worse",
+    found="checked on {samples:,} samples",
 )
 def _helly(tools: Tools) -> Evidence:
     checked, witness = 0, ""
@@ -101,7 +103,8 @@ _relaxation_i = states(
     "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
     "Section 3, relaxations (i)",
     short="A correlated private example costs one more error at most",
-    printed="one each", found="checked on {samples:,} samples",
+    printed="one each",
+    found="checked on {samples:,} samples",
 )(lambda tools: _relaxed((0, 1)))
 
 
@@ -110,7 +113,8 @@ _relaxation_ii = states(
     "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
     "Section 3, relaxations (ii)",
     short="G keeps the best error if private examples share a label",
-    printed="no excess", found="{excess} on {samples:,} samples",
+    printed="no excess",
+    found="{excess} on {samples:,} samples",
 )(lambda tools: _relaxed((1,)))
 
 
@@ -119,7 +123,8 @@ _relaxation_ii = states(
     "The learner is epsilon-differentially private with respect to the private examples.",
     "Lemma 4.1",
     short="The mixture learner's ε",
-    printed="ε = 1", found="ε = {epsilon:.3g}",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
 )
 def _private(tools: Tools) -> Evidence:
     (line, plane), worst = losses_of(tools, (MixtureHalfspace(dimension, 1.0, 1) for dimension in (1, 2)))
@@ -135,7 +140,8 @@ def _private(tools: Tools) -> Evidence:
     "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).",
     "Section 4",
     short="Size of G",
-    printed="O(2^d n^(d²))", found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
+    printed="O(2^d n^(d²))",
+    found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
     best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
 )
 def _family_size(tools: Tools) -> Evidence:
@@ -187,7 +193,8 @@ def _most_collections(n: int, d: int) -> int:
     "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
     "proof of Theorem 4.10",
     short="The error bound holds with probability 1 - β/4",
-    printed="probability ≥ {needed:.3g}", found="≤ {chance at most:.3g}",
+    printed="probability ≥ {needed:.3g}",
+    found="≤ {chance at most:.3g}",
 )
 def _agnostic_display(tools: Tools) -> Evidence:
     n, beta = 10**6, 0.1

@@ -82,7 +82,8 @@ _beyond_g = states(
     "G, with probability 1 - beta.",
     "Lemma 4.6, with its constant",
     short="Excess error on the sample beyond the best of G",
-    printed="fails ≤ {beta}", found="≤ {failure:.2g} at n = {n}",
+    printed="fails ≤ {beta}",
+    found="≤ {failure:.2g} at n = {n}",
 )(lambda tools: _excess(over_best_halfspace=False))
 
 
@@ -92,7 +93,8 @@ _beyond_halfspaces = states(
     "1 - beta, where the private examples are those labelled 1.",
     "Claim 4.7, with the constant of Lemma 4.6",
     short="Excess error on the sample beyond the best halfspace",
-    printed="fails ≤ {beta}", found="≤ {failure:.2g} at n = {n}",
+    printed="fails ≤ {beta}",
+    found="≤ {failure:.2g} at n = {n}",
 )(lambda tools: _excess(over_best_halfspace=True))
 
 
@@ -108,7 +110,8 @@ def compression_bound(error: float, k: int, n: int, beta: float) -> float:
     "hypotheses made from k examples, on both sides.",
     "Lemma 4.8",
     short="The compression bound on both sides",
-    printed="fails ≤ {beta}", found="{failure:.2g}, one point, k = 1",
+    printed="fails ≤ {beta}",
+    found="{failure:.2g}, one point, k = 1",
 )
 def _compression(tools: Tools) -> Evidence:
 
@@ -144,7 +147,8 @@ def _compression(tools: Tools) -> Evidence:
     "Every hypothesis of G is made from k = d^2 of the examples.",
     "before Lemma 4.8",
     short="Hypotheses of G are made from d² examples",
-    printed="≤ {sequences of k examples} hypotheses, d = 1, 10 points", found="{|G|}",
+    printed="≤ {sequences of k examples} hypotheses, d = 1, 10 points",
+    found="{|G|}",
     best="d² examples, a sign for each halfspace, and the points that span Aff",
 )
 def _compression_size(tools: Tools) -> Evidence:
@@ -181,7 +185,8 @@ _realizable = states(
     "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
     "Theorem 4.9, with explicit constants",
     short="Examples for an (alpha, β)-learner",
-    printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    printed="n = {d = 1, side 9: theorem's n:,}",
+    found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )(lambda tools: _pac(tools))
@@ -193,7 +198,8 @@ _agnostic = states(
     "most, where labels are noisy.",
     "Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
     short="Examples for excess error alpha under noisy labels",
-    printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    printed="n = {d = 1, side 9: theorem's n:,}",
+    found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )(lambda tools: _pac(tools, setting="agnostic", noise=0.2))
@@ -219,7 +225,8 @@ def populations(threshold: int) -> Distribution:
     "examples of Theorem 4.9 are enough as well.",
     "Section 3, relaxation (ii), with the explicit constants of Theorem 4.9",
     short="Examples for an (alpha, β)-learner, two populations",
-    printed="n = {d = 1, side 9: theorem's n:,}", found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    printed="n = {d = 1, side 9: theorem's n:,}",
+    found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
 )
 def _both_labels(tools: Tools) -> Evidence:

@@ -25,12 +25,14 @@ from learners.papers.sizes import compositions
 
 __all__ = ["STATEMENTS"]
 
+
 @states(
     "BMNS-Clm2.19",
     "Every multiset of n points has a point of depth n/(d + 1).",
     "Claim 2.19",
     short="Every multiset has a point of depth n/(d + 1)",
-    printed="depth ≥ n/(d + 1)", found="{least ratio:.3g} times that at least",
+    printed="depth ≥ n/(d + 1)",
+    found="{least ratio:.3g} times that at least",
 )
 def _centerpoint(tools: Tools) -> Evidence:
     least = math.inf
@@ -51,7 +53,8 @@ def _centerpoint(tools: Tools) -> Evidence:
     "If the set of Tukey medians has dimension d, each facet's hyperplane passes through d + 1 points of S.",
     "remark after Fact 2.20",
     short="A facet of the deepest set passes through d + 1 points",
-    printed="{d + 1} points", found="{points on a facet} points",
+    printed="{d + 1} points",
+    found="{points on a facet} points",
 )
 def _facets(tools: Tools) -> Evidence:
     triangle, ones = np.array([[0, 0], [3, 0], [1, 2]]), np.ones(3, dtype=np.int64)
@@ -79,7 +82,8 @@ def _side(points: Any, a: Any, b: Any) -> Any:
     "Q is quasi-concave and has sensitivity 1.",
     "Lemma 3.4",
     short="Q is quasi-concave and of sensitivity 1",
-    printed="1", found="{sensitivity}; {dips} dips",
+    printed="1",
+    found="{sensitivity}; {dips} dips",
 )
 def _quasi_concave(tools: Tools) -> Evidence:
     grid, extended = Grid(1, 2).points(), ExtendedDomain.grid(1, 2)
@@ -109,7 +113,8 @@ def _quasi_concave(tools: Tools) -> Evidence:
     "Q attains its maximum over X~, of size at most (d |X|^(d^2 (d+1)))^(2^d) an axis.",
     "Claim 3.5, with d - i + 1 subspaces",
     short="Size of the candidate set on an axis",
-    printed="10^{log10 of the bound, side 1:.0f}", found="{|X~_1| of the grid of side 1} (side 1)",
+    printed="10^{log10 of the bound, side 1:.0f}",
+    found="{|X~_1| of the grid of side 1} (side 1)",
     best="{|X~_1| of the grid of side 1} and {|X~_1| of the grid of side 2}, sides 1 and 2, by listing",
 )
 def _extended(tools: Tools) -> Evidence:
@@ -143,7 +148,8 @@ def _extended(tools: Tools) -> Evidence:
     "Intersections with d - i subspaces contain a point of depth n/(d + 1) for every multiset.",
     "proof of Claim 3.5",
     short="Intersections with d - i subspaces hold a point of depth n/(d + 1)",
-    printed="depth ≥ {n/(d+1):.3g}", found="depth {depth on the literal domain}",
+    printed="depth ≥ {n/(d+1):.3g}",
+    found="depth {depth on the literal domain}",
 )
 def _extended_literal(tools: Tools) -> Evidence:
     corners, ones = Grid(1, 2).points(), np.ones(4, dtype=np.int64)
@@ -242,7 +248,8 @@ _projections = states(
     "The Tukey depth is the least, over directions, of the smaller of the two closed sides' counts.",
     "Claim 2.17",
     short="The depth by projections",
-    printed="equal", found="checked on {cases:,} cases",
+    printed="equal",
+    found="checked on {cases:,} cases",
 )(lambda tools: _same_depth(depth_by_projections, "the least count over directions"))
 
 
@@ -251,7 +258,8 @@ _removal = states(
     "The Tukey depth of x is the size of the smallest A with x outside of the convex hull of S without A.",
     "Claim 2.18",
     short="The depth by removal",
-    printed="equal", found="checked on {cases:,} cases",
+    printed="equal",
+    found="checked on {cases:,} cases",
 )(lambda tools: _same_depth(depth_by_removal, "the least number to remove"))
 
 
@@ -260,7 +268,8 @@ _removal = states(
     "With the parameters of Figure 1, repaired, each step loses a depth of at most n/(2 (d + 1)^2).",
     "Section 3, the idea of the algorithm",
     short="Depth that a step may lose",
-    printed="n/(2 (d + 1)²) = {claimed, d=2:.3g} at d = 2, n = 72", found="{allowed, d=2:.3g}",
+    printed="n/(2 (d + 1)²) = {claimed, d=2:.3g} at d = 2, n = 72",
+    found="{allowed, d=2:.3g}",
     best="n/(2 d (d + 1)), which is what the steps may lose together over d",
 )
 def _step_loss(tools: Tools) -> Evidence:
@@ -287,7 +296,8 @@ def _step_loss(tools: Tools) -> Evidence:
     "With probability 1 - beta/2 the released point has a Tukey rank of at most r, r = m/(2 (d + 1)).",
     "proof of Theorem 4.2",
     short="The released point has rank at most r",
-    printed="probability ≥ 0.95", found="{probability:.2g}; at least r: {at least r:.3f}",
+    printed="probability ≥ 0.95",
+    found="{probability:.2g}; at least r: {at least r:.3f}",
     best="at least r",
 )
 def _rank(tools: Tools) -> Evidence:
@@ -315,7 +325,8 @@ def _rank(tools: Tools) -> Evidence:
     "examples for a point of depth n/(2 (d + 1)) than one a coordinate with epsilon/d each.",
     "Section 1.1",
     short="One exponential mechanism over all points, its ε and examples",
-    printed="ε = 1, n ≤ {by coordinates, side 2} (side 2)", found="ε = {epsilon:.3g}, n = {joint, side 2} (side 2)",
+    printed="ε = 1, n ≤ {by coordinates, side 2} (side 2)",
+    found="ε = {epsilon:.3g}, n = {joint, side 2} (side 2)",
     best="n = {joint, side 2} for {by coordinates, side 2} by coordinates (d = 2, side 2)",
 )
 def _joint(tools: Tools) -> Evidence:
@@ -344,6 +355,14 @@ def _joint(tools: Tools) -> Evidence:
 
 
 STATEMENTS = (
-    _centerpoint, _facets, _quasi_concave, _extended, _extended_literal, _projections, _removal, _step_loss, _rank,
+    _centerpoint,
+    _facets,
+    _quasi_concave,
+    _extended,
+    _extended_literal,
+    _projections,
+    _removal,
+    _step_loss,
+    _rank,
     _joint,
 )

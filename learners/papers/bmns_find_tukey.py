@@ -32,7 +32,8 @@ MOST_BITS, WORD = 2**15, 64
     "With r = n/(d+1) - (i-1) n/(d (d+1)) the last promise guarantees depth n/(2 (d+1)).",
     "Figure 1",
     short="The printed r guarantees depth n/(2 (d + 1))",
-    printed="that depth", found="{printed, d=3:.3g} of it at d = 3",
+    printed="that depth",
+    found="{printed, d=3:.3g} of it at d = 3",
 )
 def _printed_promise(tools: Tools) -> Evidence:
     ratios, least, witness = {}, Fraction(1), ""
@@ -65,7 +66,8 @@ def _printed_promise(tools: Tools) -> Evidence:
     "epsilon_0 = epsilon/(2 sqrt(2 d ln(2/delta))) a coordinate gives (epsilon, delta)-privacy.",
     "Figure 1",
     short="The budget of a coordinate",
-    printed="ε₀", found="{share of the allowed epsilon_0:.0%} of what is allowed",
+    printed="ε₀",
+    found="{share of the allowed epsilon_0:.0%} of what is allowed",
     best="exact composition; below d = {first d} already ε/d is more",
 )
 def _figure_1_share(tools: Tools) -> Evidence:
@@ -93,7 +95,8 @@ def _figure_1_share(tools: Tools) -> Evidence:
     "The exponential mechanism with Tukey depth, epsilon/d a coordinate, is epsilon-private.",
     "Section 1.1",
     short="The ε of the exponential mechanism with Tukey depth",
-    printed="ε = 1", found="ε ≥ {epsilon:.3g}",
+    printed="ε = 1",
+    found="ε ≥ {epsilon:.3g}",
 )
 def _pure_hull_point(tools: Tools) -> Evidence:
     (loss,), _ = losses_of(tools, [HullPointExponential(1, 2, 1.0)])
@@ -152,7 +155,8 @@ def _shallow(learner: HullPoint, n: int) -> bool:
     "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
     "Section 1.1 and Theorem 3.6",
     short="From what domain size the asymptotic winner wins",
-    printed="large domains", found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
+    printed="large domains",
+    found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
     best="below, the exponential mechanism, pure",
 )
 def _pays(tools: Tools) -> Evidence:

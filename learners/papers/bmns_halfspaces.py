@@ -31,7 +31,8 @@ LISTS = {
     "|HALFSPACE(X)| <= 2 |X|^(d + 1).",
     "Claim 4.1",
     short="Labellings of a grid by halfspaces",
-    printed="≤ 2 |X|^(d + 1)", found="{side 1, d=3} for 8 points, d = 3",
+    printed="≤ 2 |X|^(d + 1)",
+    found="{side 1, d=3} for 8 points, d = 3",
 )
 def _dichotomies(tools: Tools) -> Evidence:
     numbers, holds, share = {}, True, 0.0
@@ -51,7 +52,8 @@ def _dichotomies(tools: Tools) -> Evidence:
     "LearnHalfSpace, with a default where a subsample is inconsistent, is as private as the release it calls.",
     "Theorem 4.2, privacy",
     short="LearnHalfSpace is as private as its release",
-    printed="ε = 1", found="ε ≥ {epsilon:.3g} at n = {n}",
+    printed="ε = 1",
+    found="ε ≥ {epsilon:.3g} at n = {n}",
     slow=True,
 )
 def _aggregate(tools: Tools) -> Evidence:
@@ -104,7 +106,8 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
     "Step 3 may be left undefined on subsamples that no halfspace fits, without loss of privacy.",
     "Figure 2, step 3",
     short="Step 3 may stay undefined without loss of privacy",
-    printed="δ = 10⁻⁶", found="δ = {delta:.3g} at ε = 1",
+    printed="δ = 10⁻⁶",
+    found="δ = {delta:.3g} at ε = 1",
 )
 def _unrealizable(tools: Tools) -> Evidence:
     learner = HalfspaceRefusing(1, 1, 1.0)
@@ -120,7 +123,8 @@ def _unrealizable(tools: Tools) -> Evidence:
     "LearnHalfSpace is an (alpha, beta)-PAC learner for halfspaces with s = O(m^2 (..)/(r alpha)) examples.",
     "Theorem 4.2",
     short="Examples to learn halfspaces",
-    printed="n = {d = 2, agreement: theorem's n:,}", found="n = {d = 2, agreement: enough} is enough (d = 2)",
+    printed="n = {d = 2, agreement: theorem's n:,}",
+    found="n = {d = 2, agreement: enough} is enough (d = 2)",
     best="n = {d = 2, agreement: theorem's n:,} proved, by agreement (d = 2)",
     slow=True,
 )

@@ -38,7 +38,8 @@ BUDGET = 1.0
     "(1 - beta - (d/2) T^(-d/2)) 2/d >= 1/(2 d) for beta <= 1/2, T >= 2, d >= 10.",
     "proof of Theorem 5.1",
     short="The inequality of the proof",
-    printed="≥ 1/(2 d)", found="slack {slack:.2g}",
+    printed="≥ 1/(2 d)",
+    found="slack {slack:.2g}",
     best="from d = 10 on, as printed",
 )
 def _inequality(tools: Tools) -> Evidence:
@@ -55,7 +56,8 @@ def _inequality(tools: Tools) -> Evidence:
     "If b is in span(S), the point of I with the largest coefficient is in S.",
     "proof of Theorem 5.1",
     short="The point with the largest coefficient is in S",
-    printed="0 of {cases} wrong", found="{printed} of {cases} wrong",
+    printed="0 of {cases} wrong",
+    found="{printed} of {cases} wrong",
 )
 def _largest_coefficient(tools: Tools) -> Evidence:
     tried, outside, witness = 0, {"printed": 0, "repaired": 0}, ""
@@ -83,7 +85,8 @@ def _largest_coefficient(tools: Tools) -> Evidence:
     "For b a function of the d/2 points I_-i, given these, x_i is in span(I_-i, b) w.p. at most T^(-d/2).",
     "proof of Theorem 5.1, conditional on I_-i",
     short="Given the d/2 points, x is in their span with probability ≤ T^(-d/2)",
-    printed="{T^(d/2)} points", found="{points in the span} points",
+    printed="{T^(d/2)} points",
+    found="{points in the span} points",
     best="T^(1 + d/2) points, attained",
 )
 def _span_count(tools: Tools) -> Evidence:
@@ -113,7 +116,8 @@ def _grid(d: int, values: int) -> Any:
     "Averaged over I_-i, for b the worst function of it, x_i is in span(I_-i, b) w.p. at most T^(-d/2), d >= 2 even.",
     "proof of Theorem 5.1, last display",
     short="On average x is in their span with probability ≤ T^(-d/2)",
-    printed="{T^(-d/2), d=4, T=2:.3g} at d = 4, T = 2", found="{average, d=4, T=2:.3g}",
+    printed="{T^(-d/2), d=4, T=2:.3g} at d = 4, T = 2",
+    found="{average, d=4, T=2:.3g}",
     best="T^(1 - d/2); at d = 10, T = 2 the display is right",
 )
 def _display(tools: Tools) -> Evidence:

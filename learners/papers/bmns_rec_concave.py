@@ -22,6 +22,7 @@ from learners.papers.evidence import against, exceeds, judged, pair_data, states
 
 __all__ = ["STATEMENTS", "crossover", "exponential_needs", "rec_concave_needs", "tree_log_fallback_needs"]
 
+
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:
     """Return the least k for which RecConcave needs a smaller promise on 2^k indices than the exponential mechanism."""
 
@@ -58,7 +59,8 @@ def _failure_at(promise: int) -> float:
     "ln(192 (log* T)^2/(beta delta)).",
     "Proposition 2.11",
     short="The promise that RecConcave needs",
-    printed="{printed, 2^64:.2g}", found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
+    printed="{printed, 2^64:.2g}",
+    found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
     best="{exponential, 2^64:.0f}, by the exponential mechanism (2^64 indices)",
 )
 def _crossover(tools: Tools) -> Evidence:
@@ -172,7 +174,8 @@ def _needed(failure: Callable[[int], float]) -> int:
     "like ln|X|, so that RecConcave needs fewer on a large enough domain.",
     "Proposition 2.11",
     short="Growth by log* of the domain",
-    printed="log*|X|", found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
+    printed="log*|X|",
+    found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
     slow=True,
 )
 def _log_star(tools: Tools) -> Evidence:
@@ -245,7 +248,8 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     SELECTIONS,
     paper="BMNS",
     short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
-    printed="(1, 10⁻⁶)", found="({epsilon:.3g}, {delta:.2g})",
+    printed="(1, 10⁻⁶)",
+    found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Tools) -> Evidence:
     select = StableSelect(Fraction(1), NAMED)
@@ -261,7 +265,8 @@ def _safe(tools: Tools) -> Evidence:
     SELECTIONS,
     paper="BMNS",
     short="Lap(4/ε) with threshold (4/ε) ln(2/δ)",
-    printed="(1, 10⁻⁶)", found="({epsilon:.3g}, {delta:.2g})",
+    printed="(1, 10⁻⁶)",
+    found="({epsilon:.3g}, {delta:.2g})",
     best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
 )
 def _loose(tools: Tools) -> Evidence:
@@ -289,7 +294,8 @@ def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> 
     SELECTIONS,
     paper="BMNS",
     short="Lap(1/ε) with threshold ln(1/δ)/ε is (ε, δ)-private",
-    printed="(1, 0.02)", found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
+    printed="(1, 0.02)",
+    found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
 )
 def _wrong(tools: Tools) -> Evidence:
     learner = StableSelectWrong(2, 1.0, 0.02)

@@ -31,7 +31,8 @@ __all__ = ["STATEMENTS"]
     "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
     "Theorem 3.5",
     short="Every conjunction of at most k literals is learned, that of none included",
-    printed="fails ≤ β", found="fails in {failure rate, d=4:.0%} of runs",
+    printed="fails ≤ β",
+    found="fails in {failure rate, d=4:.0%} of runs",
 )
 def _no_literal(tools: Tools) -> Evidence:
     least: dict[str, float] = {}
@@ -57,7 +58,8 @@ def _no_literal(tools: Tools) -> Evidence:
     "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (1, 1e-6)-private, k = 1, alpha = 0.1",
     "Claim 3.4",
     short="The same, for one round's loss",
-    printed="{paper:.3g}", found="{game, replacement:.3g} is allowed",
+    printed="{paper:.3g}",
+    found="{game, replacement:.3g} is allowed",
     best="{game, replacement:.3g} by the game, {composition:.3g} by composition",
 )
 def _calibration(tools: Tools) -> Evidence:
@@ -103,7 +105,8 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     "k <= 8",
     "Claim 3.4; an improvement, proved in the docstring of choice_cost",
     short="Claim 3.4 with δ = 0, k ≤ 8",
-    printed="ε = 1", found="ε = {cost, k=8:.3g}",
+    printed="ε = 1",
+    found="ε = {cost, k=8:.3g}",
     slow=True,
 )
 def _pure_calibration(tools: Tools) -> Evidence:
@@ -132,7 +135,8 @@ def _pure_calibration(tools: Tools) -> Evidence:
     "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
     "Example 3.3; an improvement, proved in the docstring of choice_cost",
     short="The budget of a round by the exact pure cost, k = 2",
-    printed="{composition, k=2:.3g}", found="{pure, k=2:.3g}",
+    printed="{composition, k=2:.3g}",
+    found="{pure, k=2:.3g}",
     slow=True,
 )
 def _pure_budget(tools: Tools) -> Evidence:
@@ -165,7 +169,8 @@ def _pure_budget(tools: Tools) -> Evidence:
     "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
     "Claim 3.4",
     short="The budget of a round, ε/(2 ln(e/δ))",
-    printed="{eps_hat of the paper:.3g}", found="{eps_hat calibrated by the game:.3g} is allowed",
+    printed="{eps_hat of the paper:.3g}",
+    found="{eps_hat calibrated by the game:.3g} is allowed",
     best="{eps_hat calibrated by the game:.3g}, by the game",
     slow=True,
 )
@@ -210,7 +215,8 @@ def sketched_cost(share: float, epsilon: float, delta: float) -> float:
     "The proof's sketch shows (epsilon, delta)-privacy under adding or removing an example.",
     "proof sketch of Claim 3.4",
     short="What the proof's sketch shows",
-    printed="ε = 1", found="ε = {by the sketch:.3g}",
+    printed="ε = 1",
+    found="ε = {by the sketch:.3g}",
     best="ε = {common noise:.3g}, with the same noise on both sides (J = {rounds})",
 )
 def _sketch(tools: Tools) -> Evidence:

@@ -24,6 +24,7 @@ from learners.regions.snapping import full_grid
 
 __all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
 
+
 def _vc(labels: NDArray[Any]) -> int:
     """Return the VC dimension of a class given by its labels on a list of points."""
     listed: Any = SimpleNamespace(size=len(labels), evaluate=lambda points: labels[:, points[:, 0]])
@@ -35,7 +36,8 @@ def _vc(labels: NDArray[Any]) -> int:
     "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
     "Observation 2.2",
     short="VC dimension of intersections",
-    printed="≤ 2 k log2(3 k) VC(H)", found="{halfplanes d=2 k=3} for three halfplanes",
+    printed="≤ 2 k log2(3 k) VC(H)",
+    found="{halfplanes d=2 k=3} for three halfplanes",
 )
 def _observation_22(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
@@ -59,7 +61,8 @@ def _observation_22(tools: Tools) -> Evidence:
     "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
     "Section 4",
     short="Select Halfplane with weights exp(ε q): its ε",
-    printed="ε = {claimed for full:.3g}", found="ε = {full:.3g}",
+    printed="ε = {claimed for full:.3g}",
+    found="ε = {full:.3g}",
 )
 def _select_halfplane(tools: Tools) -> Evidence:
     (full, half), _ = losses_of(tools, (HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")))
@@ -74,7 +77,8 @@ def _select_halfplane(tools: Tools) -> Evidence:
     "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
     "Lemma 4.6",
     short="Probability to miss the score bound",
-    printed="β = {beta}", found="{worst failure probability:.2g}",
+    printed="β = {beta}",
+    found="{worst failure probability:.2g}",
     best="constant 7 in the place of 8, proved",
 )
 def _lemma_46(tools: Tools) -> Evidence:
@@ -133,7 +137,8 @@ def closed_halfplanes(side: int) -> set[bytes]:
     "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
     "Observation 4.1",
     short="Every halfplane agrees on the grid with one of the box",
-    printed="all", found="checked: {d=1}, {d=2}, {d=3} labellings",
+    printed="all",
+    found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
 def _observation_41(tools: Tools) -> Evidence:
     counts: dict[str, float] = {}
@@ -163,7 +168,8 @@ def least_area(side: int) -> Fraction:
     "every region has area at least d^-4/4, d = 4..10",
     "Claim 4.5",
     short="Least area of a region",
-    printed="d⁻⁴/4", found="{ratio at d=10:.3g} times that at d = 10",
+    printed="d⁻⁴/4",
+    found="{ratio at d=10:.3g} times that at d = 10",
     best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
 )
 def _claim_45(tools: Tools) -> Evidence:
@@ -200,7 +206,8 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
     "a region is at least as large as the equilateral triangle on its shortest edge",
     "proof of Claim 4.5",
     short="A region is at least the equilateral triangle on its shortest edge",
-    printed="all of the area", found="{area over equilateral area:.1%} of it",
+    printed="all of the area",
+    found="{area over equilateral area:.1%} of it",
 )
 def _proof_45(tools: Tools) -> Evidence:
     ratio, corners = thinnest_cell(8)
@@ -218,7 +225,8 @@ def _proof_45(tools: Tools) -> Evidence:
     "n lines divide the plane into at most n^2 regions, n >= 1",
     "Select Halfplane, step 3",
     short="n lines make at most n² regions",
-    printed="1 region at n = 1", found="{greatest share of n^2:.0f} regions",
+    printed="1 region at n = 1",
+    found="{greatest share of n^2:.0f} regions",
 )
 def _regions(tools: Tools) -> Evidence:
     rng = np.random.default_rng(0)
@@ -269,5 +277,12 @@ def _observation_44(tools: Tools) -> Evidence:
 
 
 STATEMENTS = (
-    _observation_22, _select_halfplane, _lemma_46, _observation_41, _observation_44, _regions, _claim_45, _proof_45,
+    _observation_22,
+    _select_halfplane,
+    _lemma_46,
+    _observation_41,
+    _observation_44,
+    _regions,
+    _claim_45,
+    _proof_45,
 )

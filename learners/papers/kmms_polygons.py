@@ -29,7 +29,8 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
     "Claim 4.3",
     short="The same, for polygons",
-    printed="{eps_hat:.3g}", found="{exact, convex-polygon:.3g} exactly",
+    printed="{eps_hat:.3g}",
+    found="{exact, convex-polygon:.3g} exactly",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
 def _claim_43(tools: Tools) -> Evidence:
@@ -79,7 +80,8 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
     "Section 5",
     short="A polygon of k edges is a union of at most k triangles",
-    printed="all", found="checked: {polygons} polygons",
+    printed="all",
+    found="checked: {polygons} polygons",
     slow=True,
 )
 def _triangles(tools: Tools) -> Evidence:
@@ -132,7 +134,8 @@ _convex_polygon = states(
     "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
     "Theorem 4.7",
     short="Examples for convex polygons",
-    printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
+    printed="n = {d = 2: theorem's n:,}",
+    found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )(lambda tools: _utility(ConvexPolygon, 3, tools))
 
@@ -142,7 +145,8 @@ _polygon_union = states(
     "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
     "Theorem 5.1",
     short="Examples for unions of polygons",
-    printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
+    printed="n = {d = 2: theorem's n:,}",
+    found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )(lambda tools: _utility(PolygonUnion, 2, tools))
 

@@ -69,7 +69,8 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     "The Set Cover Learner for conjunctions runs in time polynomial in n, d and k: linear in n d.",
     "Theorem 1.2, with the learner of Theorem 3.5",
     short="Time of the Set Cover Learner, in cells of the sample",
-    printed="polynomial", found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
+    printed="polynomial",
+    found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
     best="n d cells and 2 d a round: each example is deleted once",
 )
 def _literals(tools: Tools) -> Evidence:
@@ -97,7 +98,8 @@ def triples_of_a_round(n: int, side: int) -> int:
     "The learner of k-UNION-GON runs in time polynomial in n and log d: a round weighs O(n^6) triples of halfplanes.",
     "Theorem 5.1",
     short="Time for unions of polygons, in triples of halfplanes",
-    printed="polynomial", found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
+    printed="polynomial",
+    found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
     best="n^6; on weighted distinct points far fewer by adaptive refinement",
 )
 def _polygons(tools: Tools) -> Evidence:

@@ -58,7 +58,8 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     "at most max{alpha n/2, 4 Delta} + 4 k lambda ln(2/alpha) examples.",
     "Claim 3.1, with natural logarithms",
     short="Errors if every selection is within λ of the best",
-    printed="max(alpha n/2, 4 Δ) + 4 k λ ln(2/alpha)", found="at most {share of the bound:.3g} of it",
+    printed="max(alpha n/2, 4 Δ) + 4 k λ ln(2/alpha)",
+    found="at most {share of the bound:.3g} of it",
     best="{share of the bound:.3g} of it, in the worst case found",
 )
 def _errors(tools: Tools) -> Evidence:
@@ -92,7 +93,8 @@ def _errors(tools: Tools) -> Evidence:
     "With the explicit sample size the Set Cover Learner is an (alpha, beta)-PAC learner.",
     "Theorem 3.2, with explicit constants",
     short="Examples for the Set Cover Learner",
-    printed="n = {d = 2, k = 1: theorem's n:,}", found="n = {d = 2, k = 1: enough:,} is enough",
+    printed="n = {d = 2, k = 1: theorem's n:,}",
+    found="n = {d = 2, k = 1: enough:,} is enough",
     best="n = {d = 2, k = 1: enough:,} on the case tried",
 )
 def _sample_size(tools: Tools) -> Evidence:
@@ -114,7 +116,8 @@ def growth(values: dict[int, float]) -> float:
     "By composition eps_hat is about epsilon/sqrt(k) a round, and n grows like k^1.5.",
     "Example 3.3",
     short="Growth of n with k by composition",
-    printed="k^1.5", found="k^{growth of n:.2f}",
+    printed="k^1.5",
+    found="k^{growth of n:.2f}",
     best="k: Claim 3.4",
 )
 def _composition(tools: Tools) -> Evidence:
@@ -153,7 +156,8 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
     "Without noise, with the eps_hat that is proved for it, the Set Cover Learner is (epsilon, delta)-private.",
     "Set Cover Learner, with b = |S_0|",
     short="The Set Cover Learner without noise: its ε",
-    printed="ε = {claim:.3g}", found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
+    printed="ε = {claim:.3g}",
+    found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
     best="k = 1: the whole ε",
 )
 def _noiseless(tools: Tools) -> Evidence:
@@ -186,7 +190,8 @@ class _WithoutNoise(SetCoverConjunction):
     "Without the noise that Step 1c adds to |S_0|, eps_hat = epsilon/(2 ln(e/delta)) is not (epsilon, delta)-private.",
     "Set Cover Learner, Step 1c",
     short="The noise in the number of negatives is needed",
-    printed="ε above 1 without it", found="ε ≤ {without noise, at most:.3g} without it",
+    printed="ε above 1 without it",
+    found="ε ≤ {without noise, at most:.3g} without it",
     best="no noise",
 )
 def _noise(tools: Tools) -> Evidence:
@@ -214,7 +219,8 @@ def _noise(tools: Tools) -> Evidence:
     "most max(1, ceil(k ln m)) literals, m the number of negatives.",
     "Section 1.1",
     short="The greedy learner fits with few literals",
-    printed="no error, ⌈k ln m⌉ literals", found="{errors} errors, at most {most literals} literals",
+    printed="no error, ⌈k ln m⌉ literals",
+    found="{errors} errors, at most {most literals} literals",
     best="k literals (a conjunction of k labels the sample)",
 )
 def _greedy(tools: Tools) -> Evidence:

@@ -27,7 +27,8 @@ RATE = 0.5
     "f + Lap(s/epsilon), f of sensitivity s, is epsilon-private.",
     "Theorem 2.4",
     short="The Laplace mechanism's ε",
-    printed="ε", found="{share of epsilon:.3g} ε",
+    printed="ε",
+    found="{share of epsilon:.3g} ε",
     best="ε, attained",
 )
 def _laplace(tools: Tools) -> Evidence:
@@ -57,7 +58,8 @@ def _laplace(tools: Tools) -> Evidence:
     "exp(-epsilon lambda/2).",
     "Proposition 2.5",
     short="The exponential mechanism's ε and its loss of score",
-    printed="ε, |H| exp(-ε λ/2)", found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
+    printed="ε, |H| exp(-ε λ/2)",
+    found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
     best="ε and (|H| - 1)/(|H| - 1 + exp(ε λ/2)), both sharp",
 )
 def _exponential(tools: Tools) -> Evidence:
@@ -107,7 +109,8 @@ _basic = states(
     "k adaptive (epsilon, delta)-private calls are (k epsilon, k delta)-private.",
     "Theorem 2.3",
     short="Basic composition of k calls",
-    printed="(k ε, k δ)", found="{share of delta:.3g} k δ is needed at k ε",
+    printed="(k ε, k δ)",
+    found="{share of delta:.3g} k δ is needed at k ε",
     best="exact: 1 - (1 - δ)^k at k ε",
 )(lambda tools: _composition(basic_cost, "basic composition"))
 
@@ -128,7 +131,8 @@ _advanced = states(
     "delta')-private.",
     "Theorem 2.4",
     short="Advanced composition of k calls",
-    printed="its ε", found="{share of epsilon:.3g} of it at most",
+    printed="its ε",
+    found="{share of epsilon:.3g} of it at most",
     best="exact composition: {optimal, k=100:.3g} for {printed, k=100:.3g} (100 calls at 0.05)",
 )(lambda tools: _composition(advanced_cost, "advanced composition"))
 

@@ -22,11 +22,13 @@ from learners.points.exponential import ThresholdExponential
 
 __all__ = ["STATEMENTS"]
 
+
 @states(
     "NIS-Point",
     "The point learner fails with probability at most (1 - alpha)^n.",
     short="The point learner's failure",
-    printed="≤ {bound:.3g}", found="{failure:.3g}",
+    printed="≤ {bound:.3g}",
+    found="{failure:.3g}",
 )
 def _point(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.05
@@ -57,7 +59,8 @@ def _point(tools: Tools) -> Evidence:
     "NIS-Occam",
     "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.",
     short="Examples for consistent learners",
-    printed="fails ≤ {beta}", found="fails {failure:.2g} at n = {n}",
+    printed="fails ≤ {beta}",
+    found="fails {failure:.2g} at n = {n}",
 )
 def _occam(tools: Tools) -> Evidence:
     alpha, beta = 0.3, 0.2
@@ -87,7 +90,8 @@ def _occam(tools: Tools) -> Evidence:
     "NIS-Thr",
     "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.",
     short="c_i for the largest positive i fits the sample, c_j(x) = 1 iff x < j",
-    printed="no error", found="{errors_literal} error on one example",
+    printed="no error",
+    found="{errors_literal} error on one example",
 )
 def _threshold(tools: Tools) -> Evidence:
     printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
@@ -116,7 +120,8 @@ def _threshold(tools: Tools) -> Evidence:
     "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
     "examples suffice.",
     short="Examples at small ε",
-    printed="factor {slides_factor:,.0f}", found="{sufficient_factor:,.0f} suffices",
+    printed="factor {slides_factor:,.0f}",
+    found="{sufficient_factor:,.0f} suffices",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
 )
 def _generic(tools: Tools) -> Evidence:
@@ -147,7 +152,8 @@ def _generic(tools: Tools) -> Evidence:
     "NIS-Generic-LargeEpsilon",
     "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
     short="The sample bound holds at every ε",
-    printed="fails ≤ {beta}", found="fails {failure:.3g} at ε = {epsilon:.0f}",
+    printed="fails ≤ {beta}",
+    found="fails {failure:.3g} at ε = {epsilon:.0f}",
 )
 def _generic_large_epsilon(tools: Tools) -> Evidence:
     alpha, beta, constant = 0.01, 0.01, 8
@@ -184,7 +190,8 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     "An (epsilon, delta)-private learner with error alpha on the sample has error at most alpha + epsilon, if n >= "
     "O(ln(1/delta)/epsilon^2).",
     short="Differential privacy generalises",
-    printed="gap ≤ ε = {epsilon:.3g}", found="gap {gap:.3g} of an overfitting private learner",
+    printed="gap ≤ ε = {epsilon:.3g}",
+    found="gap {gap:.3g} of an overfitting private learner",
     best="tanh(ε/4) is reached on average",
 )
 def _generalises(tools: Tools) -> Evidence:
@@ -207,7 +214,8 @@ def _generalises(tools: Tools) -> Evidence:
     "NIS-Sauer",
     "For n > d = VC(C), |C(S)| <= (e n/d)^d.",
     short="|C(S)| ≤ (e n/d)^d",
-    printed="share ≤ 1", found="{worst_ratio:.2g}",
+    printed="share ≤ 1",
+    found="{worst_ratio:.2g}",
 )
 def _sauer(tools: Tools) -> Evidence:
     cases = []
@@ -237,7 +245,8 @@ def _sauer(tools: Tools) -> Evidence:
     "NIS-VC",
     "VC(intervals) = 2 and VC(PARITY_d) = d.",
     short="VC dimension of intervals, and of parities",
-    printed="2, and d", found="{intervals}, and {parity_6} at d = 6",
+    printed="2, and d",
+    found="{intervals}, and {parity_6} at d = 6",
 )
 def _vc_examples(tools: Tools) -> Evidence:
     intervals = vc_dimension(Interval(8).points(), Intervals(8))
@@ -252,7 +261,8 @@ def _vc_examples(tools: Tools) -> Evidence:
     "NIS-VC-Bounds",
     "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
     short="Examples that suffice, and that are needed",
-    printed="n = {upper:,}, {lower}", found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
+    printed="n = {upper:,}, {lower}",
+    found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
     best="(1 - alpha)^n on the hard cases, exactly",
 )
 def _vc_bounds(tools: Tools) -> Evidence:
@@ -294,5 +304,13 @@ def _vc_bounds(tools: Tools) -> Evidence:
 
 
 STATEMENTS = (
-    _point, _occam, _threshold, _generic, _generic_large_epsilon, _generalises, _sauer, _vc_examples, _vc_bounds,
+    _point,
+    _occam,
+    _threshold,
+    _generic,
+    _generic_large_epsilon,
+    _generalises,
+    _sauer,
+    _vc_examples,
+    _vc_bounds,
 )

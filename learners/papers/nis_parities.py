@@ -34,7 +34,8 @@ __all__ = ["STATEMENTS"]
     "NIS-ParityLearner",
     "The private parity learner is epsilon-differentially private.",
     short="The parity learner's ε",
-    printed="ε = {epsilon:.3g}", found="ε = {exact_epsilon:.3g}",
+    printed="ε = {epsilon:.3g}",
+    found="ε = {exact_epsilon:.3g}",
     best="ε = {at tanh(epsilon/2):.3g} with p = tanh(ε/2) for ε/4",
 )
 def _parity(tools: Tools) -> Evidence:
@@ -60,7 +61,8 @@ def _parity(tools: Tools) -> Evidence:
     "NIS-ParityFailure",
     "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
     short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
-    printed="Pr[fail] = {slides:.3g}", found="at most {after:.3g}",
+    printed="Pr[fail] = {slides:.3g}",
+    found="at most {after:.3g}",
 )
 def _parity_failure(tools: Tools) -> Evidence:
     epsilon = 1.0
@@ -94,7 +96,8 @@ def _parity_failure(tools: Tools) -> Evidence:
     "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
     "(alpha epsilon)) examples.",
     short="Examples for confidence β by repetition",
-    printed="n = {n_repeated:,}", found="n = {n_restarted:,} by restarts",
+    printed="n = {n_repeated:,}",
+    found="n = {n_restarted:,} by restarts",
     best="n = {n_restarted:,}, by restarts",
 )
 def _amplification(tools: Tools) -> Evidence:
@@ -137,7 +140,8 @@ def _consistent_failure(learner: Any) -> float:
     "fails with probability beta on consistent samples.",
     "; a repair",
     short="Restarting until a subsample is consistent: its ε",
-    printed="ε = 1", found="ε = {epsilon:.3g}",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
 )
 def _restart(tools: Tools) -> Evidence:
     betas = (0.5, 0.1, 1e-3, 1e-6)
@@ -160,7 +164,8 @@ def _restart(tools: Tools) -> Evidence:
     "Repetition that keeps examples with the largest probability allowed by its exact cost is epsilon-private.",
     "; an improvement, proved in learners.parities.amplified",
     short="Examples for confidence β by repetition, ε spent whole",
-    printed="n = {n_paper:,}", found="n = {n_proved:,}",
+    printed="n = {n_paper:,}",
+    found="n = {n_proved:,}",
 )
 def _amplification_proved(tools: Tools) -> Evidence:
     beta, epsilon = 1e-3, 1.0
@@ -180,7 +185,8 @@ def _amplification_proved(tools: Tools) -> Evidence:
     "NIS-Effect",
     "One more equation leaves at least half of the solutions, or none.",
     short="One more equation leaves half of the solutions, or none",
-    printed="≥ 0.5", found="{least_share:.3g} in {cases:,} cases",
+    printed="≥ 0.5",
+    found="{least_share:.3g} in {cases:,} cases",
 )
 def _effect(tools: Tools) -> Evidence:
     d, labels = 3, Parities(3).evaluate(Cube(3).points())

@@ -92,9 +92,7 @@ def _law(
 def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
     broken = [
-        law
-        for law in found
-        if law.verdict == "violation" or any(point.lower >= point.theorem for point in law.points)
+        law for law in found if law.verdict == "violation" or any(point.lower >= point.theorem for point in law.points)
     ]
     worst = max(found, key=lambda law: float(law.ratio_slope.upper))
     last = worst.points[-1]

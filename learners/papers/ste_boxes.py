@@ -20,7 +20,8 @@ __all__ = ["STATEMENTS"]
     "The rectangle errs on at most 4 m negative points.",
     "boxes by interior points",
     short="The box errs on negative points only",
-    printed="positives wrong: never", found="with probability {Pr[some positive example wrong]:.3f}",
+    printed="positives wrong: never",
+    found="with probability {Pr[some positive example wrong]:.3f}",
 )
 def _signs(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
@@ -50,7 +51,8 @@ def _signs(tools: Tools) -> Evidence:
     "Too few positives are noticed easily, without a share of the budget.",
     "boxes by interior points",
     short="Too few positives are noticed without a share of the budget",
-    printed="ε = 8", found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
+    printed="ε = 8",
+    found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
 )
 def _count(tools: Tools) -> Evidence:
     literal = BoxInteriorPoint(2, 1, 8.0, 0.8, literal=True)
@@ -80,7 +82,8 @@ def _count(tools: Tools) -> Evidence:
     "Four interior points at epsilon/4 each (and the count) are epsilon-private.",
     "boxes by interior points",
     short="Four interior points at ε/4 each: their ε",
-    printed="ε = {claim:.3g}", found="ε = {epsilon:.3g}",
+    printed="ε = {claim:.3g}",
+    found="ε = {epsilon:.3g}",
 )
 def _plane(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(1, 2, 20.0, 0.9)
@@ -107,7 +110,8 @@ def _plane(tools: Tools) -> Evidence:
     "In d dimensions a sample of about d^1.5 suffices.",
     "boxes by interior points",
     short="Growth of n with the dimension",
-    printed="d^1.5", found="d^{advanced:.2f}",
+    printed="d^1.5",
+    found="d^{advanced:.2f}",
 )
 def _dimension(tools: Tools) -> Evidence:
     def needed(dimension: int, delta: float | None) -> int:
@@ -139,7 +143,8 @@ def _dimension(tools: Tools) -> Evidence:
     "The exponential mechanism's box has score at least OPT - (1/epsilon) ln|C| with high probability.",
     "the exponential mechanism",
     short="The score is at least OPT - (1/ε) ln|C|",
-    printed="rarely below", found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
+    printed="rarely below",
+    found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
 )
 def _exponential(tools: Tools) -> Evidence:
     learner, beta = BoxExponential(39, 1, 1.0), 0.1
@@ -168,7 +173,8 @@ def _exponential(tools: Tools) -> Evidence:
     "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
     "boxes without privacy",
     short="The tightest box's failure",
-    printed="≤ {(1 - alpha)^n:.2g}", found="{failure:.2g} at n = {n}",
+    printed="≤ {(1 - alpha)^n:.2g}",
+    found="{failure:.2g} at n = {n}",
 )
 def _tightest(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)

@@ -22,11 +22,13 @@ from learners.parameters import BUDGETS
 
 __all__ = ["STATEMENTS"]
 
+
 @states(
     "STE-NonPriv",
     "Elimination makes no error on samples that a conjunction labels.",
     short="Elimination's errors on samples that a conjunction labels",
-    printed="none", found="{errors} in {cases}",
+    printed="none",
+    found="{errors} in {cases}",
 )
 def _elimination(tools: Tools) -> Evidence:
     learner = ConjunctionElimination(2)
@@ -60,7 +62,8 @@ def _elimination(tools: Tools) -> Evidence:
     "STE-Conj1",
     "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.",
     short="Noisy elimination with Lap(2 d/ε): its ε",
-    printed="ε = 1", found="ε = {replacement:.3g}",
+    printed="ε = 1",
+    found="ε = {replacement:.3g}",
 )
 def _laplace(tools: Tools) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, 0.05)
@@ -89,7 +92,8 @@ def _laplace(tools: Tools) -> Evidence:
     "STE-Conj1-Size",
     "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
     short="Examples for noisy elimination",
-    printed="n = {d = 2: theorem's n:,}", found="n = {d = 2: enough:,} is enough",
+    printed="n = {d = 2: theorem's n:,}",
+    found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
 def _laplace_utility(tools: Tools) -> Evidence:
@@ -103,7 +107,8 @@ def _laplace_utility(tools: Tools) -> Evidence:
     "STE-ConjExp",
     "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
     short="The exponential mechanism over conjunctions: its ε",
-    printed="ε = 1", found="ε = {epsilon:.3g}",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
     slow=True,
 )
 def _exponential(tools: Tools) -> Evidence:
@@ -131,7 +136,8 @@ def _exponential(tools: Tools) -> Evidence:
     "STE-Conj2",
     "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.",
     short="The greedy learner's ε, k = 1",
-    printed="ε = 1", found="ε = {epsilon_k1:.3g}; {epsilon_k2:.3g} for k = 2",
+    printed="ε = 1",
+    found="ε = {epsilon_k1:.3g}; {epsilon_k2:.3g} for k = 2",
     slow=True,
 )
 def _greedy(tools: Tools) -> Evidence:
@@ -152,7 +158,8 @@ def _greedy(tools: Tools) -> Evidence:
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
     "step 3; an improvement, proved in the docstring of choice_cost",
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
-    printed="ε = 1", found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",
     slow=True,
 )
 def _greedy_proved(tools: Tools) -> Evidence:
@@ -173,7 +180,8 @@ def _greedy_proved(tools: Tools) -> Evidence:
     "STE-Conj2-Delta",
     "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
     short="Every round's score is at least -Δ, Δ = (1/ε) ln d",
-    printed="rarely below -{printed:.3g}", found="below with probability {probability:.3g}",
+    printed="rarely below -{printed:.3g}",
+    found="below with probability {probability:.3g}",
 )
 def _greedy_slack(tools: Tools) -> Evidence:
     d, k, n, epsilon = 10, 1, 10**4, 1.0
@@ -205,7 +213,8 @@ def _greedy_slack(tools: Tools) -> Evidence:
     "STE-Conj2-Constant",
     "The greedy learner learns every conjunction of at most k literals, the empty one included.",
     short="Every conjunction is learned, the empty one included",
-    printed="fails rarely", found="fails with probability {failure_literal:.3f}",
+    printed="fails rarely",
+    found="fails with probability {failure_literal:.3f}",
 )
 def _greedy_constant(tools: Tools) -> Evidence:
     n = 4000
@@ -250,7 +259,8 @@ def _pairs(learner: Any) -> list[Pair]:
     "delta)-private, and its sample size grows like d^1.5.",
     "private algorithm, with advanced composition",
     short="Noisy elimination with a δ: growth of n with d",
-    printed="d^1.5", found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
+    printed="d^1.5",
+    found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
     best="n = {n, d=31:,} for {n without delta, d=31:,} without a δ (d = 31)",
 )
 def _with_delta(tools: Tools) -> Evidence:
@@ -293,6 +303,13 @@ def _size(dimension: int, delta: float | None) -> int:
 
 
 STATEMENTS = (
-    _elimination, _laplace, _laplace_utility, _exponential, _greedy, _greedy_proved, _greedy_slack,
-    _greedy_constant, _with_delta,
+    _elimination,
+    _laplace,
+    _laplace_utility,
+    _exponential,
+    _greedy,
+    _greedy_proved,
+    _greedy_slack,
+    _greedy_constant,
+    _with_delta,
 )

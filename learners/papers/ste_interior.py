@@ -21,6 +21,7 @@ from learners.samples import Sample
 
 __all__ = ["STATEMENTS"]
 
+
 def _outside(learner: Any, sample: Sample) -> float:
     """Return the exact probability that the point is not interior."""
     law = learner.law(sample)
@@ -33,7 +34,8 @@ def _outside(learner: Any, sample: Sample) -> float:
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
     "the interior point problem",
     short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
-    printed="fails ≤ 0.2", found="fails {failure:.2g} at n = {n}",
+    printed="fails ≤ 0.2",
+    found="fails {failure:.2g} at n = {n}",
 )
 def _interior(tools: Tools) -> Evidence:
     beta, learner = 0.2, InteriorPointExponential(5, 1.0)
@@ -59,7 +61,8 @@ def _interior(tools: Tools) -> Evidence:
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
     "the interior point problem",
     short="The threshold learner's ε from an interior point",
-    printed="ε = 4", found="ε = {epsilon:.3g}",
+    printed="ε = 4",
+    found="ε = {epsilon:.3g}",
 )
 def _thresholds(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
@@ -85,7 +88,8 @@ def _thresholds(tools: Tools) -> Evidence:
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
     "the interior point problem",
     short="TreeLog, every call charged: its δ",
-    printed="δ = 0.01", found="δ = {delta:.2g}",
+    printed="δ = 0.01",
+    found="δ = {delta:.2g}",
 )
 def _tree(tools: Tools) -> Evidence:
     beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
@@ -150,7 +154,8 @@ class _Sliced(InteriorPointTreeLog):
     "TreeLog is (epsilon, delta)-private too if it slices off the elements that leave the heavy path first.",
     "the interior point problem; a public script of TreeLog, as it is said to be",
     short="TreeLog may slice either end of the embedding",
-    printed="δ = 0.01", found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
+    printed="δ = 0.01",
+    found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
     best="the deepest first: δ ≤ {delta of the sound one:.2g} on that pair",
 )
 def _slices(tools: Tools) -> Evidence:

@@ -140,9 +140,7 @@ def backgrounds_of(
     yield Background("the data", Rows(), everything, front)
 
 
-def _last_of_a_group(
-    title: str, rows: tuple[int, ...], known: list[UnitRows], candidates: CandidateRows
-) -> Background:
+def _last_of_a_group(title: str, rows: tuple[int, ...], known: list[UnitRows], candidates: CandidateRows) -> Background:
     """Return the dataset in which a few rows are all that is left of a group."""
     rest, rows = Rows.all_but(candidates.size, rows), rows[: candidates.group]
     last = UnitRows(rows, words_of_rows(rows))

@@ -215,9 +215,7 @@ class OwnDataMoves:
             found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
         return list(found.values())[:PROPOSALS]
 
-    def _proposals(
-        self, data: Index, neighbour: Index, rng: np.random.Generator
-    ) -> Iterator[tuple[Rows, Rows, str]]:
+    def _proposals(self, data: Index, neighbour: Index, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows, str]]:
         """Yield the rows of both sides of variations, and what was done in words."""
         start, end = _shared(data, neighbour)
         before, after = data[:start], data[len(data) - end :]
