@@ -96,7 +96,8 @@ def run(asked: Running, shown: ShownRun) -> int:
     from dpaudit.engine.files import held
     from dpaudit.engine.plan import make_plan
     from dpaudit.engine.records import Header
-    from dpaudit.engine.store import FILENAME, Store, sources
+    from dpaudit.engine.store import FILENAME, Store
+    from dpaudit.engine.verification import sources
     from dpaudit.seeding import check_seed
 
     check_seed(asked.seed)
