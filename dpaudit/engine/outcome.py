@@ -32,10 +32,8 @@ class Outcome:
     undetected : tuple of str
         Positive controls, one for each setting of their parameters, that no audit of privacy detected, with none of
         their audits missing: the auditor, not the control, is at fault.
-    missing : tuple of str
-        Planned tasks without a finding.
-    faults : tuple of Fault
-        Learners for which no plan could be made, with the error.
+    missing, faults
+        Planned tasks without a finding, and learners for which no plan could be made.
     no_evidence : tuple of str
         Audits of privacy that could not have seen that the claim fails, of learners of which no other audit could.
     undecided : tuple of str

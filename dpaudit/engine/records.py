@@ -300,12 +300,7 @@ Record = Header | Result | Failure | Seal
 class Listed(Frozen, frozen=True):
     """The settings of a project for one of its audits.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    accepted : str
-        Up to which epsilon its violation is accepted, why and since when; empty where none is.
+    `accepted` says up to which epsilon its violation is accepted, why and since when; it is empty where none is.
     """
 
     name: str
@@ -315,18 +310,9 @@ class Listed(Frozen, frozen=True):
 class Run(Frozen, frozen=True):
     """A stored run, finished or not.
 
-    Attributes
-    ----------
-    header : Header
-        Its first line.
-    results : tuple of Result
-        In the order of the plan.
-    failures : tuple of Failure
-        The last failure of each task without a result, in the order of the plan.
-    total : str
-        The digest over all of a sealed file; empty for any other.
-    listed : dict of str to Listed
-        Of the check of a project, its audits by what their results have as learner.
+    Results, and the last failure of each task without a result, are in the order of the plan. `total` is the digest
+    over all of a sealed file, empty for any other. Of the check of a project, `listed` has its audits by what their
+    results have as learner.
     """
 
     header: Header

@@ -153,18 +153,9 @@ def _record_in(line: bytes, before: str) -> Record:
 
 
 class Stored(NamedTuple):
-    """The content of a run file.
+    """The content of a run file: the run, the bytes of its whole lines, and the line of each task with its number.
 
-    Attributes
-    ----------
-    run : Run
-        The run, its results and the last failure of each task without a result in the order of the plan.
-    whole : int
-        Bytes of its whole lines.
-    lines : dict of str to bytes
-        The line of each task, as it stands in the file, in the order of the plan.
-    numbers : dict of str to int
-        The number of that line.
+    The results, the last failures of tasks without a result, and the lines are in the order of the plan.
     """
 
     run: Run
@@ -176,20 +167,15 @@ class Stored(NamedTuple):
 def read_stored(path: Path, *, torn: bool = False) -> Stored:
     """Return what a file holds, read line after line, each checked against those before.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    torn : bool
-        Whether a sealed file may have lost its end, as one whose copy was cut off.
+    With `torn` a sealed file may have lost its end, as one whose copy was cut off. A last line that is not whole is
+    left out.
 
     Raises
     ------
     InputError
         If not even the first line is whole, or the file has another schema version.
     ToolFault
-        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it. A
-        last line that is not whole is left out.
+        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
     """
     with named(path):
         content = path.read_bytes()
@@ -253,17 +239,7 @@ def _replaces(
 
 
 class Store:
-    """The file of one run.
-
-    Make one with `Store.start` or `Store.resume`.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    done : set of str
-        Keys of the tasks whose findings are in it.
-    """
+    """The file of one run, from `Store.start` or `Store.resume`; `done` has the keys of the tasks with a result."""
 
     def __init__(self, path: Path, header: Header, done: set[str]) -> None:
         self.path = path
@@ -335,12 +311,7 @@ def find_run(path: Path | str) -> Path:
 
 
 def load_run(path: Path | str) -> Run:
-    """Return a stored run, finished or not.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file, or the folder that holds it as ``run.jsonl``.
+    """Return a stored run, finished or not, from its file or the folder that holds it as ``run.jsonl``.
 
     Raises
     ------
