@@ -96,9 +96,8 @@ def make_plan(
         notes += [f"{entry.id}: {note}" for note in left_out]
     checked = [one for one in statements if work.slow_statements or not one.slow]
     if len(checked) < len(statements):
-        notes.append(
-            f"{len(statements) - len(checked)} statements take seconds each: --profile default checks them too"
-        )
+        slow = len(statements) - len(checked)
+        notes.append(f"{slow} statements take seconds each: --profile default checks them too")
     tasks |= {task.key: task for task in map(ledger_task, checked)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
 
@@ -124,10 +123,9 @@ def _plan_one(
     tasks += planned
     if tasks and isinstance(learner, Pictured):
         tasks.append(picture_task(entry))
-    return tasks, notes if tasks else [
-        "nothing to audit: no law, no privacy claim and no utility theorem",
-        *notes,
-    ]
+    if not tasks:
+        notes = ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
+    return tasks, notes
 
 
 def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
@@ -171,39 +169,17 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
 
 @dataclass(frozen=True)
 class Profile:
-    """The amount of work that a run does.
+    """The amount of work that a run does; the defaults are those of the profile "default"."""
 
-    Parameters
-    ----------
-    privacy_trials : int
-        Runs on each side of each pair, on average, in the black-box audit.
-    control_trials : int
-        The same for positive controls, whose leaks are known to be large.
-    utility_trials : int
-        Samples drawn for each hard case at the theorem's n.
-    fixed_trials : int
-        Runs for each hard case of the settings that take one sample for all runs, which are cheap.
-    utility_growth : int
-        By how much both may grow where an interval contains beta.
-    ladder_trials : int
-        Samples drawn at each smaller n.
-    ladder_steps : int
-        The number of smaller n: the theorem's halved, quartered, ...
-    sequential_controls : bool
-        Whether positive controls are audited by bets, which end as soon as the leak is found.
-    slow_statements : bool
-        Whether statements of papers are checked whose checks take seconds.
-    """
-
-    privacy_trials: int = 10_000
-    control_trials: int = 2_000
-    utility_trials: int = 2_000
-    fixed_trials: int = 10_000
-    utility_growth: int = 64
-    ladder_trials: int = 300
-    ladder_steps: int = 6
-    sequential_controls: bool = False
-    slow_statements: bool = True
+    privacy_trials: int = 10_000  # runs on each side of each pair, on average, in the black-box audit
+    control_trials: int = 2_000  # the same for positive controls, whose leaks are known to be large
+    utility_trials: int = 2_000  # samples drawn for each hard case at the theorem's n
+    fixed_trials: int = 10_000  # runs for each hard case of settings with one sample for all runs, which are cheap
+    utility_growth: int = 64  # by how much both may grow where an interval contains beta
+    ladder_trials: int = 300  # samples drawn at each smaller n
+    ladder_steps: int = 6  # the number of smaller n: the theorem's halved, quartered, ...
+    sequential_controls: bool = False  # whether controls are audited by bets, which end as soon as the leak is found
+    slow_statements: bool = True  # whether statements of papers are checked whose checks take seconds
 
 
 PROFILES = {

@@ -346,13 +346,12 @@ def codes_of(named: Event | str) -> list[int]:
 
 def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
     """Return what the codes named by a finding on privacy stand for, by code; without what cannot be said in short."""
+    named: Event | str = ""
     if isinstance(finding, LawFinding):
-        codes = codes_of(finding.worst_atom)
+        named = finding.worst_atom
     elif isinstance(finding, PrivacyFinding):
-        codes = codes_of(finding.witness.event)
-    else:
-        codes = []
-    words = {str(code): _words(learner, code) for code in codes}
+        named = finding.witness.event
+    words = {str(code): _words(learner, code) for code in codes_of(named)}
     return {code: word for code, word in words.items() if word}
 
 

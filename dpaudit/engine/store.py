@@ -113,24 +113,23 @@ def read_header(path: Path, line: bytes) -> Header:
     ToolFault
         If the line is no header, or plans a task twice.
     """
-    foreign = "not the header of a run, so it is not a dpaudit run"
-    with _located(path, 1):
-        try:
-            version = msgspec.json.decode(line, type=_Versioned).schema_version
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ToolFault(f"{foreign} ({error!s:.200})") from None
-        if version != SCHEMA_VERSION:
-            raise InputError(
-                f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit "
-                "that wrote it, or run the audit again"
-            )
-        header = _record_in(line, "")
-        if not isinstance(header, Header):
-            raise ToolFault(foreign)
-        for task, times in Counter(planned.task for planned in header.plan).items():
-            if times > 1:
-                raise ToolFault(f"the plan has {task!r:.200} twice")
-        return header
+    foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
+    try:
+        version = msgspec.json.decode(line, type=_Versioned).schema_version
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ToolFault(f"{foreign} ({error!s:.200})") from None
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit that "
+            "wrote it, or run the audit again"
+        )
+    header = read_record(path, 1, line)
+    if not isinstance(header, Header):
+        raise ToolFault(foreign)
+    for task, times in Counter(planned.task for planned in header.plan).items():
+        if times > 1:
+            raise ToolFault(f"{path}, line 1: the plan has {task!r:.200} twice")
+    return header
 
 
 def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
@@ -142,14 +141,10 @@ def read_record(path: Path, number: int, line: bytes, before: str = "") -> Recor
         If it holds none, or its bytes are not those that its digest was computed from; with file, line and field.
     """
     with _located(path, number):
-        return _record_in(line, before)
-
-
-def _record_in(line: bytes, before: str) -> Record:
-    if digest_in(line) != digest_in(linked(line, before)):
-        raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
-    record: Record = decode(line, Record)
-    return record
+        if digest_in(line) != digest_in(linked(line, before)):
+            raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
+        record: Record = decode(line, Record)
+        return record
 
 
 class Stored(NamedTuple):
@@ -195,7 +190,10 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
             if isinstance(record, Header):
                 raise ToolFault("a second header")
             if isinstance(record, Seal):
-                _check_seal(record, header, number - 2)
+                if header.state != State.SEALED:
+                    raise ToolFault(f"a seal in a file that is {header.state}")
+                if record.records != number - 2:
+                    raise ToolFault(f"the seal is of {record.records} records, not of {number - 2}")
                 total = record.digest
             else:
                 check_record(header, record)
@@ -212,17 +210,9 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     in_order = [kept[index] for index in sorted(kept)]
     results = tuple(record for record, *_ in in_order if isinstance(record, Result))
     failures = tuple(record for record, *_ in in_order if isinstance(record, Failure))
-    lines = {record.task: line for record, line, _ in in_order}
+    lines = {record.task: line + b"\n" for record, line, _ in in_order}
     numbers = {record.task: number for record, _, number in in_order}
     return Stored(Run(header, results, failures, total), whole, lines, numbers)
-
-
-def _check_seal(seal: Seal, header: Header, records: int) -> None:
-    """Raise `ToolFault` unless a seal is that of a sealed file with so many records."""
-    if header.state != State.SEALED:
-        raise ToolFault(f"a seal in a file that is {header.state}")
-    if seal.records != records:
-        raise ToolFault(f"the seal is of {seal.records} records, not of {records}")
 
 
 def _replaces(
@@ -278,7 +268,7 @@ class Store:
         done = {result.task for result in run.results}
         if run.header.state != State.OPEN and (not run.total or len(done) < len(header.plan)):
             first = write_line(opened)
-            lines = (linked(line + b"\n", digest_in(first)) for line in stored.lines.values())
+            lines = (linked(line, digest_in(first)) for line in stored.lines.values())
             write_atomically(path, b"".join([first, *lines]))
         elif stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
@@ -298,7 +288,7 @@ class Store:
         stored = read_stored(self.path)
         if not stored.run.total:
             header = replace(stored.run.header, state=State.SEALED)
-            write_atomically(self.path, chained(header, (line + b"\n" for line in stored.lines.values())))
+            write_atomically(self.path, chained(header, stored.lines.values()))
 
 
 def find_run(path: Path | str) -> Path:

@@ -73,22 +73,10 @@ def verify_run(
 ) -> Verified:
     """Return what holds of a stored run, after its digests, types and consistency were checked.
 
-    Parameters
-    ----------
-    path : Path or str
-        Its file, or the folder of it.
-    total : str, optional
-        The total that was published elsewhere.
-    again : int, optional
-        The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
-        the mechanism has randomness of its own, its runs had a timeout, or versions or code are not those with which
-        the run was made. An audit that a time limit stopped is made again with as many runs.
-    paths : sequence of str
-        Files and folders with learners, besides the installed packages.
-    n_jobs : int
-        Processes for each task that is done again.
-    progress : bool or callable
-        True shows on standard error how many tasks are done; a callable gets (done, total).
+    `total` is the total that was published elsewhere. So many tasks as `again`, chosen at random, are done again and
+    must give the same bytes; the same verdict where the mechanism has randomness of its own, its runs had a timeout,
+    or versions or code are not those with which the run was made. An audit that a time limit stopped is made again
+    with as many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`.
 
     Raises
     ------
