@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Statement, Support, SupremumAudit, Tools
+from dpaudit.contract import Distribution, Evidence, Pair, Sample, Statement, Support, Tools
 from learners import citations
 
 __all__ = [
@@ -103,7 +103,7 @@ def tightness(truth: float, claimed: float) -> str:
     return "loose" if truth <= LOOSE * claimed else "holds"
 
 
-def against(pair: Neighbours) -> str:
+def against(pair: Pair) -> str:
     """Return both sides of a pair in words."""
     return f"{pair.data!r} against {pair.neighbour!r}"
 
@@ -113,12 +113,12 @@ class Loss:
     """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
 
     learner: Any
-    found: SupremumAudit
+    found: Any
 
     @property
     def value(self) -> float:
         """The supremum, or the greatest loss found."""
-        return self.found.value
+        return float(self.found.value)
 
     def __str__(self) -> str:
         where = f"computed {self.found.attained:.4f} at n = {self.found.n}"
@@ -167,7 +167,7 @@ def sample_data(sample: Sample) -> dict[str, Any]:
     return {"points": sample.points, "labels": sample.labels, "counts": sample.counts, **public}
 
 
-def pair_data(learner: Any, pair: Neighbours, **numbers: float) -> dict[str, Any]:
+def pair_data(learner: Any, pair: Pair, **numbers: float) -> dict[str, Any]:
     """Return a learner and two neighbouring samples, with the numbers that the laws of both give."""
     samples = {"data": sample_data(pair.data), "neighbour": sample_data(pair.neighbour)}
     return {"kind": "pair", "learner": learner_data(learner), **samples, **numbers}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
+from dpaudit.contract import Evidence, Statement, Tools
 from learners.papers.evidence import judged, states
 
 __all__ = ["RUNS", "STATEMENTS"]
@@ -89,7 +89,7 @@ def _law(
     return states(id, statement, place, short=short, printed=f"exponent {exponent}", found=shown, slow=slow)(check)
 
 
-def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
+def _judged(found: Sequence[Any], measured: str) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
     broken = [
         law for law in found if law.verdict == "violation" or any(point.lower >= point.theorem for point in law.points)
@@ -120,7 +120,7 @@ def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
     )
 
 
-def _law_data(law: MeasuredLaw) -> dict[str, Any]:
+def _law_data(law: Any) -> dict[str, Any]:
     """Return the brackets of n* at every value of a law's parameter, and what the theorem asks for there."""
     names = ("value", "lower", "upper", "theorem", "case")
     points = [{name: getattr(point, name) for name in names} for point in law.points]

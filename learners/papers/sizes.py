@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools
 from learners.arrays import Floats, Integers, Labels
 from learners.papers.evidence import case_data, judged, tightness
 
@@ -115,7 +115,7 @@ def _multinomial(counts: tuple[int, ...], probabilities: Any) -> float:
 class HalvedSizes:
     """The findings of the audits by their n."""
 
-    def __init__(self, findings: Mapping[int, UtilityAudit]) -> None:
+    def __init__(self, findings: Mapping[int, Any]) -> None:
         self.findings = findings
 
     @property
