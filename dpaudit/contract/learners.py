@@ -1,7 +1,7 @@
 """Learners: the parts that each must have, and the optional abilities that it may have, one protocol each.
 
-A learner offers an ability by having its method or attribute; an audit asks for one with `isinstance`. `ABILITIES` lists
-them all, and `dpaudit.conformance.offers` tells which a learner has and which it may add.
+A learner offers an ability by having its method or attribute; an audit asks for one with `isinstance`. `ABILITIES`
+lists them all, and `dpaudit.conformance.offers` tells which a learner has and which it may add.
 """
 
 from __future__ import annotations
