@@ -8,14 +8,17 @@ failure rate) and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import CONFIDENCE, check_built, check_jobs, read_integer, read_number
+from dpaudit.arguments import CONFIDENCE, addressed_parameters_of, check_built, check_jobs, read_integer, read_number
 from dpaudit.contract import (
     SETTINGS,
     Distribution,
@@ -29,19 +32,26 @@ from dpaudit.contract import (
     UtilityClaim,
     Verdict,
 )
-from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
+from dpaudit.errors import InputError, blamed
+from dpaudit.jsonable import jsonable, stable_repr
 from dpaudit.progress import Progress, Tell, followed
 from dpaudit.results import remembering
-from dpaudit.seeding import check_seed
-from dpaudit.utility.error import labels_of
+from dpaudit.running.workers import spread
+from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
-from dpaudit.utility.trials import Problem, Trial, count_failures, stream_address
+from dpaudit.utility.problem import Problem, labels_of
 
-__all__ = ["audit_utility", "read_setting", "stated_claim"]
+__all__ = ["audit_utility", "read_setting", "stated_claim", "stream_address"]
 
 LOG = logging.getLogger(__name__)
+
+CHUNK = 64
+"""Trials that share one random stream, each with a sample of its own."""
+FIXED_CHUNK = 1024
+"""Runs that share one random stream, all on the same sample."""
+DEALS = 16
+"""The parts at least, if there are chunks enough, after each of which progress is reported."""
 
 
 @remembering
@@ -131,10 +141,14 @@ def audit_utility(
     of_class = not isinstance(concept, Hypothesis)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class)
     best = problem.best  # may be too costly to find, which is an error before any run
-    trial = Trial(problem, size, seed, stream_address(problem, name, size))
-    planned = looks(trials, most, confidence)
+    stream = (seed, *stream_address(problem, name, size))
+    planned, vacuous = looks(trials, most, confidence), is_vacuous(alpha, beta, setting)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
-        said, failures, runs, (lower, upper) = _counted(trial, planned, beta, n_jobs, tell)
+        for runs, level in planned:
+            failures = _count_failures(problem, size, stream, runs, n_jobs, tell)
+            lower, upper = failure_interval(failures, runs, level)
+            if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
+                break
     LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
     return UtilityFinding(
         verdict=said,
@@ -155,20 +169,6 @@ def audit_utility(
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
-
-
-def _counted(
-    trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
-) -> tuple[Verdict, int, int, tuple[float, float]]:
-    """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
-    vacuous = is_vacuous(trial.problem.alpha, beta, trial.problem.setting)
-    for runs, level in planned:
-        failures = count_failures(trial, runs, n_jobs, tell)
-        interval = failure_interval(failures, runs, level)
-        said = verdict(*interval, beta, vacuous)
-        if said != Verdict.UNDECIDED:
-            break
-    return said, failures, runs, interval
 
 
 def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
@@ -197,20 +197,20 @@ def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, need
     """
     try:
         claim = stated_claim(learner, alpha, beta, setting)
-        if needed and claim is None:
-            raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
-        if needed and claim is not None and setting not in (None, claim.setting):
-            raise InputError(
-                "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
-                names=("n",),
-                id=learner.id,
-                own=claim.setting,
-                setting=setting,
-            )
     except InputError:
         if needed:
             raise
         return None
+    if needed and claim is None:
+        raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
+    if needed and claim is not None and setting not in (None, claim.setting):
+        raise InputError(
+            "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
+            names=("n",),
+            id=learner.id,
+            own=claim.setting,
+            setting=setting,
+        )
     return claim
 
 
@@ -249,9 +249,7 @@ def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArr
 
 def read_distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
     """Return the distribution, after checking that its points belong to the learner's domain."""
-    if isinstance(distribution, str):
-        if distribution != "uniform":
-            raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+    if isinstance(distribution, str) and distribution == "uniform":
         points = learner.domain.points()
         return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
     if not isinstance(distribution, Distribution):
@@ -314,3 +312,51 @@ def read_noise(
     if not ((flips >= 0) & (flips <= 1)).all():
         raise InputError.of("noise", noise, "in [0, 1]")
     return flips
+
+
+def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
+    """Return the address of the random streams: it depends on what is run, not on alpha, beta or the workers."""
+    law, learner = problem.distribution, problem.learner
+    weights = np.asarray(law.probabilities, dtype=np.float64)
+    noise = b"" if problem.noise is None else problem.noise.tobytes()
+    flags = b"" if law.public is None else law.public.tobytes()
+    digest = hashlib.blake2b(weights.tobytes() + problem.truth.tobytes() + noise + flags, digest_size=8).hexdigest()
+    parameters = jsonable(addressed_parameters_of(learner))
+    return "utility", learner.id, parameters, name, law.name, digest, n, problem.setting
+
+
+def _count_failures(
+    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, n_jobs: int, tell: Tell | None
+) -> int:
+    """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
+
+    The number of trials made is reported to `tell`, deal by deal.
+    """
+    size = FIXED_CHUNK if problem.fixed else CHUNK
+    chunks = [(i, min(size, trials - i * size)) for i in range(-(-trials // size))]
+    workers = min(joblib.effective_n_jobs(n_jobs), len(chunks))
+    deals = 1 if workers == 1 and tell is None else min(len(chunks), max(DEALS, 4 * workers))
+    dealt = [chunks[i::deals] for i in range(deals)]
+    calls = [partial(_failures, problem, n, stream, deal) for deal in dealt]
+    results = (call() for call in calls) if workers == 1 else spread(calls, n_jobs=workers)
+    failures = 0
+    for found, deal in zip(results, dealt, strict=True):
+        failures += found
+        if tell is not None:
+            tell(sum(runs for _, runs in deal))
+    return failures
+
+
+def _failures(problem: Problem, n: int, stream: tuple[Any, ...], chunks: Sequence[tuple[int, int]]) -> int:
+    """Return how many trials of the chunks (number, trials) fail, on one sample of n examples or each on its own."""
+    run, failures = problem.learner.run, 0
+    with blamed(f"the learner {problem.learner.id}, or what it learned,"):
+        sample = problem.sample(n) if problem.fixed else None
+        judge = problem.judge(sample)
+        for chunk, size in chunks:
+            rng = generator(*stream, chunk)
+            if sample is not None:
+                failures += sum(map(judge, run(sample, rng, size)))
+            else:
+                failures += sum(judge(run(problem.draw(n, rng), rng, 1)[0]) for _ in range(size))
+    return failures

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import HasLaw, Learner
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_cases import HardCase
-from dpaudit.utility.trials import Judge, Problem, sample_of
+from dpaudit.utility.problem import Judge, Problem
 
 __all__ = ["CaseFailure"]
 
@@ -78,7 +78,7 @@ class CaseFailure:
                 vectors = _likely_counts(n, problem.chances)
                 if vectors is None:
                     return None
-                samples = ((sample_of(problem, counts), p) for counts, p in vectors)
+                samples = ((problem.sample_of(counts), p) for counts, p in vectors)
                 rate = sum(p * self._by_law(sample, self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
         except InputError:  # the law of so large a sample is not offered

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
 from dpaudit.bounds.limits import MeanTest
-from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -23,7 +23,7 @@ from dpaudit.utility.audit import read_setting, stated_claim
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.finding import SampleComplexityFinding, WorstCase
 from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases
-from dpaudit.utility.interval import is_vacuous
+from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.search import RATIO, Candidate, Search
 
 __all__ = ["MOVES", "Bracket", "Decider", "claimed", "exact_size", "own_case", "sample_complexity"]
@@ -114,9 +114,8 @@ def sample_complexity(
     read_number("beta", beta, 0, 1)
     read_number("confidence", confidence, 0, 1)
     starts, moves, draws = (
-        read_integer(name, value, least)
-        for name, value, least in (("starts", starts, 1), ("moves", moves, 0), ("draws", draws, 1))
-    )
+        read_integer("starts", starts), read_integer("moves", moves, 0), read_integer("draws", draws)
+    )  # fmt: skip
     seed = check_seed(seed)
     check_jobs(n_jobs)
     asked = None if setting is None else read_setting(learner, setting)
@@ -130,8 +129,10 @@ def sample_complexity(
     searched = _decided(learner, found, decider, alpha, claim.setting, cap)
     worst, bracket = _worse(*searched, own_case(learner, alpha, beta, claim))
     cases, (points, _) = hard_cases(learner, alpha, claim.setting), evaluated_points(learner)
+    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
+    said = verdict(bracket.lower + 1, bracket.upper or math.inf, claim.sample_size, vacuous)
     return SampleComplexityFinding(
-        verdict=_verdict(bracket, claim),
+        verdict=said,
         lower=bracket.lower,
         upper=bracket.upper,
         theorem=claim.sample_size,
@@ -202,16 +203,6 @@ def _worse(case: HardCase, bracket: Bracket, own: tuple[Bracket, str] | None) ->
     return worst, bracket
 
 
-def _verdict(bracket: Bracket, claim: UtilityClaim) -> Verdict:
-    """Return the verdict on the theorem's sample size."""
-    if bracket.lower >= claim.sample_size:
-        return Verdict.VIOLATION
-    if bracket.upper is None or bracket.upper > claim.sample_size:
-        return Verdict.UNDECIDED
-    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
-    return Verdict.VACUOUS if vacuous else Verdict.HOLDS
-
-
 class Decider:
     """Decides whether a learner's failure rate at a size is above or below beta.
 
@@ -219,21 +210,11 @@ class Decider:
     probability at most (1 - confidence)/(k (k + 1)) whichever way it answers, so that all its answers are right
     together with probability at least `confidence`: each uses fresh samples, so what is tested next may depend on what
     was found.
-
-    Parameters
-    ----------
-    beta, confidence : float
-        In (0, 1).
-    draws : int
-        The most samples of one test.
-    seed : int
-        The root seed.
     """
 
     def __init__(self, beta: float, confidence: float, draws: int, seed: int) -> None:
         self._beta, self._error, self._draws, self._seed = beta, 1 - confidence, draws, seed
         self.tests = 0
-        self._summed: dict[int, bool] = {}
 
     def bracket(self, failure: CaseFailure, start: int, cap: int, above: int = 0) -> Bracket:
         """Return the largest size shown to fail and the least larger one shown to suffice, near `start`.
@@ -296,16 +277,7 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
 
 
 def exact_size(failure: Callable[[int], float], beta: float, near: int) -> int:
-    """Return the least n from which on a failure rate that falls with n is at most beta, by bisection.
-
-    Parameters
-    ----------
-    failure : callable
-        The failure rate at n >= 1; it must not increase.
-    beta : float
-        The rate that is accepted.
-    near : int
-        A size, >= 1, from which to look upwards if it fails.
+    """Return the least n >= 1 from which on a failure rate that falls with n is at most beta, by bisection from `near`.
 
     Raises
     ------

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
 from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, ScalingPoint, Slope
+from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
 
 __all__ = ["LEAST_VALUES", "law_of", "scaling_law", "slope"]
@@ -134,7 +135,7 @@ def law_of(
     half = points[len(points) // 2 :]
     ratio = _fitted(half, confidence, over_theorem=True)
     return ScalingFinding(
-        verdict=_verdict(ratio),
+        verdict=verdict(ratio.lower, ratio.upper, CLEAR),
         exponent=_fitted(points, confidence),
         upper_exponent=_fitted(half, confidence),
         ratio_slope=ratio,
@@ -233,12 +234,6 @@ def _rise(a: ScalingPoint, b: ScalingPoint) -> float:
     """Return the slope of ln n* from one point to the next, from the ends of their brackets."""
     ends = [math.log(point.upper or max(point.lower, 1)) for point in (a, b)]
     return (ends[1] - ends[0]) / (math.log(b.x) - math.log(a.x))
-
-
-def _verdict(ratio: Slope) -> Verdict:
-    if ratio.lower > CLEAR:
-        return Verdict.VIOLATION
-    return Verdict.HOLDS if ratio.upper <= CLEAR else Verdict.UNDECIDED
 
 
 def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], confidence: float) -> Slope:
