@@ -18,7 +18,15 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import CONFIDENCE, addressed_parameters_of, check_built, check_jobs, read_integer, read_number
+from dpaudit.arguments import (
+    CONFIDENCE,
+    addressed_parameters_of,
+    check_built,
+    check_jobs,
+    read_choice,
+    read_integer,
+    read_number,
+)
 from dpaudit.contract import (
     SETTINGS,
     Distribution,
@@ -104,8 +112,8 @@ def audit_utility(
     noise : float or sequence of float, optional
         In the setting "agnostic" (and needed there): the probability in [0, 1] with which a point's label is not the
         concept's; one for all points, or one for each point of the distribution (a point that is both public and
-        private has two). The error that counts is the excess
-        over the best concept of the class, whose own error is computed exactly.
+        private has two). The error that counts is the excess over the best concept of the class, whose own error is
+        computed exactly.
     n_jobs : int
         Processes, as joblib counts them.
     progress : bool or callable
@@ -115,9 +123,9 @@ def audit_utility(
     -------
     UtilityFinding
         "holds" if the interval lies at or below beta ("vacuous" if the claim promises next to nothing, with alpha or
-        beta 1/2 or more), "violation" if above, else "undecided". `claim_id`
-        names the learner's theorem only where n is at least its sample size, the setting is its own, and it speaks of
-        the distribution's public and private examples.
+        beta 1/2 or more), "violation" if above, else "undecided". `claim_id` names the learner's theorem only where n
+        is at least its sample size, the setting is its own, and it speaks of the distribution's public and private
+        examples.
 
     Raises
     ------
@@ -137,7 +145,12 @@ def audit_utility(
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
-    size = _size(learner, n, claim)
+    if n is None:
+        if claim is None:
+            text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+            raise InputError(text, names=("n",), id=learner.id)
+        n = claim.sample_size
+    size = read_integer("n", n)
     of_class = not isinstance(concept, Hypothesis)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class)
     best = problem.best  # may be too costly to find, which is an error before any run
@@ -169,16 +182,6 @@ def audit_utility(
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
-
-
-def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
-    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
-    if n is not None:
-        return read_integer("n", n)
-    if claim is None:
-        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-        raise InputError(text, names=("n",), id=learner.id)
-    return read_integer("n", claim.sample_size)
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
@@ -282,9 +285,7 @@ def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, s
 
 def read_setting(learner: Any, setting: str) -> str:
     """Return a setting that can be audited, or raise `InputError`."""
-    if setting not in SETTINGS:
-        raise InputError.among("setting", setting, SETTINGS)
-    if setting == "solution" and not isinstance(learner, Solves):
+    if read_choice("setting", setting, SETTINGS) == "solution" and not isinstance(learner, Solves):
         text = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
         raise InputError(text, names=("setting",), value=setting, id=learner.id)
     return setting

@@ -33,17 +33,6 @@ class CaseFailure:
 
     Where the learner has a law, the rate given the sample is the law's mass of the outputs that fail, without the
     variance that runs would add; else it is the indicator that one run fails.
-
-    Parameters
-    ----------
-    learner : Learner
-        The learner.
-    case : HardCase
-        Concept, distribution, and in the setting "agnostic" the noise.
-    alpha : float
-        The accuracy.
-    setting : str
-        As for `contract.UtilityClaim`.
     """
 
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:

@@ -171,18 +171,15 @@ def _settled(
     parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
 ) -> tuple[tuple[float, float], dict[str, Any]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
-    levels: dict[str, float | None] = {"alpha": alpha, "beta": beta}
+    levels: dict[str, Any] = {"alpha": alpha, "beta": beta}
     parameters = dict(fixed)
-    if parameter in levels:
-        if levels[parameter] is not None:
-            raise InputError.of(parameter, levels[parameter], "left out where it is varied")
-        levels[parameter] = value
-    else:
-        parameters[parameter] = value
+    if levels.get(parameter) is not None:
+        raise InputError.of(parameter, levels[parameter], "left out where it is varied")
+    (levels if parameter in levels else parameters)[parameter] = value
     for name, level in levels.items():
         if level is None:
             raise InputError.of(name, None, "given unless it is varied")
-    return (float(levels["alpha"] or 0), float(levels["beta"] or 0)), parameters
+    return (float(levels["alpha"]), float(levels["beta"])), parameters
 
 
 def _measured(
@@ -244,12 +241,7 @@ def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], co
     are the b at which twice the fall of the logarithm of the profile likelihood is the quantile of F(1, m - 2); that
     distribution, not chi^2, because m is small, and no Wald limits, because s may go to 0.
 
-    Parameters
-    ----------
-    x, lower, upper : sequence of float, length m >= 3
-        Abscissae, and the ends of the brackets; an upper end may be infinite.
-    confidence : float
-        In (0, 1).
+    The m >= 3 upper ends may be infinite.
     """
     xs, low, high = (np.asarray(values, dtype=np.float64) for values in (x, lower, upper))
     if (high - low).max() <= NARROW:
