@@ -54,8 +54,8 @@ def last_rejected(
     """Return for each event a parameter t >= 0 with tail(t) <= gamma, as large as can be found; 0 if there is none.
 
     A bracketed secant search in all events at once. The result errs to the small side only: every value returned but 0
-    has been seen to be rejected. So where `tail` is an upper bound on an increasing p-value, the result is a lower bound
-    on inf{t : p(t) > gamma}.
+    has been seen to be rejected. So where `tail` is an upper bound on an increasing p-value, the result is a lower
+    bound on inf{t : p(t) > gamma}.
 
     Parameters
     ----------

@@ -139,20 +139,12 @@ def audit_utility(
     read_integer("trials", trials)
     check_jobs(n_jobs)
     seed, most = check_seed(seed), None if most is None else read_integer("most", most)
-    asked = None if setting is None else read_setting(learner, setting)
-    claim = _claim(learner, alpha, beta, asked, needed=n is None)
-    setting = asked or read_setting(learner, claim.setting if claim else "realizable")
+    claim, setting = _claim(learner, alpha, beta, setting, needed=n is None)
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
-    if n is None:
-        if claim is None:
-            text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-            raise InputError(text, names=("n",), id=learner.id)
-        n = claim.sample_size
-    size = read_integer("n", n)
-    of_class = not isinstance(concept, Hypothesis)
-    problem = Problem(learner, target, law, flips, alpha, setting, of_class)
+    size = _size(learner, n, claim)
+    problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
     best = problem.best  # may be too costly to find, which is an error before any run
     stream = (seed, *stream_address(problem, name, size))
     planned, vacuous = looks(trials, most, confidence), is_vacuous(alpha, beta, setting)
@@ -184,37 +176,46 @@ def audit_utility(
     )
 
 
+def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
+    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
+    if n is None and claim is None:
+        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(text, names=("n",), id=learner.id)
+    return read_integer("n", claim.sample_size if n is None and claim else n)
+
+
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
     """Return the definition of a failure, in words."""
     if setting == "solution":
         return claim.failure if claim is not None and claim.failure else "the output is no solution"
-    above = f"> {alpha:.15g}"
     words = {"realizable": "error", "agnostic": "error - the best concept's", "empirical": "error on the sample"}
-    return f"{words[setting]} {above}"
+    return f"{words[setting]} > {alpha:.15g}"
 
 
-def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool) -> UtilityClaim | None:
-    """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several.
+def _claim(
+    learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool
+) -> tuple[UtilityClaim | None, str]:
+    """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several, and the setting.
 
-    None if the learner makes no such claim and n was given, so that none is needed.
+    The claim is None if the learner makes no such one and n was given, so that none is needed.
     """
+    asked, claim = None if setting is None else read_setting(learner, setting), None
     try:
-        claim = stated_claim(learner, alpha, beta, setting)
+        claim = stated_claim(learner, alpha, beta, asked)
     except InputError:
         if needed:
             raise
-        return None
     if needed and claim is None:
         raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
-    if needed and claim is not None and setting not in (None, claim.setting):
+    if needed and claim is not None and asked not in (None, claim.setting):
         raise InputError(
             "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
             names=("n",),
             id=learner.id,
             own=claim.setting,
-            setting=setting,
+            setting=asked,
         )
-    return claim
+    return claim, asked or read_setting(learner, claim.setting if claim else "realizable")
 
 
 def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
