@@ -1,4 +1,4 @@
-"""What one run of a utility audit is given, and when it fails: samples of a concept, exact errors of hypotheses."""
+"""The problem that a utility audit sets: the samples that a learner is given, and the exact errors that fail it."""
 
 from __future__ import annotations
 
