@@ -13,7 +13,8 @@ from dpaudit.contract import Evidence, Tools
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import collections_of, public_family
-from learners.papers.evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, states
+from learners.papers.evidence import errors_data, judged_loss, learner_data, losses_of, sample_data
+from learners.papers.verdicts import judged, statements_in, states
 
 __all__ = ["STATEMENTS"]
 
@@ -213,4 +214,4 @@ def _agnostic_display(tools: Tools) -> Evidence:
     return judged("undecided", text, numbers, witness, data, failed=failed, grade="numeric")
 
 
-STATEMENTS = (_literal_family, _helly, _relaxation_i, _relaxation_ii, _private, _family_size, _agnostic_display)
+STATEMENTS = statements_in(globals())

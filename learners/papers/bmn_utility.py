@@ -13,8 +13,9 @@ from dpaudit.contract import Distribution, Evidence, Tools
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
-from learners.papers.evidence import errors_data, exceeds, greatest, judged, states
+from learners.papers.evidence import errors_data
 from learners.papers.sizes import errors_of_law, judged_sizes
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
 
 __all__ = ["STATEMENTS"]
 
@@ -241,4 +242,4 @@ def _both_labels(tools: Tools) -> Evidence:
     return judged_sizes(tools, setup, cases, alpha=LEVEL, beta=LEVEL, halvings=9, trials=50)
 
 
-STATEMENTS = (_beyond_g, _beyond_halfspaces, _compression, _compression_size, _realizable, _agnostic, _both_labels)
+STATEMENTS = statements_in(globals())

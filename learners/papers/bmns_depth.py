@@ -20,8 +20,9 @@ from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
 from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import measured_examples
-from learners.papers.evidence import judged, learner_data, pair_data, sample_data, states, tightness
+from learners.papers.evidence import learner_data, pair_data, sample_data
 from learners.papers.sizes import compositions
+from learners.papers.verdicts import judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -354,15 +355,4 @@ def _joint(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (
-    _centerpoint,
-    _facets,
-    _quasi_concave,
-    _extended,
-    _extended_literal,
-    _projections,
-    _removal,
-    _step_loss,
-    _rank,
-    _joint,
-)
+STATEMENTS = statements_in(globals())

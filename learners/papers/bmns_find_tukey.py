@@ -17,8 +17,9 @@ from learners.halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
-from learners.papers.evidence import exceeds, judged, judged_loss, learner_data, losses_of, states, tightness
+from learners.papers.evidence import judged_loss, learner_data, losses_of
 from learners.papers.mechanisms import composed_delta, greatest_share
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -184,4 +185,4 @@ def _pays(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_printed_promise, _figure_1_share, _pure_hull_point, _deep_point, _pays)
+STATEMENTS = statements_in(globals())

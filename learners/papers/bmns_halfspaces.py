@@ -12,8 +12,9 @@ from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
-from learners.papers.evidence import against, judged, judged_loss, losses_of, pair_data, states
+from learners.papers.evidence import against, judged_loss, losses_of, pair_data
 from learners.papers.sizes import audit_cases
+from learners.papers.verdicts import judged, statements_in, states
 
 __all__ = ["STATEMENTS"]
 
@@ -224,4 +225,4 @@ def _corollary(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_dichotomies, _aggregate, _unrealizable, _halfspaces, _corollary)
+STATEMENTS = statements_in(globals())

@@ -24,7 +24,7 @@ from learners.halfspaces.lower_bound import (
     theorem_51_slack,
 )
 from learners.mechanisms.exponential import log_law
-from learners.papers.evidence import exceeds, judged, states
+from learners.papers.verdicts import exceeds, judged, statements_in, states
 
 __all__ = ["STATEMENTS"]
 
@@ -235,4 +235,4 @@ def _experiment(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_inequality, _largest_coefficient, _span_count, _display, _experiment)
+STATEMENTS = statements_in(globals())

@@ -18,7 +18,8 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog
-from learners.papers.evidence import against, exceeds, judged, pair_data, states, tightness
+from learners.papers.evidence import against, pair_data
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS", "crossover", "exponential_needs", "rec_concave_needs", "tree_log_fallback_needs"]
 
@@ -333,4 +334,4 @@ def _hidden(tools: Tools) -> float:
     return float(tools.audit_law(learner, samples=pairs).epsilon)
 
 
-STATEMENTS = (_crossover, _log_star, _safe, _loose, _wrong)
+STATEMENTS = statements_in(globals())

@@ -11,17 +11,8 @@ from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import choice_cost, composed_share, noiseless_share, paper_share, pure_share, rounds_for
 from learners.covers.game import calibrate, game_epsilon
 from learners.domains import Cube
-from learners.papers.evidence import (
-    TOLERANCE,
-    exceeds,
-    judged,
-    judged_loss,
-    learner_data,
-    losses_of,
-    pair_data,
-    states,
-    tightness,
-)
+from learners.papers.evidence import judged_loss, learner_data, losses_of, pair_data
+from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -239,4 +230,4 @@ def _sketch(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_no_literal, _calibration, _claim_34, _sketch, _pure_calibration, _pure_budget)
+STATEMENTS = statements_in(globals())

@@ -16,8 +16,9 @@ from dpaudit.contract import Evidence, Tools
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
-from learners.papers.evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, states, tightness
+from learners.papers.evidence import errors_data, judged_loss, losses_of
 from learners.papers.sizes import errors_of_law
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 from learners.regions.families import halfplane_family
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.snapping import full_grid
@@ -276,13 +277,4 @@ def _observation_44(tools: Tools) -> Evidence:
     return judged("holds", summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
 
 
-STATEMENTS = (
-    _observation_22,
-    _select_halfplane,
-    _lemma_46,
-    _observation_41,
-    _observation_44,
-    _regions,
-    _claim_45,
-    _proof_45,
-)
+STATEMENTS = statements_in(globals())

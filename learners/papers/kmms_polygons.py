@@ -12,8 +12,9 @@ import numpy as np
 from dpaudit.contract import Evidence, Tools
 from learners.covers.game import game_epsilon
 from learners.geometry.polygons import contains, cross, triangulate
-from learners.papers.evidence import judged, pair_data, states, tightness
+from learners.papers.evidence import pair_data
 from learners.papers.sizes import judged_sizes
+from learners.papers.verdicts import judged, statements_in, states, tightness
 from learners.regions.families import triangle_family
 from learners.regions.region_cover import ConvexPolygon, PolygonUnion
 
@@ -151,4 +152,4 @@ _polygon_union = states(
 )(lambda tools: _utility(PolygonUnion, 2, tools))
 
 
-STATEMENTS = (_claim_43, _triangles, _convex_polygon, _polygon_union)
+STATEMENTS = statements_in(globals())

@@ -14,7 +14,7 @@ from dpaudit.contract import Evidence, Sample, Tools
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
-from learners.papers.evidence import judged, states
+from learners.papers.verdicts import judged, statements_in, states
 
 __all__ = ["STATEMENTS", "exponents"]
 
@@ -135,4 +135,4 @@ def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     )
 
 
-STATEMENTS = (_literals, _polygons)
+STATEMENTS = statements_in(globals())

@@ -16,8 +16,9 @@ from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import paper_share, rounds_for
 from learners.covers.game import game_epsilon
 from learners.domains import Cube
-from learners.papers.evidence import errors_data, exceeds, judged, pair_data, states, tightness
+from learners.papers.evidence import errors_data, pair_data
 from learners.papers.sizes import answer, judged_sizes
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS", "most_errors"]
 
@@ -252,4 +253,4 @@ def _greedy(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_errors, _sample_size, _composition, _noiseless, _noise, _greedy)
+STATEMENTS = statements_in(globals())

@@ -12,7 +12,7 @@ from dpaudit.contract import Evidence, Tools
 from learners.bisection import last
 from learners.mechanisms.exponential import log_law
 from learners.mechanisms.log_laws import log_above, log_below
-from learners.papers.evidence import exceeds, judged, states, tightness
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS", "advanced_epsilon", "composed_delta", "greatest_share", "optimal_epsilon"]
 
@@ -203,4 +203,4 @@ def greatest_share(calls: int, each: float, epsilon: float, delta: float) -> flo
     return last(lambda share: composed_delta(calls, share, each, epsilon) <= delta, 0.0, 2 * epsilon, 50)
 
 
-STATEMENTS = (_laplace, _exponential, _basic, _advanced)
+STATEMENTS = statements_in(globals())

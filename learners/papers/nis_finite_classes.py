@@ -13,8 +13,9 @@ from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
-from learners.papers.evidence import case_data, errors_data, greatest, judged, judged_loss, losses_of, states, tightness
+from learners.papers.evidence import case_data, errors_data, judged_loss, losses_of
 from learners.papers.sizes import answer, failure_probability, two_point
+from learners.papers.verdicts import greatest, judged, statements_in, states, tightness
 from learners.parities.concepts import Parities, ParityElimination
 from learners.points.concepts import Intervals
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
@@ -303,14 +304,4 @@ def _vc_bounds(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (
-    _point,
-    _occam,
-    _threshold,
-    _generic,
-    _generic_large_epsilon,
-    _generalises,
-    _sauer,
-    _vc_examples,
-    _vc_bounds,
-)
+STATEMENTS = statements_in(globals())

@@ -11,16 +11,8 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.domains import Cube
-from learners.papers.evidence import (
-    TOLERANCE,
-    exceeds,
-    judged,
-    judged_loss,
-    losses_of,
-    pair_data,
-    states,
-    tightness,
-)
+from learners.papers.evidence import judged_loss, losses_of, pair_data
+from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
 from learners.parameters import BUDGETS
 from learners.parities.amplified import ParityAmplified
 from learners.parities.concepts import Parities
@@ -209,4 +201,4 @@ def _effect(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_parity, _parity_failure, _amplification, _amplification_proved, _restart, _effect)
+STATEMENTS = statements_in(globals())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
-from learners.papers.evidence import judged, states
+from learners.papers.verdicts import judged, states
 
 __all__ = ["RUNS", "STATEMENTS"]
 

@@ -9,8 +9,9 @@ from dpaudit.contract import Evidence, Tools
 from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.papers.evidence import against, case_data, errors_data, exceeds, judged, pair_data, states, tightness
+from learners.papers.evidence import against, case_data, errors_data, pair_data
 from learners.papers.sizes import errors_of_law, failure_probability, two_point
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -200,4 +201,4 @@ def _tightest(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_signs, _count, _plane, _dimension, _exponential, _tightest)
+STATEMENTS = statements_in(globals())

@@ -16,8 +16,9 @@ from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
-from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, pair_data, states, tightness
+from learners.papers.evidence import errors_data, judged_loss, losses_of, pair_data
 from learners.papers.sizes import answer, errors_of_law, judged_sizes, worst_empirical_failure
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 from learners.parameters import BUDGETS
 
 __all__ = ["STATEMENTS"]
@@ -302,14 +303,4 @@ def _size(dimension: int, delta: float | None) -> int:
     return ConjunctionLaplace(dimension, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
 
 
-STATEMENTS = (
-    _elimination,
-    _laplace,
-    _laplace_utility,
-    _exponential,
-    _greedy,
-    _greedy_proved,
-    _greedy_slack,
-    _greedy_constant,
-    _with_delta,
-)
+STATEMENTS = statements_in(globals())

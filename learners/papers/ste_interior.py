@@ -15,8 +15,9 @@ from learners.interior_points.interior_point import InteriorPointExponential, In
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.steps import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
-from learners.papers.evidence import exceeds, judged, judged_loss, losses_of, pair_data, states
+from learners.papers.evidence import judged_loss, losses_of, pair_data
 from learners.papers.sizes import compositions, worst_empirical_failure
+from learners.papers.verdicts import exceeds, judged, statements_in, states
 from learners.samples import Sample
 
 __all__ = ["STATEMENTS"]
@@ -197,4 +198,4 @@ def _rest(tree: TreeLog, data: dict[int, int]) -> Counter[int]:
     return Counter(dict(zip(*rest, strict=True)))
 
 
-STATEMENTS = (_interior, _thresholds, _tree, _slices)
+STATEMENTS = statements_in(globals())
