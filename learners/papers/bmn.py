@@ -160,15 +160,13 @@ def _family_size(tools: Tools) -> Evidence:
                 numbers |= {f"|G|, {name}": size, f"allowed, {name}": most}
     growth = math.log(numbers["|G|, d=2, 40 public"] / numbers["|G|, d=2, 20 public"]) / math.log(2)
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged(
-        "holds",
+    summary = (
         f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
-        f"like n^{growth:.2f} at d = 2",
-        {**numbers, "growth": growth},
-        witness or text,
-        {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]},
-        failed=bool(witness) or growth > 4.25,
+        f"like n^{growth:.2f} at d = 2"
     )
+    data = {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]}
+    failed = bool(witness) or growth > 4.25
+    return judged("holds", summary, {**numbers, "growth": growth}, witness or text, data, failed=failed)
 
 
 def _listed_size(points: Any) -> int:

@@ -64,17 +64,14 @@ def _excess(over_best_halfspace: bool) -> Evidence:
             failure = float(p[wrong > best + ALPHA * n].sum())
             cases.append((failure, repr(sample), errors_data(learner, sample, best + ALPHA * n, failure)))
     worst, where, data = greatest(cases)
-    return judged(
-        "holds",
+    text = (
         f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "
         f"{', '.join(map(str, sorted(sizes)))}: over {'all sets' if over_best_halfspace else 'all labellings'} "
         f"of private points (d = 1, side 4 and d = 2, side 1) the exact probability of a greater excess is at most "
-        f"{worst:.2g}",
-        {"failure": worst, "beta": BETA, "n": max(sizes)},
-        where,
-        data,
-        failed=exceeds(worst, BETA),
+        f"{worst:.2g}"
     )
+    numbers = {"failure": worst, "beta": BETA, "n": max(sizes)}
+    return judged("holds", text, numbers, where, data, failed=exceeds(worst, BETA))
 
 
 _beyond_g = states(

@@ -174,15 +174,10 @@ def _pays(tools: Tools) -> Evidence:
     )
     if most == math.inf:
         text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis in the hardest case"
-    return judged(
-        "loose" if most > WORD else "holds",
-        text,
-        numbers,
-        ", ".join(name for name, bits in numbers.items() if bits == math.inf),
-        {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON},
-        failed=most == math.inf,
-        grade="numeric",
-    )
+    witness = ", ".join(name for name, bits in numbers.items() if bits == math.inf)
+    data = {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON}
+    failed = most == math.inf
+    return judged("loose" if most > WORD else "holds", text, numbers, witness, data, failed=failed, grade="numeric")
 
 
 STATEMENTS = statements_in(globals())

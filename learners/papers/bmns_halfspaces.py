@@ -67,23 +67,21 @@ def _aggregate(tools: Tools) -> Evidence:
     leaky = [name for name, (_, spill) in spilled.items() if spill > RELEASE_DELTA]
     pure, spill = (max(values) for values in zip(*spilled.values(), strict=True))
     levels = release.mechanism(release.extended.most[0], 0, 60).levels
-    return judged_loss(
-        worst,
-        1.0,
+    text = (
         f"worst epsilon over samples of two points, 3 subsamples: {shown}; of 1. Lists of 60 h_i on 6 points "
         f"that differ in one, which RecConcave with {levels} levels releases from {release.extended.most[0]} "
-        f"candidates: pure loss {pure:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}",
-        {
-            "epsilon": worst.value,
-            "coordinates": losses[0].value,
-            "n": worst.found.n,
-            "levels": levels,
-            "pure loss of the recursion": pure,
-            "delta(1) of the recursion": spill,
-        },
-        failed=bool(leaky),
-        witness=f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else "",
+        f"candidates: pure loss {pure:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}"
     )
+    numbers = {
+        "epsilon": worst.value,
+        "coordinates": losses[0].value,
+        "n": worst.found.n,
+        "levels": levels,
+        "pure loss of the recursion": pure,
+        "delta(1) of the recursion": spill,
+    }
+    witness = f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else ""
+    return judged_loss(worst, 1.0, text, numbers, failed=bool(leaky), witness=witness)
 
 
 def recursive_release() -> Any:

@@ -206,15 +206,9 @@ def _log_star(tools: Tools) -> Evidence:
         + ("all of them from its fallback, the exponential mechanism" if all(branches) else "its recursion included")
         + f": its recursion starts near the {numbers['TreeLog asks for, 2^64']:.0f} that its theorem asks for"
     )
-    return judged(
-        "holds",
-        summary,
-        numbers,
-        f"two adjacent points on 2^{HUGE}, or within a level",
-        {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers},
-        failed=spread > 1.1 or gain <= 1,
-        grade="numeric",
-    )
+    witness = f"two adjacent points on 2^{HUGE}, or within a level"
+    data = {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers}
+    return judged("holds", summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
 
 
 SELECTIONS = "the selections inside Proposition 2.11"

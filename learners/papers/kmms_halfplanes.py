@@ -94,14 +94,9 @@ def _lemma_46(tools: Tools) -> Evidence:
             words = f"d = {side}, 12 examples at each point, labels {row}"
             cases.append((failure, words, errors_data(learner, sample, limit, failure)))
     worst, where, data = greatest(cases)
-    return judged(
-        tightness(worst, beta),
-        f"failure at most {worst:.1e} where the lemma allows {beta}",
-        {"worst failure probability": worst, "beta": beta},
-        where,
-        data,
-        failed=exceeds(worst, beta),
-    )
+    text = f"failure at most {worst:.1e} where the lemma allows {beta}"
+    numbers = {"worst failure probability": worst, "beta": beta}
+    return judged(tightness(worst, beta), text, numbers, where, data, failed=exceeds(worst, beta))
 
 
 def _grid(side: int) -> list[tuple[int, int]]:

@@ -125,14 +125,11 @@ def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     shown = "; ".join(
         f"{name} = {min(t)} .. {max(t)}: {min(t.values()):,} to {max(t.values()):,}" for name, t in tables.items()
     )
-    return judged(
-        "holds",
-        f"{what}, {shown}; exponents at the upper end "
-        + ", ".join(f"{numbers[f'in {name}']:.2f} in {name}" for name in grown),
-        numbers,
-        "; ".join(failing),
-        {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}},
+    text = f"{what}, {shown}; exponents at the upper end " + ", ".join(
+        f"{numbers[f'in {name}']:.2f} in {name}" for name in grown
     )
+    data = {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}}
+    return judged("holds", text, numbers, "; ".join(failing), data)
 
 
 STATEMENTS = statements_in(globals())

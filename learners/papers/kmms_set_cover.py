@@ -78,15 +78,12 @@ def _errors(tools: Tools) -> Evidence:
                 share = found / bound
                 data = {"counts": counts, "labels": labels, "k": k, "rounds": rounds_for(k, alpha)}
                 data |= {"slack": slack, "offset": offset, "errors": found, "bound": bound}
-    return judged(
-        "holds",
+    text = (
         f"an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {cases} "
-        f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound",
-        {"share of the bound": share, "cases": cases},
-        str(data),
-        data,
-        failed=exceeds(share, 1),
+        f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound"
     )
+    numbers = {"share of the bound": share, "cases": cases}
+    return judged("holds", text, numbers, str(data), data, failed=exceeds(share, 1))
 
 
 @states(
@@ -242,15 +239,12 @@ def _greedy(tools: Tools) -> Evidence:
                 if max(wrong, literals - allowed) > excess:
                     excess, data = max(wrong, literals - allowed), errors_data(learner, sample, 0, float(wrong > 0))
                     data["literals allowed"] = allowed
-    return judged(
-        "holds",
+    text = (
         f"{cases} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
-        f"most {most} literals",
-        {"errors": errors, "most literals": most, "cases": cases},
-        str(data),
-        data,
-        failed=excess > 0,
+        f"most {most} literals"
     )
+    numbers = {"errors": errors, "most literals": most, "cases": cases}
+    return judged("holds", text, numbers, str(data), data, failed=excess > 0)
 
 
 STATEMENTS = statements_in(globals())

@@ -42,14 +42,10 @@ def _laplace(tools: Tools) -> Evidence:
             if loss / epsilon > share:
                 share, worst = loss / epsilon, (sensitivity, epsilon, scale)
     sensitivity, epsilon, scale = worst
-    return judged(
-        tightness(share, 1),
-        f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon",
-        {"share of epsilon": share},
-        f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}",
-        {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon},
-        failed=exceeds(share, 1),
-    )
+    text = f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon"
+    witness = f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}"
+    data = {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon}
+    return judged(tightness(share, 1), text, {"share of epsilon": share}, witness, data, failed=exceeds(share, 1))
 
 
 @states(
@@ -166,16 +162,12 @@ def _composition(cost: Any, name: str) -> Evidence:
         if (epsilon, delta) == (0.05, 0.0):
             numbers |= {f"printed, k={calls}": whole, f"optimal, k={calls}": best}
     numbers |= {"share of epsilon": max(shares), "least share of epsilon": min(shares), "share of delta": delta_share}
-    return judged(
-        tightness(max(shares), 1),
+    text = (
         f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "
         f"the exact composition of the worst calls needs {min(shares):.3f} to {max(shares):.3f} of the epsilon of "
-        f"{name} at the same delta, and at most {delta_share:.3f} of its delta",
-        numbers,
-        witness,
-        data,
-        grade="numeric",
+        f"{name} at the same delta, and at most {delta_share:.3f} of its delta"
     )
+    return judged(tightness(max(shares), 1), text, numbers, witness, data, grade="numeric")
 
 
 def composed_delta(calls: int, share: float, each: float, epsilon: float) -> float:

@@ -45,15 +45,12 @@ def _point(tools: Tools) -> Evidence:
     masses = (alpha * 1.001, 2 * alpha, 0.5)
     failure, where, data = greatest(case(target, mass) for target in range(8) for mass in masses)
     bound = (1 - alpha) ** n
-    return judged(
-        "holds" if bound <= beta else "undecided",
+    text = (
         f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
-        f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}",
-        {"n": n, "failure": failure, "bound": bound, "beta": beta},
-        where,
-        data,
-        failed=failure > bound,
+        f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}"
     )
+    numbers = {"n": n, "failure": failure, "bound": bound, "beta": beta}
+    return judged("holds" if bound <= beta else "undecided", text, numbers, where, data, failed=failure > bound)
 
 
 @states(
@@ -76,15 +73,11 @@ def _occam(tools: Tools) -> Evidence:
         return failure, f"interval {code}, probabilities {weights}, n = {n}", data
 
     worst, where, data = greatest(case(law, code) for law in laws for code in range(learner.concepts.size))
-    return judged(
-        "holds",
+    text = (
         f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
-        f"failure probability is at most {worst:.5f}; beta is {beta}",
-        {"n": n, "failure": worst, "beta": beta},
-        where,
-        data,
-        failed=worst > beta,
+        f"failure probability is at most {worst:.5f}; beta is {beta}"
     )
+    return judged("holds", text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
 
 
 @states(
@@ -231,15 +224,11 @@ def _sauer(tools: Tools) -> Evidence:
             data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
             cases.append((most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points", data))
     worst, where, data = greatest(cases)
-    return judged(
-        "holds",
+    text = (
         f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
-        f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)",
-        {"worst_ratio": worst},
-        where,
-        data,
-        failed=worst > 1,
+        f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)"
     )
+    return judged("holds", text, {"worst_ratio": worst}, where, data, failed=worst > 1)
 
 
 @states(
