@@ -10,7 +10,7 @@ from dpaudit.contract import Domain, InputError, Sample
 
 __all__ = [
     "BUDGETS",
-    "check_budget",
+    "check_choice",
     "check_integer",
     "check_law_limit",
     "check_own_beta",
@@ -30,10 +30,10 @@ BUDGETS = ("paper", "proved")
 """Whose share of epsilon a part of a learner spends."""
 
 
-def check_budget(budget: object) -> None:
-    """Raise `InputError` unless `budget` is one of `BUDGETS`."""
-    if budget not in BUDGETS:
-        raise InputError(f"budget must be one of {', '.join(BUDGETS)}; got {budget!r}")
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise `InputError` unless `value` is one of the choices."""
+    if value not in choices:
+        raise InputError.among(name, value, choices)
 
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:

@@ -19,6 +19,7 @@ from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponentia
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
 from learners.parameters import (
+    check_choice,
     check_integer,
     check_positive,
     check_probability,
@@ -89,8 +90,7 @@ class HalfspaceTukey:
         check_integer("subsamples", self.subsamples, 1, 2**62)
         for name in ("delta", "beta"):
             check_probability(name, getattr(self, name))
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        check_choice("variant", self.variant, VARIANTS)
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)

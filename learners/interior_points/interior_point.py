@@ -23,7 +23,7 @@ from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores, multiset
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import check_choice, check_integer, check_positive, check_probability, check_run, check_sample
 from learners.points.concepts import Threshold, Thresholds
 
 __all__ = [
@@ -127,8 +127,7 @@ def check_variant(variant: str, delta: float | None) -> None:
     """Raise `InputError` unless the variant exists, and delta is a probability, or None where none is needed."""
     if delta is not None:
         check_probability("delta", delta)
-    if variant not in VARIANTS:
-        raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+    check_choice("variant", variant, VARIANTS)
     if variant != "exponential" and delta is None:
         raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
 
