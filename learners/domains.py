@@ -5,6 +5,7 @@ In a permutation of the example universe, example (x, y) is number 2 i + y, with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -66,6 +67,15 @@ class _Box:
         rows += [[side] * (dimension // 2) + [0] * (dimension - dimension // 2)]
         dtype = np.int64 if side < 2**63 else object
         return np.array(sorted({tuple(row) for row in rows}), dtype=dtype)
+
+    def renamings(self, *orders: Sequence[int]) -> list[Integers]:
+        """Return the permutations of the examples that reflect the first axis, and that reorder the axes."""
+        side, _ = self._shape()
+        points = self.points()
+        reflected = points.copy()
+        reflected[:, 0] = side - points[:, 0]
+        images = [reflected, *(points[:, order] for order in orders)]
+        return [moving_points(grid_rows(image, side)) for image in images]
 
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
         """Return the labelled multiset over this domain."""

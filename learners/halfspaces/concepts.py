@@ -100,14 +100,9 @@ class Halfspaces(Numbered):
 
     def symmetries(self) -> list[Integers]:
         """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
-        points = self.domain.points()
-        reflected = points.copy()
-        reflected[:, 0] = self.side - points[:, 0]
-        axes = list(range(self.dimension))
+        axes = range(self.dimension)
         orders = ([*axes[1:], 0], [1, 0, *axes[2:]]) if self.dimension > 1 else ()
-        images = [reflected, *(points[:, order] for order in orders)]
-        generators = [moving_points(grid_rows(image, self.side)) for image in images]
-        return [*generators, moving_points(np.arange(len(points)), 1)]
+        return [*self.domain.renamings(*orders), moving_points(np.arange(self.domain.size), 1)]
 
 
 Row = tuple[int, ...]

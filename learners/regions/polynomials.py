@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
-from learners.domains import Grid, grid_rows, moving_points
+from learners.domains import Grid, moving_points
 from learners.parameters import check_integer, check_positive
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions
@@ -166,11 +166,7 @@ class PolynomialSelect(ListedSelection):
 
         A polynomial after an affine map of the plane, and its negative, are polynomials of that degree.
         """
-        points = self.domain.points().astype(np.int64)
-        reflected = points.copy()
-        reflected[:, 0] = self.side - points[:, 0]
-        moved = [moving_points(grid_rows(image, self.side)) for image in (reflected, points[:, ::-1])]
-        return [*moved, moving_points(np.arange(len(points)), 1)]
+        return [*self.domain.renamings([1, 0]), moving_points(np.arange(self.domain.size), 1)]
 
 
 LEARNERS = (PolynomialSelect,)

@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
 from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
-from learners.domains import grid_rows, moving_points
+from learners.domains import grid_rows
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
 from learners.mechanisms import exponential
 from learners.parameters import check_run
@@ -111,11 +111,8 @@ def space_symmetries(self: Any) -> list[Integers]:
 
     They permute the labellings by halfspaces and keep their counting measures.
     """
-    points = self.domain.points().astype(np.int64)
-    reflected = points.copy()
-    reflected[:, 0] = self.side - points[:, 0]
-    images = (points[:, [1, 0, 2]], points[:, [1, 2, 0]], reflected)
-    return [moving_points(grid_rows(image, self.side)) for image in images]
+    reflection, *orders = self.domain.renamings([1, 0, 2], [1, 2, 0])
+    return [*orders, reflection]
 
 
 class TupleCounts:
