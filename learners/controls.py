@@ -23,10 +23,6 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
 from learners.parameters import check_run, check_sample
 
-__all__ = [
-    "COVER_FAULTS", "DOUBLED", "FROZEN", "SHORTCUT", "SUPPORT", "control", "cover_instance", "rate", "some", "top",
-]  # fmt: skip
-
 PREFIX = "broken-"
 GOLDEN = (math.sqrt(5) - 1) / 2
 

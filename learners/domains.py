@@ -17,8 +17,6 @@ from learners.arrays import Bools, Integers
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows", "moving_negatives", "moving_points"]
-
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
 

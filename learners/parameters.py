@@ -8,20 +8,6 @@ from numbers import Integral, Real
 
 from dpaudit.contract import Domain, InputError, Sample
 
-__all__ = [
-    "BUDGETS",
-    "check_choice",
-    "check_integer",
-    "check_law_limit",
-    "check_own_beta",
-    "check_positive",
-    "check_probability",
-    "check_run",
-    "check_sample",
-    "check_setting",
-    "check_statement",
-]
-
 LEAST = 1e-100
 """Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
 

@@ -18,8 +18,6 @@ from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
 from learners.parameters import check_sample
 
-__all__ = ["LEARNERS", "Box", "BoxTightest", "Boxes", "interval_number", "interval_of"]
-
 LABELS = 2**26
 """The most labels that are evaluated at once."""
 

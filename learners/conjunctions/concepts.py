@@ -23,20 +23,6 @@ from learners.finite.counting import Numbered, check_code, check_listable
 from learners.finite.exponential import ExponentialLearner
 from learners.parameters import check_integer
 
-__all__ = [
-    "LAW_DIMENSION",
-    "LEARNERS",
-    "MAX_DIMENSION",
-    "Conjunction",
-    "ConjunctionExponential",
-    "Conjunctions",
-    "Disjunction",
-    "ShortConjunctions",
-    "ShortDisjunctions",
-    "contradicted",
-    "decoded_mask",
-]
-
 LAW_DIMENSION = 8
 """The largest number of variables for which a law lists all 4^d masks."""
 MAX_DIMENSION = 31

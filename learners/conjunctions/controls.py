@@ -18,8 +18,6 @@ from learners.domains import moving_negatives
 from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between
 from learners.parameters import check_run, check_sample
 
-__all__ = ["LEARNERS"]
-
 COVER = Instance(
     {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )

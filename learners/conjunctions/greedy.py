@@ -34,8 +34,6 @@ from learners.parameters import (
     check_statement,
 )
 
-__all__ = ["LEARNERS", "ConjunctionGreedy"]
-
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""
 CELLS = 2**25

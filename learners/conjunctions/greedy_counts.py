@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import Sample
 from learners.arrays import Integers, Labels
 
-__all__ = ["GreedyCounts", "Remaining"]
-
 PRODUCT = 2**16
 """The most cells of the sample that one matrix product looks at."""
 

@@ -29,8 +29,6 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 
-__all__ = ["Rounds", "missed_failure"]
-
 EXACT = 64
 """Up to this many numbers of negative examples each is looked at, beyond them so many, and the rest lies between."""
 DEVIATIONS = 9.0

@@ -20,8 +20,6 @@ from learners.covers.rounds import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.parameters import check_integer
 
-__all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
-
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
 

@@ -11,11 +11,6 @@ from learners.bisection import last
 from learners.mechanisms.composition import Cost, largest_share
 from learners.parameters import check_integer, check_probability
 
-__all__ = [
-    "AUDITED", "VARIANTS", "choice_cost", "choice_supremum", "composed_share", "noiseless_share", "paper_share",
-    "pure_share", "rounds_for",
-]  # fmt: skip
-
 
 def paper_share(epsilon: float, delta: float) -> float:
     """Return eps_hat = epsilon/(2 ln(e/delta)), KMMS Claim 3.4."""

@@ -32,8 +32,6 @@ from learners.arrays import Floats
 from learners.covers.accounting import paper_share
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = ["KINDS", "calibrate", "calibration_picture", "game_curve", "game_delta", "game_epsilon"]
-
 Kind = tuple[str, str]
 
 COVER, AVOID, NONE = "cover", "avoid", ""

@@ -26,8 +26,6 @@ from dpaudit.contract import InputError
 from learners.arrays import Floats
 from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between, log_softmax, log_sum
 
-__all__ = ["LaplaceNoise", "Round", "RoundedNoise"]
-
 
 @dataclass(frozen=True, eq=False)
 class Round:

@@ -26,8 +26,6 @@ from learners.parameters import (
     check_statement,
 )
 
-__all__ = ["SetCoverLearner"]
-
 LAW_ATOMS = 2**16
 """The most sequences that a law lists."""
 

@@ -20,8 +20,6 @@ from learners.finite.counting import BLOCK, ClassLearner, check_law_size, scores
 from learners.mechanisms import exponential
 from learners.parameters import check_positive, check_run, check_sample, check_statement
 
-__all__ = ["ExponentialLearner", "RivalCounts", "softmax_supremum"]
-
 
 class ExponentialLearner(ClassLearner):
     """Return concept h with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled correctly.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.parameters import check_integer, check_statement
 
-__all__ = ["MAX_LABELS", "Labelled", "lower_sample_size", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
-
 MAX_LABELS = 2**22
 """The most labels (concepts times points) that are searched."""
 

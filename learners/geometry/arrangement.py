@@ -25,8 +25,6 @@ from dpaudit.contract import InputError
 from learners.arrays import Integers
 from learners.parameters import check_integer
 
-__all__ = ["LEFT", "Arrangement", "half_width", "sweep"]
-
 LEFT = -1
 """Stands for the opening vertex of a cell that begins at the left side of the box."""
 

@@ -26,8 +26,6 @@ from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 from learners.words import linear
 
-__all__ = ["LEARNERS", "Halfspace", "HalfspaceExponential", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
-
 
 @dataclass(frozen=True)
 class Halfspace:

@@ -31,11 +31,6 @@ from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
 
-__all__ = [
-    "LEARNERS", "PICTURED_EXAMPLES", "HullPoint", "HullPointExponential", "HullPointJoint", "Point",
-    "Selected", "exponential_examples", "weighted_points",
-]  # fmt: skip
-
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
 MAX_PLANE_ATOMS = 2**25

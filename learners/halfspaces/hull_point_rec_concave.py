@@ -20,8 +20,6 @@ from learners.mechanisms.rec_concave import BASE, RecConcave
 from learners.mechanisms.steps import Steps
 from learners.parameters import check_positive, check_probability
 
-__all__ = ["LEARNERS", "HullPointRecConcave"]
-
 MAX_CANDIDATES = 2**15
 """Up to this many candidates on an axis laws are computed."""
 

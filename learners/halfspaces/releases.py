@@ -24,8 +24,6 @@ from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Poin
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
 
-__all__ = ["Agreement", "AnyHullPoint", "DeepExponential", "DeepRecConcave", "Release"]
-
 
 @lru_cache(maxsize=8)
 def _extended(side: int, dimension: int) -> ExtendedDomain:

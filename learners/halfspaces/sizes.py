@@ -19,18 +19,6 @@ from learners.halfspaces.lower_bound import common_point_examples, required_exam
 from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = [
-    "crossover",
-    "figure_1_share",
-    "hard_samples",
-    "log_star",
-    "measured_examples",
-    "printed_examples",
-    "recursive_examples",
-    "shallow_probability",
-    "size_panels",
-]
-
 
 def log_star(size: float) -> int:
     """Return how often the binary logarithm must be taken of a size >= 1 until it is at most 1."""

@@ -21,8 +21,6 @@ from learners.arrays import Bools, Floats, Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.parameters import check_integer
 
-__all__ = ["Subsamples", "consistent_law", "independent_counts"]
-
 MAX_LAW_EXAMPLES = 32
 MAX_LAW_SUBSAMPLES = 8
 MAX_LAW_COUNTS = 2**12

@@ -28,8 +28,6 @@ from learners.parameters import (
     check_statement,
 )
 
-__all__ = ["LEARNERS", "HalfspaceTukey"]
-
 Code = Point | int
 MAX_SUBSAMPLES = 10**6
 """Up to this many subsamples are drawn one by one."""

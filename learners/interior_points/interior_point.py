@@ -26,19 +26,6 @@ from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_choice, check_integer, check_positive, check_probability, check_run, check_sample
 from learners.points.concepts import Threshold, Thresholds
 
-__all__ = [
-    "LEARNERS",
-    "VARIANTS",
-    "ExponentialSolver",
-    "InteriorPoint",
-    "InteriorPointExponential",
-    "InteriorPointRecConcave",
-    "InteriorPointTreeLog",
-    "Solver",
-    "check_variant",
-    "make_solver",
-]
-
 VARIANTS = ("exponential", "rec-concave", "tree-log")
 
 

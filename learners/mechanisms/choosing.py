@@ -17,8 +17,6 @@ from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.parameters import check_integer
 
-__all__ = ["Choosing"]
-
 Solution = TypeVar("Solution", bound=Hashable)
 
 

@@ -12,8 +12,6 @@ from itertools import groupby
 from dpaudit.contract import InputError
 from learners.bisection import last
 
-__all__ = ["Cost", "advanced", "basic", "best", "largest_repeated_epsilon", "largest_share", "repeated_delta"]
-
 
 @dataclass(frozen=True)
 class Cost:

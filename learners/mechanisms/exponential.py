@@ -12,8 +12,6 @@ import numpy as np
 from learners.arrays import Bools, Floats, Integers
 from learners.mechanisms.log_laws import ULP
 
-__all__ = ["draw", "draw_cells", "limit_logs", "log_law", "uniform_below", "uniform_within"]
-
 START_DIGITS = 50
 """Decimal digits of the first refinement; doubled until every draw is decided."""
 

@@ -15,8 +15,6 @@ from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.mechanisms.steps import Number, Steps
 
-__all__ = ["StableSelect", "Standing", "standing_of_intervals", "standing_of_values"]
-
 
 @dataclass(frozen=True)
 class Standing:

@@ -21,19 +21,6 @@ from learners.arrays import Floats, Integers
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, placed
 
-__all__ = [
-    "Multiset",
-    "Number",
-    "Steps",
-    "extremes",
-    "interior_scores",
-    "merged",
-    "multiset",
-    "of_counter",
-    "ranks",
-    "widest_windows",
-]
-
 Multiset = tuple[list[int], list[int]]
 """Distinct values in ascending order, and their counts."""
 

@@ -21,8 +21,6 @@ from learners.mechanisms.stable_select import StableSelect, Standing, standing_o
 from learners.mechanisms.steps import Multiset, Steps, interior_scores, of_counter, ranks
 from learners.parameters import check_integer
 
-__all__ = ["BASE", "TreeLog", "leaving_depths"]
-
 BASE = 16
 """Up to this many points the exponential mechanism is used directly."""
 

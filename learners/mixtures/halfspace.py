@@ -44,8 +44,6 @@ from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 
-__all__ = ["LEARNERS", "MixtureGrid", "MixtureHalfspace"]
-
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17

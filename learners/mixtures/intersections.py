@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from learners.arrays import Bools, Integers
 from learners.words import linear
 
-__all__ = ["MAX_LISTED", "Intersections", "Listed", "Outside", "Ranking", "Tallied", "members_of"]
-
 Row = tuple[int, ...]
 
 BLOCK_CELLS = 2**22

@@ -42,8 +42,6 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 
-__all__ = ["expected_products", "facets_failure", "log_odds"]
-
 UNSEEN = 1e-6
 """Sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""
 

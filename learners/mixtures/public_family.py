@@ -18,8 +18,6 @@ from learners.arrays import Bools
 from learners.arrays import Exact as Integers
 from learners.halfspaces.depth.tukey_depth import primitive
 
-__all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "log_collections", "public_family"]
-
 Row = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**31

@@ -16,8 +16,6 @@ from learners.mixtures.public_family import collections_of, public_family
 from learners.papers.evidence import errors_data, judged_loss, learner_data, losses_of, sample_data
 from learners.papers.verdicts import judged, statements_in, states
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "BMN-Alg1-literal",

@@ -17,8 +17,6 @@ from learners.papers.evidence import errors_data
 from learners.papers.sizes import errors_of_law, judged_sizes
 from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
 
-__all__ = ["STATEMENTS"]
-
 ALPHA, BETA = 0.2, 0.1
 
 

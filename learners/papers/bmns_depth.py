@@ -24,8 +24,6 @@ from learners.papers.evidence import learner_data, pair_data, sample_data
 from learners.papers.sizes import compositions
 from learners.papers.verdicts import judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "BMNS-Clm2.19",

@@ -21,8 +21,6 @@ from learners.papers.evidence import judged_loss, learner_data, losses_of
 from learners.papers.mechanisms import composed_delta, greatest_share
 from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS"]
-
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 MOST_BITS, WORD = 2**15, 64
 """Up to 2^MOST_BITS candidates an axis are tried; a coordinate of a domain that is in use fits a word."""

@@ -16,8 +16,6 @@ from learners.papers.evidence import against, judged_loss, losses_of, pair_data
 from learners.papers.sizes import audit_cases
 from learners.papers.verdicts import judged, statements_in, states
 
-__all__ = ["STATEMENTS"]
-
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 RELEASE_DELTA = 0.01
 LISTS = {

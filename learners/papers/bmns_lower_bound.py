@@ -26,8 +26,6 @@ from learners.halfspaces.lower_bound import (
 from learners.mechanisms.exponential import log_law
 from learners.papers.verdicts import exceeds, judged, statements_in, states
 
-__all__ = ["STATEMENTS"]
-
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 BUDGET = 1.0
 """The share of the claimed epsilon that `common_point` spends: all of it."""

@@ -21,8 +21,6 @@ from learners.mechanisms.tree_log import TreeLog
 from learners.papers.evidence import against, pair_data
 from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS", "crossover", "exponential_needs", "rec_concave_needs", "tree_log_fallback_needs"]
-
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:
     """Return the least k for which RecConcave needs a smaller promise on 2^k indices than the exponential mechanism."""

@@ -9,10 +9,6 @@ from typing import Any
 from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Support, SupremumAudit, Tools
 from learners.papers.verdicts import exceeds, judged, tightness
 
-__all__ = [
-    "against", "case_data", "errors_data", "judged_loss", "learner_data", "losses_of", "pair_data", "sample_data",
-]  # fmt: skip
-
 
 def against(pair: Neighbours) -> str:
     """Return both sides of a pair in words."""

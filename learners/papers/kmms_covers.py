@@ -14,8 +14,6 @@ from learners.domains import Cube
 from learners.papers.evidence import judged_loss, learner_data, losses_of, pair_data
 from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "KMMS-Thm3.5",

@@ -23,8 +23,6 @@ from learners.regions.families import halfplane_family
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.snapping import full_grid
 
-__all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
-
 
 def _vc(labels: NDArray[Any]) -> int:
     """Return the VC dimension of a class given by its labels on a list of points."""

@@ -18,8 +18,6 @@ from learners.papers.verdicts import judged, statements_in, states, tightness
 from learners.regions.families import triangle_family
 from learners.regions.region_cover import ConvexPolygon, PolygonUnion
 
-__all__ = ["STATEMENTS", "random_polygon"]
-
 Corner = tuple[int, int]
 
 SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}

@@ -16,8 +16,6 @@ from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
 from learners.papers.verdicts import judged, statements_in, states
 
-__all__ = ["STATEMENTS", "exponents"]
-
 SLACK = 0.25
 """A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""
 

@@ -20,8 +20,6 @@ from learners.papers.evidence import errors_data, pair_data
 from learners.papers.sizes import answer, judged_sizes
 from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS", "most_errors"]
-
 EPSILON, DELTA = 1.0, 1e-6
 COPIES = 4000
 TINY: dict[str, Any] = {"dimension": 2, "k": 1, "epsilon": EPSILON, "delta": DELTA, "alpha": 0.49, "beta": 0.2}

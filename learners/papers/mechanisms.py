@@ -14,8 +14,6 @@ from learners.mechanisms.exponential import log_law
 from learners.mechanisms.log_laws import log_above, log_below
 from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS", "advanced_epsilon", "composed_delta", "greatest_share", "optimal_epsilon"]
-
 NOISE = 1.0
 """The scale of Laplace noise, in units of sensitivity/epsilon."""
 RATE = 0.5

@@ -21,8 +21,6 @@ from learners.points.concepts import Intervals
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "NIS-Point",

@@ -19,8 +19,6 @@ from learners.parities.concepts import Parities
 from learners.parities.private import ParityPrivate
 from learners.parities.restart import ParityRestart
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "NIS-ParityLearner",

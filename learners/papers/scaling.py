@@ -12,8 +12,6 @@ from typing import Any
 from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
 from learners.papers.verdicts import judged, states
 
-__all__ = ["RUNS", "STATEMENTS"]
-
 SMALL: dict[str, dict[str, Any]] = {
     "point-exponential": {"domain_size": 64},
     "threshold-exponential": {"domain_size": 64},

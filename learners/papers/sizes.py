@@ -17,20 +17,6 @@ from learners.arrays import Floats, Integers, Labels
 from learners.papers.evidence import case_data
 from learners.papers.verdicts import judged, tightness
 
-__all__ = [
-    "HalvedSizes",
-    "answer",
-    "audit_cases",
-    "audit_halved",
-    "compositions",
-    "errors_of_law",
-    "failure_probability",
-    "joint_verdict",
-    "judged_sizes",
-    "two_point",
-    "worst_empirical_failure",
-]
-
 Case = tuple[str, Any, int, Distribution | str]
 """Name, learner, concept, distribution."""
 

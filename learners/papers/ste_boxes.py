@@ -13,8 +13,6 @@ from learners.papers.evidence import against, case_data, errors_data, pair_data
 from learners.papers.sizes import errors_of_law, failure_probability, two_point
 from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "STE-Box2-signs",

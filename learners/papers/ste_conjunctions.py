@@ -21,8 +21,6 @@ from learners.papers.sizes import answer, errors_of_law, judged_sizes, worst_emp
 from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 from learners.parameters import BUDGETS
 
-__all__ = ["STATEMENTS"]
-
 
 @states(
     "STE-NonPriv",

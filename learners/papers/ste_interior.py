@@ -20,8 +20,6 @@ from learners.papers.sizes import compositions, worst_empirical_failure
 from learners.papers.verdicts import exceeds, judged, statements_in, states
 from learners.samples import Sample
 
-__all__ = ["STATEMENTS"]
-
 
 def _outside(learner: Any, sample: Sample) -> float:
     """Return the exact probability that the point is not interior."""

@@ -18,8 +18,6 @@ import numpy as np
 from dpaudit.contract import Evidence, Statement, Tools
 from learners import citations
 
-__all__ = ["TOLERANCE", "exceeds", "greatest", "judged", "statements_in", "states", "tightness"]
-
 LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""
 

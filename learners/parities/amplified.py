@@ -11,11 +11,10 @@ import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
 from learners.bisection import last
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import BUDGETS, check_choice, check_law_limit, check_probability, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.law import ULP, log_law
-
-__all__ = ["LEARNERS", "ParityAmplified", "amplified_cost", "amplified_rate"]
+from learners.parities.law import log_law
 
 
 def amplified_cost(keep: float, repetitions: int) -> float:

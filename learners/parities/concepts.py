@@ -26,8 +26,6 @@ from learners.parameters import (
 )
 from learners.parities.gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 
-__all__ = ["LAW_DIMENSION", "LEARNERS", "MAX_EPSILON", "Parities", "Parity", "ParityElimination", "SubsamplingLearner"]
-
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""
 MAX_EPSILON = 3.830016096309

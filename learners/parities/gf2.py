@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, Sample
 from learners.arrays import Bools, Floats, Integers, Words
 
-__all__ = ["MAX_DIMENSION", "RUNS", "Subsampler", "Systems", "echelon", "equations_of", "log_skipped", "pack", "parity"]
-
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""
 

@@ -18,8 +18,6 @@ from learners.arrays import Bools, Floats
 from learners.mechanisms.log_laws import ULP
 from learners.parities.gf2 import log_skipped, pack, parity
 
-__all__ = ["ULP", "log_answers", "log_law", "rational_law"]
-
 
 def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform: bool = True) -> tuple[Floats, float]:
     """Return the log-probabilities of `FAIL` and of r = 0 .. 2^d - 1, and a bound on their error.

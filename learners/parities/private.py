@@ -12,8 +12,6 @@ from learners.parameters import check_law_limit, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
 from learners.parities.law import log_law, rational_law
 
-__all__ = ["LEARNERS", "ParityPrivate"]
-
 
 @dataclass(frozen=True)
 class ParityPrivate(SubsamplingLearner):

@@ -28,8 +28,6 @@ from learners.arrays import Integers
 from learners.geometry.arrangement import Arrangement
 from learners.geometry.polygons import Bits, Box, UniformPoint, polygon
 
-__all__ = ["Bounds", "Selector", "choose", "decided", "exponential_bounds"]
-
 Output = TypeVar("Output")
 Bounds = tuple[list[int], list[int]]
 

@@ -28,8 +28,6 @@ from learners.regions.region_selection import ListedSelection, TriangleSelect
 from learners.regions.snapping import Region, full_grid
 from learners.samples import distinct_points
 
-__all__ = ["LEARNERS"]
-
 SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)
 # By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.

@@ -20,20 +20,6 @@ from learners.arrays import Floats, Labels
 from learners.domains import Grid
 from learners.regions.snapping import full_grid
 
-__all__ = [
-    "Family",
-    "OnRegions",
-    "Region",
-    "Regions",
-    "family_of",
-    "halfplane_family",
-    "joined",
-    "labels_of",
-    "listed_entries",
-    "masks_of",
-    "triangle_family",
-]
-
 TRIANGLE_SIDE = 4
 """The largest side whose labellings by triangles are listed."""
 

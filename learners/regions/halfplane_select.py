@@ -29,8 +29,6 @@ from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regio
 from learners.regions.targets import plane_targets
 from learners.samples import distinct_points
 
-__all__ = ["LEARNERS", "HalfplaneSelect"]
-
 
 @dataclass(frozen=True)
 class HalfplaneSelect(RegionSelection):

@@ -17,8 +17,6 @@ from learners.geometry.pictures import panel, regions
 from learners.geometry.polygons import polygon
 from learners.regions.concepts import Halfplane, Intersection
 
-__all__ = ["dual_panels", "plane_picture", "regular_polygon", "uniform_sample"]
-
 MOST_POINTS = 128
 """The most distinct points of a pictured sample."""
 DENOMINATOR = 64

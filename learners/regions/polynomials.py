@@ -20,18 +20,6 @@ from learners.regions.region_selection import ListedSelection
 from learners.regions.targets import plane_targets
 from learners.words import linear
 
-__all__ = [
-    "LEARNERS",
-    "MAX_VECTORS",
-    "Polynomial",
-    "PolynomialSelect",
-    "Polynomials",
-    "monomials",
-    "polynomial_family",
-    "powers",
-    "sign_patterns",
-]
-
 MAX_DEGREE = 3
 MAX_POLYNOMIALS = 2**17
 """The most labellings that the count of cells may allow: side 6 at degree 1, 4 at degree 2, 3 at degree 3."""

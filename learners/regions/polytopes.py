@@ -27,19 +27,6 @@ from learners.regions.families import Family, Region, Regions, family_of, joined
 from learners.regions.region_cover import RegionCover
 from learners.regions.region_selection import ListedSelection
 
-__all__ = [
-    "LEARNERS",
-    "MAX_POINTS",
-    "ConvexPolytope",
-    "Polytopes",
-    "SimplexSelect",
-    "SimplexUnion",
-    "SimplexUnions",
-    "TupleCounts",
-    "halfspace_family",
-    "simplex_family",
-]
-
 DIMENSION = 3
 HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
 """The largest sides: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube."""

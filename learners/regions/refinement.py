@@ -29,8 +29,6 @@ import numpy as np
 from learners.arrays import Bools, Floats, Integers
 from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
-__all__ = ["Pieces", "Products", "Score"]
-
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 

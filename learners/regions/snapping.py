@@ -22,18 +22,6 @@ from learners.arrays import Bools
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Box, area, polygon, vertex_mean
 
-__all__ = [
-    "LISTED_SIDE",
-    "FullGrid",
-    "Region",
-    "Resolver",
-    "check_regions",
-    "count_below",
-    "dyadic_square",
-    "full_grid",
-    "region_of",
-]
-
 LISTED_SIDE = 6
 """The largest side whose full-grid cells are listed as outputs and atoms."""
 

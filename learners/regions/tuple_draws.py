@@ -29,8 +29,6 @@ from learners.regions.cell_draws import Bounds, choose, decided, exponential_bou
 from learners.regions.refinement import Pieces, Products, Score
 from learners.regions.snapping import Region, Resolver
 
-__all__ = ["TupleSampler"]
-
 MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
 """Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""

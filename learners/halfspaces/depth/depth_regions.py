@@ -28,8 +28,6 @@ from learners.arrays import Exact
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
-__all__ = ["DepthRegions", "StepFunction", "contours", "depth_panel", "region_of_depth", "spanned_normals"]
-
 Interval = tuple[Fraction, Fraction]
 
 _EXACT_QUOTIENT = 2**25

@@ -26,8 +26,6 @@ from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, plane
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
-__all__ = ["ExtendedDomain"]
-
 _MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
 """The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 there are 2e7 triples."""

@@ -18,8 +18,6 @@ import numpy as np
 from learners.arrays import Integers
 from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction
 
-__all__ = ["PlaneSlices", "crossings", "plane_slices", "step_values"]
-
 Coordinates = tuple[Fraction, ...]
 
 _LIMIT = 2**62

@@ -21,8 +21,6 @@ from dpaudit.contract import InputError
 from learners.arrays import Bools, Exact
 from learners.parameters import check_integer
 
-__all__ = ["MAX_DIMENSION", "centerpoint_bound", "cross", "primitive", "tukey_depth", "tukey_depths"]
-
 
 def cross(a: Exact, b: Exact) -> Exact:
     """Return the cross products (m, 3) of vectors of space."""
