@@ -131,6 +131,7 @@ def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fract
     return tree, tree.points_needed
 
 
+@dataclass(frozen=True)
 class InteriorPoint(ClassLearner):
     """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
@@ -138,10 +139,15 @@ class InteriorPoint(ClassLearner):
     """
 
     domain_size: int
+    epsilon: float
 
     settings: ClassVar[tuple[str, ...]] = ("solution",)
     claim_id: ClassVar[str]
     source: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64)
+        check_positive("epsilon", self.epsilon)
 
     @property
     def concepts(self) -> Thresholds:
@@ -219,17 +225,10 @@ class InteriorPointExponential(InteriorPoint):
         The privacy claim, > 0.
     """
 
-    domain_size: int
-    epsilon: float
-
     id: ClassVar[str] = "interior-point-exponential"
     instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
     claim_id: ClassVar[str] = "STE-IPP"
     source: ClassVar[str] = f"{STE}, the interior point problem"
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
 
     def _solver(self, n: int) -> ExponentialSolver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
@@ -279,8 +278,6 @@ class InteriorPointRecConcave(InteriorPoint):
         With `points_needed` examples the point has q > (1 - alpha) n/2; in (0, 1/2], a number with few decimals.
     """
 
-    domain_size: int
-    epsilon: float
     delta: float
     alpha: float = 0.5
 
@@ -290,8 +287,7 @@ class InteriorPointRecConcave(InteriorPoint):
     source: ClassVar[str] = f"{BMNS}, Proposition 2.11"
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("delta", self.delta)
         check_probability("alpha", self.alpha)
         if self.alpha > 0.5:
@@ -328,8 +324,6 @@ class InteriorPointTreeLog(InteriorPoint):
         With `points_needed` examples the point is interior with probability 1 - beta; in (0, 1).
     """
 
-    domain_size: int
-    epsilon: float
     delta: float
     beta: float
 
@@ -342,8 +336,7 @@ class InteriorPointTreeLog(InteriorPoint):
     source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("delta", self.delta)
         check_probability("beta", self.beta)
 

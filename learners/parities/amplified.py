@@ -70,8 +70,6 @@ class ParityAmplified(SubsamplingLearner):
         Whether a run keeps examples with probability epsilon/(4 K), or `amplified_rate`; any epsilon > 0 then.
     """
 
-    dimension: int
-    epsilon: float
     beta: float
     budget: str = later("paper")
 

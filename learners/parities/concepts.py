@@ -100,6 +100,7 @@ class Parities(Numbered):
         return generators
 
 
+@dataclass(frozen=True)
 class SubsamplingLearner(ClassLearner):
     """A learner that keeps each example with probability p and answers a uniform solution of the system of the kept."""
 

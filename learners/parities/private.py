@@ -34,9 +34,6 @@ class ParityPrivate(SubsamplingLearner):
         The privacy claim, in (0, 3.83].
     """
 
-    dimension: int
-    epsilon: float
-
     id: ClassVar[str] = "parity-private"
     instance: ClassVar[Instance] = Instance({"dimension": 3, "epsilon": 1.0}, n=3, beta=0.6)
 

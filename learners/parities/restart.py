@@ -53,8 +53,6 @@ class ParityRestart(SubsamplingLearner):
         with probability 1 - u.
     """
 
-    dimension: int
-    epsilon: float
     beta: float
 
     id: ClassVar[str] = "parity-restart"
