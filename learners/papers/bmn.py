@@ -151,7 +151,9 @@ def _family_size(tools: Tools) -> Evidence:
         points = np.array([[x, x * x] for x in range(n)])[:, :d]
         for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
             size, listed = public_family(public).collections(public.shape[1]), _listed_size(public)
-            most = _most_collections(len(public), public.shape[1])
+            # 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i).
+            planes = sum(math.comb(len(public), i) for i in range(public.shape[1] + 1))
+            most = collections_of(2 * planes, public.shape[1])
             if size > most or size != listed:
                 witness, last = f"{public.tolist()}: {size} hypotheses, {listed} listed, {most} allowed", public
             if name:
@@ -178,11 +180,6 @@ def _listed_size(points: Any) -> int:
         scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
         lines.add(tuple(v // scale for v in row))
     return collections_of(2 * len(lines), 2)
-
-
-def _most_collections(n: int, d: int) -> int:
-    """Return 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i)."""
-    return collections_of(2 * sum(math.comb(n, i) for i in range(d + 1)), d)
 
 
 @states(

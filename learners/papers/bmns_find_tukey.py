@@ -131,7 +131,8 @@ def _deep_point(tools: Tools) -> Evidence:
         shown.append(
             f"{name}: {printed:.1e} printed, {explicit} explicit, {measured} measured (1/{explicit / measured:.0f})"
         )
-        if _shallow(learner, explicit):
+        hard = hard_samples(learner, 12 * -(-explicit // 12))
+        if any(shallow_probability(learner, sample) > BETA for sample in hard):
             witness = f"{name}: the explicit {explicit} examples fail with a probability above {BETA}"
         # The printed n is FindTukey's. What was measured is a multiple of 12, and 12 fewer are too few.
         if recursive and measured - 12 >= printed:
@@ -141,11 +142,6 @@ def _deep_point(tools: Tools) -> Evidence:
             data = {"learner": learner_data(learner), "n": measured, "beta": BETA, "printed": printed}
     text = "least n for depth n/(2 (d + 1)): " + "; ".join(shown)
     return judged(tightness(share, 1), text, numbers, witness, data)
-
-
-def _shallow(learner: HullPoint, n: int) -> bool:
-    """Return whether a hard sample of n examples, up to a multiple of 12, fails with a probability above beta."""
-    return any(shallow_probability(learner, sample) > BETA for sample in hard_samples(learner, 12 * -(-n // 12)))
 
 
 @states(

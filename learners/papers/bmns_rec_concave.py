@@ -72,7 +72,9 @@ def _crossover(tools: Tools) -> Evidence:
         share = max(share, concave / printed)
         numbers |= {f"printed, 2^{k}": printed, f"RecConcave, 2^{k}": concave, f"exponential, 2^{k}": plain}
     learner = InteriorPointRecConcave(40, 2.0, 0.01)
-    law = tools.audit_law(learner, samples=[_uneven(learner)])
+    # The worst pair known: 48 examples at three points, one of which moves to the middle.
+    one, other = (learner.domain.sample([10, 19, 30], [0] * 3, counts) for counts in ([2, 16, 30], [1, 17, 30]))
+    law = tools.audit_law(learner, samples=[Pair(one, other, "10 replaced by 19")])
     leaks = law.verdict == "violation"
     numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta_at_claim}
     promise = math.ceil(numbers["printed, 2^6"])
@@ -98,13 +100,6 @@ def _crossover(tools: Tools) -> Evidence:
         failed=leaks or failure > 0.1,
         grade="numeric",
     )
-
-
-def _uneven(learner: InteriorPointRecConcave) -> Pair:
-    """Return the worst pair known on 40 points, 48 examples at three of them, one of which moves to the middle."""
-    left, right = ([2, 16, 30], [1, 17, 30])
-    sample = learner.domain.sample
-    return Pair(sample([10, 19, 30], [0] * 3, left), sample([10, 19, 30], [0] * 3, right), "10 replaced by 19")
 
 
 EPSILON, DELTA, BETA = Fraction(1), 1e-6, 0.1
@@ -245,11 +240,8 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Tools) -> Evidence:
-    select = StableSelect(Fraction(1), NAMED)
-    ratio, named = _measured(select)
-    return _as_claimed(
-        select, ratio, named, f"ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
-    )
+    words = "ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
+    return _as_claimed(StableSelect(Fraction(1), NAMED), words)
 
 
 @states(
@@ -263,22 +255,17 @@ def _safe(tools: Tools) -> Evidence:
     best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
 )
 def _loose(tools: Tools) -> Evidence:
-    select = _Loose(Fraction(1), NAMED)
-    ratio, named = _measured(select)
-    return _as_claimed(select, ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
+    return _as_claimed(_Loose(Fraction(1), NAMED), "really ({ratio:.4f}, {named:.3g})-private")
 
 
-def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> Evidence:
+def _as_claimed(select: StableSelect, words: str) -> Evidence:
     """Return the evidence on a calibration that promises (1, 1e-6)-privacy."""
-    delta = float(NAMED)
-    return judged(
-        tightness(max(ratio, named / delta), 1.0),
-        f"epsilon 1, delta 1e-6: {text}",
-        {"epsilon": ratio, "delta": named},
-        f"epsilon 1, delta 1e-6: {text}",
-        {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named},
-        failed=exceeds(ratio, 1.0) or exceeds(named, delta),
-    )
+    (ratio, named), delta = _measured(select), float(NAMED)
+    text = "epsilon 1, delta 1e-6: " + words.format(ratio=ratio, named=named)
+    data = {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named}
+    failed = exceeds(ratio, 1.0) or exceeds(named, delta)
+    verdict = tightness(max(ratio, named / delta), 1.0)
+    return judged(verdict, text, {"epsilon": ratio, "delta": named}, text, data, failed=failed)
 
 
 @states(

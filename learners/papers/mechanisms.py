@@ -12,7 +12,7 @@ from dpaudit.contract import Evidence, Tools
 from learners.bisection import last
 from learners.mechanisms.exponential import log_law
 from learners.mechanisms.log_laws import log_above, log_below
-from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 NOISE = 1.0
 """The scale of Laplace noise, in units of sensitivity/epsilon."""
@@ -30,19 +30,18 @@ RATE = 0.5
     best="ε, attained",
 )
 def _laplace(tools: Tools) -> Evidence:
-    share, worst = 0.0, (0.0, 0.0, 0.0)
+    cases = []
     for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
         scale = NOISE * sensitivity / epsilon
         # Half-lines decide: the ratio of the densities is monotone. Beyond both values their ratio is constant.
         cuts = np.linspace(-5 * sensitivity, 5 * sensitivity, 201)
         for tail in (log_above, log_below):
             loss = float(np.abs(tail(cuts / scale) - tail((cuts - sensitivity) / scale)).max())
-            if loss / epsilon > share:
-                share, worst = loss / epsilon, (sensitivity, epsilon, scale)
-    sensitivity, epsilon, scale = worst
+            words = f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}"
+            data = {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale}
+            cases.append((loss / epsilon, words, {**data, "loss": loss / epsilon * epsilon}))
+    share, witness, data = greatest(cases)
     text = f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon"
-    witness = f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}"
-    data = {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon}
     return judged(tightness(share, 1), text, {"share of epsilon": share}, witness, data, failed=exceeds(share, 1))
 
 

@@ -39,7 +39,10 @@ def failure_probability(learner: Any, concept: Hypothesis, distribution: Distrib
 
     total = []
     for counts in compositions(n, len(distribution.points)):
-        weight = _multinomial(counts, distribution.probabilities)
+        # The multinomial probability n! / prod c_i! prod p_i^c_i.
+        ways = math.lgamma(n + 1) - sum(math.lgamma(c + 1) for c in counts)
+        chances = zip(counts, distribution.probabilities, strict=True)
+        weight = math.exp(ways + sum(c * math.log(p) for c, p in chances if c))
         seen = np.array(counts) > 0
         sample = learner.domain.sample(distribution.points[seen], truth[seen], np.array(counts)[seen])
         law = learner.law(sample)
@@ -91,12 +94,6 @@ def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
     for bars in itertools.combinations(range(n + parts - 1), parts - 1):
         ends = (-1, *bars, n + parts - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(ends))
-
-
-def _multinomial(counts: tuple[int, ...], probabilities: Any) -> float:
-    """Return n! / prod c_i! prod p_i^c_i."""
-    ways = math.lgamma(sum(counts) + 1) - sum(math.lgamma(c + 1) for c in counts)
-    return math.exp(ways + sum(c * math.log(p) for c, p in zip(counts, probabilities, strict=True) if c))
 
 
 class HalvedSizes:
