@@ -146,12 +146,8 @@ class Grid(_Box):
 def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:
     """Return the permutation (x, y) -> (g(x), y + f(x) mod 2).
 
-    Parameters
-    ----------
-    images : array of int64, shape (size of the domain,)
-        `images[i]` is the row of g(x) for the point x in row i; a permutation.
-    flips : array of int64, shape (size of the domain,), or int
-        f(x) in {0, 1}: whether the label of x is flipped.
+    `images` (size of the domain,) has in entry i the row of g(x) for the point x in row i, a permutation; `flips`,
+    alike or one number, f(x) in {0, 1}: whether the label of x is flipped.
     """
     labels = np.arange(2)[None, :] ^ np.broadcast_to(np.asarray(flips, dtype=np.int64), images.shape)[:, None]
     return np.asarray(2 * images[:, None] + labels, dtype=np.int64).ravel()

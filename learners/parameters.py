@@ -65,10 +65,7 @@ def check_setting(setting: str, settings: Sequence[str]) -> None:
 def check_own_beta(beta: float, own: float, failing: str, *, strict: bool = True) -> None:
     """Raise `InputError` unless beta is above the learner's own, or at least that if not `strict`.
 
-    Parameters
-    ----------
-    failing : str
-        What happens with probability `own` at any n, in words.
+    `failing` says in words what happens with probability `own` at any n.
     """
     if beta < own or (strict and beta == own):
         least = "above" if strict else "at least"

@@ -80,15 +80,6 @@ def choice_cost(rounds: int, k: int, share: float) -> float:
     *Reached.* S has t copies of (x, 0) and one (x, 1), S' has t + 1 copies of (x, 0). On the outcome of J sets that do
     not cover x, each round has D(l) = 1/k, for R is smaller by one in S, and D = -1 on the sets that cover x, to which
     the law of S tends as t grows; so each round's loss tends to a/k + a. []
-
-    Parameters
-    ----------
-    rounds : int
-        J.
-    k : int
-        The k of the score, >= 1.
-    share : float
-        The parameter e of a round.
     """
     return share / 2 * max(rounds * (1 + 1 / k), rounds + 1)
 

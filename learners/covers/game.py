@@ -222,12 +222,7 @@ POINTS = 60
 def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Picture:
     """Return ln-scaled curves delta(epsilon) of the game at the paper's eps_hat and at the calibrated one.
 
-    Parameters
-    ----------
-    k, rounds : int
-        Of the Set Cover Learner.
-    epsilon, delta : float
-        The claim that both are to meet, under replacement.
+    The claim (epsilon, delta) is the one that both are to meet, under replacement.
     """
     printed, found = paper_share(epsilon, delta), calibrate(k, rounds, epsilon, delta)
     low = math.log10(delta) - 3

@@ -112,16 +112,9 @@ MAX_DICHOTOMIES = 2**21
 def halfspace_dichotomies(points: Any) -> dict[Row, Row]:
     """Return every labelling of the points by a halfspace, with a halfspace (w_1, .., w_d, t) that makes it.
 
-    Parameters
-    ----------
-    points : array of integers, shape (m, d)
-        Distinct points, m >= 1 and d >= 1, in any position.
-
-    Returns
-    -------
-    dict from labels (m,) to (w_1, .., w_d, t)
-        Label 1 where <w, x> >= t; no point lies on the boundary. Sorted by labels; the representation of each is the
-        shortest that was found (greatest absolute entry, then lexicographic order).
+    The points (m, d) are distinct, in any position, m >= 1 and d >= 1. Labels (m,) map to (w_1, .., w_d, t): label 1
+    where <w, x> >= t, and no point lies on the boundary. They are sorted by labels; the representation of each is the
+    shortest that was found (greatest absolute entry, then lexicographic order).
     """
     xs = np.asarray(points)
     if xs.ndim != 2 or not len(xs):
@@ -185,10 +178,7 @@ def _keep(found: dict[Row, Row], labels: Row, functional: Row) -> None:
 def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
     """Return labels (size, m) of the grid's points and functionals (size, d + 1), one row a dichotomy.
 
-    Raises
-    ------
-    InputError
-        If the dimension is above 3 or Claim 4.1's bound 2 |X|^(d + 1) exceeds `MAX_DICHOTOMIES`.
+    `InputError` if the dimension is above 3 or Claim 4.1's bound 2 |X|^(d + 1) exceeds `MAX_DICHOTOMIES`.
     """
     check_integer("dimension", dimension, 1, MAX_DIMENSION)
     check_integer("side", side, 1)

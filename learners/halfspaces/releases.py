@@ -125,12 +125,7 @@ class Agreement:
     with probability 1 - beta one with q >= m/(d + 2) - (2/epsilon) ln(|H|/beta) is returned. Replacing one h_i moves
     every number by at most 1, and so q: epsilon-differentially private.
 
-    Parameters
-    ----------
-    side, dimension : int
-        The grid.
-    epsilon : float
-        What the release spends.
+    Over the grid {0 .. side}^dimension; `epsilon` is what the release spends.
     """
 
     side: int

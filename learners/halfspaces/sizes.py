@@ -129,11 +129,8 @@ Recursive = Callable[[int, int, float, float, float], HullPoint]
 def size_panels(exponential: Pure, rec_concave: Recursive) -> tuple[Panel, Panel]:
     """Return n against the domain's size: on a line, measured sizes included, and for d = 10 with the lower bound.
 
-    Parameters
-    ----------
-    exponential, rec_concave : callable
-        The learners whose sizes are measured, made of (side, dimension, epsilon) and (side, dimension, epsilon, delta,
-        beta).
+    Both are learners whose sizes are measured, made of (side, dimension, epsilon) and (side, dimension, epsilon, delta,
+    beta).
     """
     setting = f"epsilon = {EPSILON:g}, delta = {DELTA:g}, beta = {BETA:g}"
     line = Panel(

@@ -142,14 +142,8 @@ class HalfspaceTukey:
 
         Subsamples are of equal size, as in the paper; n and m may be as large as the theorems ask (below 2^62).
 
-        Parameters
-        ----------
-        target : int
-            The number of the labelling concept.
-        probabilities : array of float, shape (|X|,)
-            The distribution on the grid's points, of which there must be at most 16.
-        n : int
-            Examples of each sample, at least m.
+        `target` is the number of the labelling concept, `probabilities` (|X|,) the distribution on the points of the
+        grid, at most 16; n is at least m.
         """
         check_integer("size", size, 1)
         found = independent_counts(self.concepts, target, probabilities, n, self.subsamples, rng, size)

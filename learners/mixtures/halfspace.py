@@ -57,12 +57,7 @@ Code = tuple[Any, ...]
 class MixtureGrid(Grid):
     """A grid whose samples carry public flags: those given, else the label-determined ones.
 
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension.
-    public_label : {0, 1}
-        Without flags, examples with this label are public, all others private.
+    Without flags, examples with the label `public_label` are public, all others private.
     """
 
     public_label: int = 0

@@ -70,21 +70,8 @@ def facets_failure(dimension: int, rate: float, alpha: float, n: int) -> tuple[f
     It is the bound at n examples or, where these are too few to see all public points, at the least number that is
     enough: it does not increase with n.
 
-    Parameters
-    ----------
-    dimension : int
-        d, from 2 to 1000.
-    rate : float
-        The inverse temperature, per error.
-    alpha : float
-        The accuracy.
-    n : int
-        The number of examples.
-
-    Raises
-    ------
-    InputError
-        If the public points cannot have more than alpha of the mass each.
+    d is from 2 to 1000, `rate` the inverse temperature, per error. `InputError` if the public points cannot have more
+    than alpha of the mass each.
     """
     from scipy.special import expit
 

@@ -97,7 +97,7 @@ def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 class HalvedSizes:
-    """What the findings of the audits, by their n, say of a theorem's n.
+    """The findings of the audits by their n, and their word on a theorem's n.
 
     Attributes
     ----------

@@ -57,16 +57,9 @@ def judged(
 ) -> Evidence:
     """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`.
 
-    Parameters
-    ----------
-    otherwise : str
-        The verdict if the statement is not refuted.
-    summary, numbers, grade
-        As in `Evidence`.
-    witness, data : str, mapping
-        The instance that decides, in words and as data; the data are returned whatever the verdict.
-    failed : bool, optional
-        Whether the statement is refuted; by default whether there is a witness.
+    `otherwise` is the verdict if the statement is not refuted; `summary`, `numbers` and `grade` are as in `Evidence`.
+    `witness` and `data` are the instance that decides, in words and as data, which are returned whatever the verdict.
+    `failed` says whether the statement is refuted; by default whether there is a witness.
     """
     verdict, shown = ("refuted", witness) if failed or (failed is None and witness) else (otherwise, "")
     return Evidence(verdict, summary, numbers, grade, shown, _plain(data))

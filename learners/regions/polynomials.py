@@ -172,11 +172,8 @@ def sign_patterns(vectors: Any) -> tuple[Integers, Ints]:
 
     Patterns are in lexicographic order; functionals are coprime integers and 0 on no vector.
 
-    Parameters
-    ----------
-    vectors : array of integers, shape (m, D)
-        1 to 62 vectors, none of which is 0, in at most 15 dimensions. 25 vectors in 6 dimensions take a few seconds:
-        the work grows as the number of subsets of at most D vectors.
+    There are 1 to 62 `vectors` (m, D) of integers, none of which is 0, in at most 15 dimensions. 25 vectors in 6
+    dimensions take a few seconds: the work grows as the number of subsets of at most D vectors.
     """
     given = np.asarray(vectors)
     keys, functionals = _half(given)

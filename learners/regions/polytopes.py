@@ -109,14 +109,8 @@ class TupleCounts:
     have an intersection that contains T; inclusion and exclusion over the supersets of S leaves those whose
     intersection is S. Both are sums over subcubes, point by point: m 2^m additions of integers.
 
-    Parameters
-    ----------
-    masks : array of int64, shape (N,)
-        For each region the points that it contains, as bits.
-    points : int
-        m, at most `MAX_POINTS`.
-    components : int
-        t; N^t and N^(t - 1) 2^m must be below 2^62.
+    `masks` (N,) are for each region the points that it contains, as bits; `points` is m, at most `MAX_POINTS`,
+    `components` t; N^t and N^(t - 1) 2^m must be below 2^62.
     """
 
     def __init__(self, masks: Integers, points: int, components: int) -> None:

@@ -41,12 +41,8 @@ class ExtendedDomain:
     The coordinates on axis i may depend on those released before (X~_i(prefix)); the paper takes the union over all
     prefixes, which `union` returns.
 
-    Parameters
-    ----------
-    domain : tuple of tuples of int
-        X: distinct points with d = 1, 2 or 3 coordinates that span the space. `grid` makes one of a grid.
-    literal : bool
-        Take d - i subspaces, as printed (dimension 1 and 2 only).
+    `domain` is X: distinct points with d = 1, 2 or 3 coordinates that span the space; `grid` makes one of a grid.
+    `literal` takes d - i subspaces, as printed (dimension 1 and 2 only).
     """
 
     domain: tuple[tuple[int, ...], ...]
