@@ -25,7 +25,6 @@ from dpaudit.arguments import nearest
 from dpaudit.errors import InputError
 
 __all__ = [
-    "GROUP",
     "PRIVATE",
     "Place",
     "Problem",
