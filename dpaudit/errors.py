@@ -50,20 +50,16 @@ class InputError(DpauditError, ValueError):
         super().__init__(self.told(in_python))
 
     @classmethod
-    def of(cls, parameter: str, value: object, allowed: str, hint: str = "") -> InputError:
+    def of(cls, parameter: str, value: object, allowed: str, hint: str = "", comma: str = ",") -> InputError:
         """Return the error that a parameter must be what is allowed, and was given something else."""
-        return cls._that(parameter, value, allowed, ",", hint)
+        message = f"{{0}} must be {{allowed_}}{comma} got {{value_:.100}}" + ("; {hint_}" if hint else "")
+        shown = {"allowed_": allowed, "value_": repr(value), "hint_": hint}
+        return cls(message, value=value, allowed=allowed, names=(parameter,), **shown)
 
     @classmethod
     def among(cls, parameter: str, value: object, allowed: Iterable[str]) -> InputError:
         """Return the error that a parameter must be one of some words, and was given something else."""
-        return cls._that(parameter, value, f"one of {', '.join(allowed)}", ";")
-
-    @classmethod
-    def _that(cls, parameter: str, value: object, allowed: str, comma: str, hint: str = "") -> InputError:
-        told = "{0} must be {allowed_}{comma_} got {value_:.100}" + ("; {hint_}" if hint else "")
-        shown = {"allowed_": allowed, "comma_": comma, "value_": repr(value), "hint_": hint}
-        return cls(told, value=value, allowed=allowed, names=(parameter,), **shown)
+        return cls.of(parameter, value, f"one of {', '.join(allowed)}", comma=";")
 
     def told(self, shown: Callable[[str, str | None], str]) -> str:
         """Return the message with `shown(name, value)` for each parameter; value is None for the name alone."""

@@ -44,20 +44,10 @@ def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]
     """
     if progress is False:
         yield None
-    elif progress is True:
-        line = Line(sys.stderr, noun, time.monotonic)
-        try:
-            yield _summing(line, total)
-        finally:
-            line.end()
-    elif callable(progress):
-        yield _summing(progress, total)
-    else:
+        return
+    if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
-
-
-def _summing(report: Callable[[int, int], None], total: int) -> Tell:
-    """Return a function that adds up the work done and reports the sum."""
+    report = Line(sys.stderr, noun, time.monotonic) if progress is True else progress
     done = 0
 
     def tell(more: int) -> None:
@@ -65,7 +55,11 @@ def _summing(report: Callable[[int, int], None], total: int) -> Tell:
         done = min(done + more, total)
         report(done, total)
 
-    return tell
+    try:
+        yield tell
+    finally:
+        if isinstance(report, Line):
+            report.end()
 
 
 class Line:
@@ -95,17 +89,7 @@ class Line:
         self._width = 0
 
     def __call__(self, done: int, total: int, told: str = "", share: float = 0.0) -> None:
-        """Show how much is done, with what was found so far, if the line that is shown has grown old.
-
-        Parameters
-        ----------
-        done, total : int
-            The pieces of work that are done, and all of them.
-        told : str
-            What was found so far.
-        share : float
-            How much of the piece under way is done.
-        """
+        """Show how much is done, `share` of the piece under way too, and what was found, if the line has grown old."""
         now = self._clock()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
@@ -129,12 +113,10 @@ class Line:
 
     def _text(self, done: int, total: int, told: str, now: float, share: float = 0.0) -> str:
         fresh, elapsed = done + share - self._already, now - self._began
-        left = (
-            f", {duration(elapsed / fresh * (total - done - share))} left" if fresh >= TELLING and done < total else ""
-        )
-        return "  ".join(
-            filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), f"{duration(elapsed)}{left}"))
-        )
+        took = duration(elapsed)
+        if fresh >= TELLING and done < total:
+            took += f", {duration(elapsed / fresh * (total - done - share))} left"
+        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), took)))
 
     def _write(self, text: str) -> None:
         if self._live:

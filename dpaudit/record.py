@@ -35,19 +35,12 @@ __all__ = [
 ]
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
-"""An integer >= 0."""
 Size = Annotated[int, msgspec.Meta(ge=1)]
-"""An integer >= 1."""
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-"""A finite number >= 0."""
+Amount = Annotated[float, msgspec.Meta(ge=0)]  # no infinity: that is for Extended and NonNegative below
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A number in [0, 1]."""
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
-"""A number in (0, 1]."""
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
-"""A number in (0, 1)."""
 Words = Annotated[str, msgspec.Meta(min_length=1)]
-"""A text that is not empty."""
 
 if TYPE_CHECKING:
     Extended = float
@@ -79,7 +72,7 @@ _LONGEST = 500
 """Characters of a message on what cannot be decoded; a decoder may repeat a field of any length."""
 
 
-class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=True):
+class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every record: its fields are stored, and nothing else is accepted when it is read."""
 
 
@@ -103,14 +96,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def decode(data: bytes | str, kind: Any) -> Any:
-    """Return the record that JSON text holds.
-
-    Parameters
-    ----------
-    data : bytes or str
-        One JSON document.
-    kind : type
-        The type of the record, or a union of types.
+    """Return the record, of a type or a union of types, that one JSON document holds.
 
     Raises
     ------
