@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["DpauditError", "Exited", "InputError", "ToolFault", "blamed", "in_python", "place_of"]
+__all__ = ["DpauditError", "Exited", "InputError", "ToolFault", "blamed", "in_python", "nearest", "place_of"]
 
 
 class DpauditError(Exception):
@@ -104,6 +104,14 @@ class Exited(InputError):
 
 class ToolFault(DpauditError, RuntimeError):
     """The tool itself failed (a worker died, a result file is corrupt); nothing is known of the mechanism."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the question which of the names nearest to an unknown word was meant; empty where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known))
+    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 @contextmanager

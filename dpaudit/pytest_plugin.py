@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -160,14 +159,13 @@ def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 def _check_names(given: Iterable[str], audit: Callable[..., Any], own: str, taken: Collection[str] = ()) -> None:
     """Raise `InputError` for a name that is neither a free parameter of the audit nor the fixture's own one."""
-    from dpaudit.errors import InputError
+    from dpaudit.errors import InputError, nearest
 
     allowed = [own, *(name for name in inspect.signature(audit).parameters if name not in taken)]
     for name in given:
         if name not in allowed:
-            near = get_close_matches(name, allowed)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
+            message = f"there is no argument {name!r}, but {', '.join(allowed)}"
+            raise InputError("; ".join(filter(None, (message, nearest(name, allowed)))), parameter=name)
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.cli.command import here, in_options
+from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import output, pending, say, tell, wants_color, width_of
 from dpaudit.errors import InputError, blamed
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = [
     "Chosen",
     "audit",
-    "check_out",
     "find_learner",
     "find_learners",
+    "json_lines",
     "note_taken",
     "read_parameters",
     "rendered",
     "run_of",
     "show",
+    "show_lines",
     "show_measured",
     "show_plain",
-    "suffix_of",
     "terminal_text",
     "warn",
     "write_report",
@@ -116,30 +116,18 @@ def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, n_jobs: int = 1
     """Perform the tasks of a single audit, show the results, and return the status."""
     from dpaudit.engine.perform import perform
 
-    check_out(shown.out)
+    options: dict[str, Any] = {"paths": shown.learners, "n_jobs": n_jobs, "progress": not shown.quiet}
     with blamed(f"the audit of {tasks[0].learner}"):
-        results = [
-            perform(task, seed=seed, paths=shown.learners, n_jobs=n_jobs, progress=not shown.quiet) for task in tasks
-        ]
+        results = [perform(task, seed=seed, **options) for task in tasks]
     return show(results, seed, shown, repeat)
 
 
 def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None = None) -> int:
     """Print results as JSON or as text, write the report that was asked for, and return the status.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The findings of the audits.
-    seed : int
-        The root seed.
-    shown : Shown
-        How they are shown.
-    repeat : str, optional
-        The command that makes them again; that of the first result by default.
+    `repeat` is the command that makes them again; that of the first result by default.
     """
     from dpaudit.engine.outcome import OPEN, leaves_open, refutes
-    from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
     from dpaudit.report.brief import brief_block
     from dpaudit.report.details import verdict_block
@@ -148,10 +136,9 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
     if shown.json:
-        stored = ("record", "index", "digest")  # what only the lines of a run's file have
-        for result in results:
-            fields = {name: value for name, value in encodable(result).items() if name not in stored}
-            say(f"{canonical({**fields, 'command': repeat})}\n")
+        stored = {"record", "index", "digest"}  # what only the lines of a run's file have
+        made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
+        say(json_lines({**fields, "command": repeat} for fields in made))
     else:
         *lines, last = brief_block(in_options(here()), results, repeat)
         lines = lines if shown.verbose else [*lines, last]
@@ -183,14 +170,6 @@ def run_of(
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 
-def suffix_of(path: str, forms: Collection[str] = FORMS) -> str:
-    """Return the suffix of a file without its dot; `InputError` if it is not one of the formats."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in forms:
-        raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
-    return suffix[1:]
-
-
 def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
     from importlib import import_module
@@ -213,13 +192,12 @@ def _write(path: str, content: bytes) -> None:
     write_atomically(Path(path), content)
 
 
-def check_out(path: str | None, forms: Collection[str] = FORMS) -> None:
-    """Refuse a file of an unknown format, or in a folder that is not there, before anything runs."""
-    if path is None:
-        return
-    suffix_of(path, forms)
-    if not Path(path).parent.is_dir():
-        raise InputError.of("out", path, "a file in a folder that exists")
+def json_lines(records: Iterable[Any]) -> str:
+    """Return records as JSON, a line each."""
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.record import encodable
+
+    return "".join(f"{canonical(encodable(record))}\n" for record in records)
 
 
 def terminal_text(lines: Lines, color: str = "auto") -> str:
@@ -232,16 +210,8 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
 def show_plain(as_json: bool, out: str | None, shown: str, **parts: Any) -> None:
     """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
 
-    Parameters
-    ----------
-    as_json : bool
-        Whether to print JSON.
-    out : str or None
-        The file.
-    shown : str
-        The text as it is printed.
-    **parts
-        The fields of `dpaudit.report.plain.Plain`, from which the file is made.
+    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.plain.Plain`, of which the file is
+    made.
     """
     say(parts["json"] if as_json else shown)
     if out is not None:
@@ -250,27 +220,22 @@ def show_plain(as_json: bool, out: str | None, shown: str, **parts: Any) -> None
         _write(out, rendered(Plain(**parts), Path(out).suffix.lower()))
 
 
+def show_lines(shown: Any, lines: Lines, record: Any, **parts: Any) -> None:
+    """Print labelled lines, or the record that they are about as JSON; `shown` has json, out and color."""
+    from dpaudit.report.terminal import laid_out
+
+    parts |= {"json": json_lines([record]), "text": laid_out(lines), "lines": lines}
+    show_plain(shown.json, shown.out, terminal_text(lines, shown.color), **parts)
+
+
 def show_measured(
     finding: SearchFinding, name: str, repeat: str, shown: Any, data: Mapping[str, Any], *, title: str, verdict: Verdict
 ) -> None:
-    """Print the finding of a search, and write it to the file that was asked for.
+    """Print the finding of a search of a learner, and write it to the file that was asked for.
 
-    Parameters
-    ----------
-    finding : SupremumFinding, SampleComplexityFinding or ScalingFinding
-        The finding.
-    name, repeat : str
-        The learner, and the command that makes the finding again.
-    shown : Measured, or a named tuple with its json, out, verbose and color
-        How it is shown.
-    data : mapping
-        What is printed as JSON.
-    title : str
-        The title of the file.
-    verdict : Verdict
-        The verdict of its test case.
+    `repeat` is the command that makes it again, `shown` has json, out, verbose and color, `data` is printed as JSON,
+    and `verdict` is that of its test case.
     """
-    from dpaudit.engine.tasks import canonical
     from dpaudit.report.ci import Promise
     from dpaudit.report.measured import measured_brief, measured_page
     from dpaudit.report.plain import summed
@@ -283,7 +248,7 @@ def show_measured(
         shown.out,
         terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
         title=title,
-        json=f"{canonical(data)}\n",
+        json=json_lines([data]),
         text=aligned(page),
         lines=[brief[0], *(line for line in page if line != brief[0])],
         case=Promise(name, "result", verdict, summed(brief)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from dpaudit.cli.audits import Chosen, audit, check_out, find_learner, note_taken, show_measured
+from dpaudit.cli.audits import Chosen, audit, find_learner, note_taken, show_measured
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     DRAWN,
+    FORMS,
     Color,
     Json,
     Learners,
@@ -25,7 +26,7 @@ from dpaudit.errors import blamed
 __all__ = ["exact", "supremum"]
 
 
-@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3")
+@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3", FORMS)
 def exact(
     learner: Chosen,
     relation: Relation,
@@ -66,16 +67,8 @@ def exact(
     entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
     if enclosure:
         require_exact_law(built)
-    task = exact_task(
-        entry,
-        built,
-        parameters=parameters,
-        n=learner.n,
-        relation=relation,
-        crafted=samples or None,
-        enclosure=enclosure,
-        compose=compose,
-    )
+    options: dict[str, Any] = {"n": learner.n, "relation": relation, "enclosure": enclosure, "compose": compose}
+    task = exact_task(entry, built, parameters=parameters, crafted=samples or None, **options)
     assert isinstance(task.arguments, ExactArguments)
     if learner.n is None:
         note_taken(entry, {"n": task.arguments.n})
@@ -103,7 +96,7 @@ class ShownSupremum(NamedTuple):
     learners: Learners
 
 
-@command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1")
+@command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1", DRAWN)
 def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: Search, shown: ShownSupremum) -> int:
     """Search the greatest privacy loss of a learner over samples of every size.
 
@@ -115,7 +108,6 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     from dpaudit.exact.supremum import audit_supremum
     from dpaudit.report.repeat import command_line
 
-    check_out(shown.out, DRAWN)
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     options = search._asdict()
     with blamed(f"the audit of {entry.id}"):

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from dpaudit.cli.audits import check_out, run_of, show_plain, terminal_text, write_report
+from dpaudit.cli.audits import json_lines, run_of, show_plain, terminal_text, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
+    FORMS,
     PLAIN,
     AllowNoEvidence,
     Color,
@@ -51,11 +52,10 @@ def new(
     from dpaudit.project.settings import begin
 
     *written, settings = (path.name for path in begin(kind, name))
-    more = f"; the audit {name} is in {settings}"
     place = f"{name}.py:{name if kind == 'mechanism' else 'LEARNER'}"
     claim = " --epsilon 1" if kind == "mechanism" else ""
     lines = [
-        ("wrote", " and ".join(written) + more),
+        ("wrote", f"{' and '.join(written)}; the audit {name} is in {settings}"),
         ("next", f"dpaudit privacy {place}{claim}"),
         ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to mend it"),
     ]
@@ -85,7 +85,7 @@ class Checking(NamedTuple):
         return shlex.join(["dpaudit", "check", *names, *([] if self.config is None else ["--config", self.config])])
 
 
-@command("check", "dpaudit check")
+@command("check", "dpaudit check", FORMS)
 def check(asked: Checking) -> int:
     """Audit every mechanism of a project and show one table.
 
@@ -95,11 +95,12 @@ def check(asked: Checking) -> int:
     accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
     epsilon. Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
     """
+    from dpaudit.contract import exit_status
     from dpaudit.progress import Line
     from dpaudit.project import check as checks
+    from dpaudit.project import history as history_of
     from dpaudit.project.settings import find_settings
 
-    check_out(asked.out)
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
@@ -110,18 +111,24 @@ def check(asked: Checking) -> int:
             line(done, total, f"{name} {share:.0%}" if done < total else "", share if done < total else 0.0)
 
     checked: list[Checked] = []
+    limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
     try:
-        limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
-        checks.check(
-            settings, asked.names, n_jobs=asked.n_jobs, listener=show, keep=checked.append, alone=True, **limits
-        )
+        for one in checks.check(settings, asked.names, n_jobs=asked.n_jobs, listener=show, alone=True, **limits):
+            checked.append(one)  # one by one, so that an interrupted check loses one at most
     except KeyboardInterrupt as stop:
         line.end()
         _show_part(asked, settings, checked, stop)
         raise
     finally:
         line.end()
-    return _show(asked, settings, checked)
+    rows = [one.row for one in checked]
+    say(_rows_text(asked, rows))
+    if asked.out is not None:
+        write_report(_run(asked, settings, checked), asked.out)
+    if not asked.names:  # a part of the audits is no check to compare others with
+        kept = history_of.keep(rows, settings.resolve().parent)
+        tell("note", f"kept in {kept}; dpaudit diff compares it with the last one")
+    return exit_status((row.verdict for row in rows), allow_open=asked.allow_no_evidence)
 
 
 def _show_part(asked: Checking, settings: Path, checked: Sequence[Checked], stop: KeyboardInterrupt) -> None:
@@ -137,27 +144,9 @@ def _show_part(asked: Checking, settings: Path, checked: Sequence[Checked], stop
 
 def _rows_text(asked: Checking, rows: Sequence[Standing]) -> str:
     """Return rows as the table, or as JSON."""
-    from dpaudit.engine.tasks import canonical
     from dpaudit.project.table import check_text
-    from dpaudit.record import encodable
 
-    if asked.json:
-        return "".join(f"{canonical(encodable(row))}\n" for row in rows)
-    return check_text(rows, wants_color(asked.color), width_of(output()))
-
-
-def _show(asked: Checking, settings: Path, checked: Sequence[Checked]) -> int:
-    """Show the rows of a whole check, keep them, and return the status."""
-    from dpaudit.project.check import status
-    from dpaudit.project.history import keep
-
-    rows = [one.row for one in checked]
-    say(_rows_text(asked, rows))
-    if asked.out is not None:
-        write_report(_run(asked, settings, checked), asked.out)
-    if not asked.names:  # a part of the audits is no check to compare others with
-        tell("note", f"kept in {keep(rows, settings.resolve().parent)}; dpaudit diff compares it with the last one")
-    return status(rows, allow_no_evidence=asked.allow_no_evidence)
+    return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
 
 
 def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
@@ -201,17 +190,14 @@ def _estimated(settings: Path, asked: Checking) -> int:
     return 0 if len(times) == len(found) else 2
 
 
-@command("history", "dpaudit history")
+@command("history", "dpaudit history", PLAIN)
 def history(config: Config, json: Json, out: ShownOut) -> int:
     """List the checks of a project, the latest first: when, and how many claims had which verdict."""
-    from dpaudit.engine.tasks import canonical
     from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings
     from dpaudit.project.table import history_cells, history_text
-    from dpaudit.record import encodable
     from dpaudit.report.numbers import plural
 
-    check_out(out, PLAIN)
     if config is not None and not Path(config).is_file():
         raise InputError.of("config", config, "a file that is there")
     root = find_settings().parent if config is None else Path(config).resolve().parent
@@ -222,7 +208,7 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
         out,
         history_text(checks, wants_color("auto"), width_of(output())),
         title="dpaudit: the checks of a project",
-        json="".join(f"{canonical(encodable(one))}\n" for one in checks),
+        json=json_lines(checks),
         text=history_text(checks),
         lines=[("HISTORY", f"{plural(len(checks), 'check')}, the latest first")],
         heads=[column.text for column in columns],
@@ -231,7 +217,7 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
     return 0
 
 
-@command("diff", "dpaudit diff reports/before reports/after")
+@command("diff", "dpaudit diff reports/before reports/after", PLAIN)
 def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, out: ShownOut, color: Color) -> int:
     """Compare what is stored at two places and report what got worse, with status 1 if anything did.
 
@@ -240,12 +226,10 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
     differ by less than a tenth count as equal.
     """
-    from dpaudit.engine.tasks import canonical
     from dpaudit.project.history import compare, read_standings
     from dpaudit.project.table import CHANGES, change_cells, changes_text
     from dpaudit.report.numbers import plural
 
-    check_out(out, PLAIN)
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
     old, new = map(read_standings, paths) if paths else _last_two()
@@ -256,7 +240,7 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
         out,
         changes_text(changes, wants_color(color), width_of(output())),
         title="dpaudit: what changed",
-        json="".join(f"{canonical(change)}\n" for change in changes),
+        json=json_lines(changes),
         text=changes_text(changes),
         lines=[("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")],
         heads=["", *(column.text for column in CHANGES[1:])],

@@ -1,16 +1,28 @@
-"""``dpaudit utility``: failure rates on all hard cases, on one, or on the uniform distribution."""
+"""``dpaudit utility``, ``sample-complexity`` and ``scaling``: failure rates, and how many examples a learner needs."""
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.audits import audit, find_learner, note_taken
+from dpaudit.cli.audits import audit, find_learner, find_learners, note_taken, read_parameters, show_measured
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Parameters, Seed, Shown, argument, given, jobs, of
-from dpaudit.errors import InputError
+from dpaudit.cli.options import DRAWN, FORMS, Measured, Parameters, Seed, Shown, argument, given, jobs, of
+from dpaudit.errors import InputError, blamed
 
-__all__ = ["utility"]
+if TYPE_CHECKING:
+    from dpaudit.registry import Entry
+    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding
+
+__all__ = ["sample_complexity", "scaling", "utility"]
+
+_Alpha = Annotated[float | None, given("error that is accepted (default: the example's)")]
+_Beta = Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
+_Setting = Annotated[
+    str | None, given("what the error is, and what is random (default: the theorem's)", metavar="NAME")
+]
+_Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the limits", 0.95)]
 
 
 class Cases(NamedTuple):
@@ -19,8 +31,8 @@ class Cases(NamedTuple):
     id: Annotated[str, argument("ID")]
     parameter: Parameters
     n: Annotated[int | None, given("examples in a sample (default: what the learner's theorem asks for)")]
-    alpha: Annotated[float | None, given("error that is accepted (default: the example's)")]
-    beta: Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
+    alpha: _Alpha
+    beta: _Beta
     concept: Annotated[
         int | None, given("number of the target concept (default: the hard case's own; 0 for uniform)", metavar="CODE")
     ]
@@ -44,7 +56,7 @@ class Cases(NamedTuple):
     ]
 
 
-@command("utility", "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all")
+@command("utility", "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all", FORMS)
 def utility(
     asked: Cases,
     trials: Annotated[int, given("runs for each case", 1_000)],
@@ -61,41 +73,36 @@ def utility(
     which learners of the class fail most. With --n below the theorem's n, or without a theorem, failures are shown and
     refute nothing.
     """
-    from msgspec.structs import replace
+    from dataclasses import replace
+
+    from msgspec.structs import replace as replaced
 
     from dpaudit.contract import SETTINGS
     from dpaudit.engine.arguments import UtilityArguments
-    from dpaudit.engine.tasks import Task, offered_settings, utility_tasks
+    from dpaudit.engine.tasks import offered_settings, utility_tasks
     from dpaudit.report.repeat import command_line
 
     cases = _cases(asked.distribution)
     if asked.setting not in (None, "all", *SETTINGS):
         raise InputError.among("setting", asked.setting, (*SETTINGS, "all"))
     entry, learner, parameters = find_learner(asked.id, asked.parameter, shown.learners)
-    settings: tuple[str | None, ...] = (asked.setting,)  # None is the theorem's own
-    if asked.setting == "all":
-        example = entry.instance
-        settings = offered_settings(
-            learner,
-            example.alpha if asked.alpha is None else asked.alpha,
-            example.beta if asked.beta is None else asked.beta,
-        )
-    given = {name: getattr(asked, name) for name in ("alpha", "beta", "n", "concept", "noise")}
-    given |= {"trials": trials, "confidence": confidence}
+    levels = _levels(entry, {"alpha": asked.alpha, "beta": asked.beta})
+    # None is the theorem's own setting; each setting has an n of its own.
+    settings = offered_settings(learner, **levels) if asked.setting == "all" else (asked.setting,)
+    given = {name: getattr(asked, name) for name in ("n", "concept", "noise")}
+    given |= {**levels, "trials": trials, "confidence": confidence}
     tasks = utility_tasks(entry, learner, parameters=parameters, cases=cases, settings=settings, **given)
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
-    growing = [(task, replace(task.arguments, most=asked.most)) for task in tasks
-               if isinstance(task.arguments, UtilityArguments)]  # fmt: skip
-    first = growing[0][1]
-    note_taken(entry, {name: getattr(first, name) for name in ("alpha", "beta") if getattr(asked, name) is None})
-    options = {name: getattr(first, name) for name in ("alpha", "beta", "n", "trials", "most")}
-    options["n"] = asked.n if asked.setting == "all" else first.n  # each setting has an n of its own
-    options["setting"] = asked.setting or first.setting
+    chosen = [replace(task, arguments=replaced(task.arguments, most=asked.most)) for task in tasks]
+    first = chosen[0].arguments
+    assert isinstance(first, UtilityArguments)
+    options = {name: getattr(first, name) for name in ("alpha", "beta", "n", "trials", "most", "setting")}
+    if asked.setting == "all":
+        options |= {"n": asked.n, "setting": "all"}
     options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
     options |= {"confidence": confidence, "seed": seed}
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
-    chosen = [Task(task.learner, task.parameters, arguments) for task, arguments in growing]
     return audit(chosen, shown, seed=seed, n_jobs=n_jobs, repeat=repeat)
 
 
@@ -108,3 +115,117 @@ def _cases(distribution: str) -> list[int | None] | None:
     except ValueError:
         allowed = "uniform, all, or the number of a hard case"
         raise InputError.of("distribution", distribution, allowed) from None
+
+
+class Search(NamedTuple):
+    """The search of the worst case."""
+
+    starts: Annotated[int, given("proposals from which to climb", default=3)]
+    moves: Annotated[int, given("moves of each climb", default=100)]
+    draws: Annotated[int, given("the most samples at one n", default=4000)]
+
+
+_SMALL = "dpaudit sample-complexity parity-private -p dimension=3 -p epsilon=1 --alpha 0.1 --beta 0.6"
+
+
+@command("sample-complexity", _SMALL, DRAWN)
+def sample_complexity(
+    id: Annotated[str, argument("ID")],
+    parameter: Parameters,
+    alpha: _Alpha,
+    beta: _Beta,
+    setting: _Setting,
+    search: Search,
+    n_jobs: Annotated[int, jobs("climbs at a time", -1)],
+    confidence: _Confidence,
+    seed: Seed,
+    shown: Measured,
+) -> int:
+    """Measure the sample complexity n* of a learner.
+
+    From n* examples on the learner's error exceeds alpha with probability at most beta, for the worst concept and
+    distribution that a search finds: hard cases, linear programs that make many rivals of a concept just bad, and
+    climbing from the best of them. Fresh randomness or an exact sum decides. Status 1 if the learner fails at an n for
+    which its theorem promises that it does not.
+    """
+    from dpaudit.report.repeat import command_line
+    from dpaudit.utility.sample_complexity import sample_complexity
+
+    entry, learner, parameters = find_learner(id, parameter, shown.learners)
+    levels = _levels(entry, {"alpha": alpha, "beta": beta})
+    chosen = {**levels, "setting": setting, **search._asdict(), "confidence": confidence, "seed": seed}
+    with blamed(f"the learner {entry.id}"):
+        finding = sample_complexity(learner, **chosen, n_jobs=n_jobs, progress=not shown.quiet)
+    repeat = command_line("sample-complexity", entry.id, parameters, chosen, shown.learners)
+    return _show(finding, entry.id, repeat, shown)
+
+
+class Varied(NamedTuple):
+    """The parameter that is varied."""
+
+    id: Annotated[str, argument("ID")]
+    varied: Annotated[str, argument("PARAMETER")]
+    values: Annotated[str, argument("VALUES")]
+    parameter: Parameters
+
+
+_LAW = "dpaudit scaling parity-private dimension 1,3,8,16,32,48,63 -p epsilon=1 --alpha 0.1 --beta 0.6"
+
+
+@command("scaling", _LAW, DRAWN)
+def scaling(
+    learner: Varied, alpha: _Alpha, beta: _Beta, setting: _Setting, confidence: _Confidence, seed: Seed, shown: Measured
+) -> int:
+    """Measure how a learner's sample complexity n* grows with a parameter, and compare it with the theorem's n.
+
+    Reports the raw exponent, and, what decides, the slope of ln(n*/theorem) in the upper half of the values. VALUES are
+    at least six increasing numbers with commas; a^b is a power, as in 2^64. Status 1 if n* clearly outgrows the
+    theorem.
+    """
+    from dpaudit.report.repeat import command_line
+    from dpaudit.utility.scaling import law_of
+
+    entry = find_learners(shown.learners).get(learner.id)
+    given, numbers = read_parameters(learner.parameter), [_value(word.strip()) for word in learner.values.split(",")]
+    if learner.varied in given:
+        raise InputError(f"-p must not give {learner.varied}, which is varied")
+    example = {name: value for name, value in entry.instance.parameters.items() if name != learner.varied}
+    note_taken(entry, {name: value for name, value in example.items() if name not in given})
+    fixed = {**example, **given}
+    asked: dict[str, Any] = {"alpha": alpha, "beta": beta}
+    levels = _levels(entry, {name: value for name, value in asked.items() if name != learner.varied})
+    chosen = {**levels, "setting": setting, "confidence": confidence, "seed": seed}
+    options = {**asked, **chosen, "progress": not shown.quiet}
+    with blamed(f"the learner {entry.id}"):
+        finding = law_of(entry.id, entry.build, learner.varied, numbers, fixed, **options)
+    repeat = command_line("scaling", entry.id, fixed, chosen, shown.learners, (learner.varied, learner.values))
+    return _show(finding, entry.id, repeat, shown)
+
+
+def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return alpha and beta; what is not given is the example's, which a note says."""
+    taken = {name: getattr(entry.instance, name) for name, value in given.items() if value is None}
+    note_taken(entry, taken)
+    return {**given, **taken}
+
+
+def _value(word: str) -> float:
+    """Read a number; integers stay integers, of any size."""
+    base, caret, exponent = word.partition("^")
+    try:
+        if caret:
+            power: int = int(base) ** int(exponent)
+            return power
+        return int(word) if word.lstrip("+-").isdigit() else float(word)
+    except ValueError:
+        raise InputError.of("values", word, "numbers with commas between them, such as 1,2,4 or 2^8,2^16") from None
+
+
+def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str, shown: Measured) -> int:
+    """Print a finding, write it to the file that was asked for, and return the status."""
+    from dpaudit.contract import exit_status
+
+    data = {**finding.to_dict(), "command": repeat}
+    title = f"dpaudit: the sample complexity of {name}"
+    show_measured(finding, name, repeat, shown, data, title=title, verdict=finding.verdict)
+    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)

@@ -40,11 +40,11 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_356,
+    "dpaudit": 1_288,
     "dpaudit.audit": 3_762,
     "dpaudit.bounds": 1_508,
     "dpaudit.certificates": 1_326,
-    "dpaudit.cli": 2_510,
+    "dpaudit.cli": 2_333,
     "dpaudit.conformance": 515,
     "dpaudit.contract": 1_423,
     "dpaudit.engine": 2_755,
@@ -52,7 +52,7 @@ ROOMS = {
     "dpaudit.exact": 2_205,
     "dpaudit.neighbours": 2_954,
     "dpaudit.outputs": 2_190,
-    "dpaudit.project": 1_148,
+    "dpaudit.project": 970,
     "dpaudit.registry": 640,
     "dpaudit.report": 5_141,
     "dpaudit.running": 1_513,
