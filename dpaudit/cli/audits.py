@@ -12,11 +12,10 @@ from dpaudit.cli.streams import output, pending, say, tell, wants_color, width_o
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
-    from dpaudit.contract import Learner, Verdict
+    from dpaudit.contract import Learner
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.registry import Entry, Registry
-    from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "run_of",
     "show",
     "show_lines",
-    "show_measured",
     "show_plain",
     "terminal_text",
     "warn",
@@ -226,31 +224,3 @@ def show_lines(shown: Any, lines: Lines, record: Any, **parts: Any) -> None:
 
     parts |= {"json": json_lines([record]), "text": laid_out(lines), "lines": lines}
     show_plain(shown.json, shown.out, terminal_text(lines, shown.color), **parts)
-
-
-def show_measured(
-    finding: SearchFinding, name: str, repeat: str, shown: Any, data: Mapping[str, Any], *, title: str, verdict: Verdict
-) -> None:
-    """Print the finding of a search of a learner, and write it to the file that was asked for.
-
-    `repeat` is the command that makes it again, `shown` has json, out, verbose and color, `data` is printed as JSON,
-    and `verdict` is that of its test case.
-    """
-    from dpaudit.report.ci import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import summed
-    from dpaudit.report.plots import as_svg
-    from dpaudit.report.terminal import aligned
-
-    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
-    show_plain(
-        shown.json,
-        shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
-        title=title,
-        json=json_lines([data]),
-        text=aligned(page),
-        lines=[brief[0], *(line for line in page if line != brief[0])],
-        case=Promise(name, "result", verdict, summed(brief)),
-        figure=lambda: as_svg(finding.plot()),
-    )

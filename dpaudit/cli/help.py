@@ -18,11 +18,11 @@ COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
 COMMANDS = {
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
-    "exact": ("exact", "the true epsilon, if the output law is known"),
-    "supremum": ("exact", "the greatest loss over samples of every size"),
-    "utility": ("utility", "how often a learner fails, against what is promised"),
-    "sample-complexity": ("utility", "how many examples a learner needs at worst"),
-    "scaling": ("utility", "how that number grows with a parameter"),
+    "exact": ("learner", "the true epsilon, if the output law is known"),
+    "supremum": ("learner", "the greatest loss over samples of every size"),
+    "utility": ("learner", "how often a learner fails, against what is promised"),
+    "sample-complexity": ("learner", "how many examples a learner needs at worst"),
+    "scaling": ("learner", "how that number grows with a parameter"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),
     "history": ("project", "the checks of a project"),

@@ -1,21 +1,49 @@
-"""``dpaudit utility``, ``sample-complexity`` and ``scaling``: failure rates, and how many examples a learner needs."""
+"""Audits of one learner: its worst case by exact laws, its failure rates, and how many examples it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.audits import audit, find_learner, find_learners, note_taken, read_parameters, show_measured
+from dpaudit.cli.audits import (
+    Chosen,
+    audit,
+    find_learner,
+    find_learners,
+    json_lines,
+    note_taken,
+    read_parameters,
+    show_plain,
+    terminal_text,
+)
 from dpaudit.cli.command import command
-from dpaudit.cli.options import DRAWN, FORMS, Measured, Parameters, Seed, Shown, argument, given, jobs, of
+from dpaudit.cli.options import (
+    DRAWN,
+    FORMS,
+    Color,
+    Json,
+    Learners,
+    Measured,
+    Parameters,
+    Quiet,
+    Relation,
+    Seed,
+    Shown,
+    ShownOut,
+    Verbose,
+    argument,
+    given,
+    jobs,
+    of,
+)
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
     from dpaudit.registry import Entry
-    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding
+    from dpaudit.report.measured import SearchFinding
 
-__all__ = ["sample_complexity", "scaling", "utility"]
+__all__ = ["exact", "sample_complexity", "scaling", "supremum", "utility"]
 
 _Alpha = Annotated[float | None, given("error that is accepted (default: the example's)")]
 _Beta = Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
@@ -23,6 +51,93 @@ _Setting = Annotated[
     str | None, given("what the error is, and what is random (default: the theorem's)", metavar="NAME")
 ]
 _Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the limits", 0.95)]
+
+
+@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3", FORMS)
+def exact(
+    learner: Chosen,
+    relation: Relation,
+    samples: Annotated[
+        bool,
+        given("crafted pairs only, for domains too large to list (default: all samples of n)", names=("--crafted",)),
+    ],
+    enclosure: Annotated[
+        bool,
+        given(
+            "enclose the worst epsilon in ball arithmetic; needs the extra `exact` (default: an a-priori error)",
+            names=("--enclose",),
+        ),
+    ],
+    compose: Annotated[
+        int | None,
+        given(
+            "bound what K runs on one sample cost too: epsilon by delta and delta by epsilon (default: one run)",
+            metavar="K",
+        ),
+    ],
+    shown: Shown,
+) -> int:
+    """Compute the worst-case epsilon of a learner from its exact output law.
+
+    Takes the law on all samples of n examples and on all their neighbours. Without --n it takes the n of the learner's
+    example, and crafted samples only where all cannot be listed. Needs a learner with a law. --enclose recomputes the
+    losses that decide in ball arithmetic; --compose K bounds the privacy of K runs, from above by the dominating pair
+    and from below by single pairs of neighbours.
+    """
+    from dpaudit.engine.arguments import ExactArguments
+    from dpaudit.engine.tasks import exact_task
+    from dpaudit.exact.composition import check_times
+    from dpaudit.exact.enclosure import require_exact_law
+
+    if compose is not None:
+        check_times(compose, "compose")
+    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+    if enclosure:
+        require_exact_law(built)
+    options: dict[str, Any] = {"n": learner.n, "relation": relation, "enclosure": enclosure, "compose": compose}
+    task = exact_task(entry, built, parameters=parameters, crafted=samples or None, **options)
+    assert isinstance(task.arguments, ExactArguments)
+    if learner.n is None:
+        note_taken(entry, {"n": task.arguments.n})
+    return audit([task], shown)
+
+
+class Climbs(NamedTuple):
+    """The search: its climbs, and the samples that it visits."""
+
+    starts: Annotated[int, given("climbs from random samples", default=8)]
+    evaluations: Annotated[int, given("steps of a climb", default=250)]
+    most: Annotated[int, given("distinct examples in a sample", default=4)]
+    relation: Relation
+    seed: Annotated[int, given("root of the search's randomness", default=0)]
+
+
+class ShownSupremum(NamedTuple):
+    """The options on what is shown."""
+
+    json: Json
+    out: ShownOut
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    learners: Learners
+
+
+@command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1", DRAWN)
+def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: Climbs, shown: ShownSupremum) -> int:
+    """Search the greatest privacy loss of a learner over samples of every size.
+
+    A maximum over all samples of a few examples can be far below it. The search climbs over weighted samples, follows
+    rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
+    form unless the search refutes it. The value is proved, a limit or a lower bound. Needs a learner with a law.
+    """
+    from dpaudit.exact.supremum import audit_supremum
+
+    entry, learner, parameters = find_learner(id, parameter, shown.learners)
+    options = search._asdict()
+    with blamed(f"the audit of {entry.id}"):
+        finding = audit_supremum(learner, **options, progress=not shown.quiet)
+    return _show("supremum", finding, entry.id, parameters, options, shown)
 
 
 class Cases(NamedTuple):
@@ -125,10 +240,11 @@ class Search(NamedTuple):
     draws: Annotated[int, given("the most samples at one n", default=4000)]
 
 
-_SMALL = "dpaudit sample-complexity parity-private -p dimension=3 -p epsilon=1 --alpha 0.1 --beta 0.6"
-
-
-@command("sample-complexity", _SMALL, DRAWN)
+@command(
+    "sample-complexity",
+    "dpaudit sample-complexity parity-private -p dimension=3 -p epsilon=1 --alpha 0.1 --beta 0.6",
+    DRAWN,
+)
 def sample_complexity(
     id: Annotated[str, argument("ID")],
     parameter: Parameters,
@@ -148,7 +264,6 @@ def sample_complexity(
     climbing from the best of them. Fresh randomness or an exact sum decides. Status 1 if the learner fails at an n for
     which its theorem promises that it does not.
     """
-    from dpaudit.report.repeat import command_line
     from dpaudit.utility.sample_complexity import sample_complexity
 
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
@@ -156,8 +271,7 @@ def sample_complexity(
     chosen = {**levels, "setting": setting, **search._asdict(), "confidence": confidence, "seed": seed}
     with blamed(f"the learner {entry.id}"):
         finding = sample_complexity(learner, **chosen, n_jobs=n_jobs, progress=not shown.quiet)
-    repeat = command_line("sample-complexity", entry.id, parameters, chosen, shown.learners)
-    return _show(finding, entry.id, repeat, shown)
+    return _show("sample-complexity", finding, entry.id, parameters, chosen, shown)
 
 
 class Varied(NamedTuple):
@@ -169,10 +283,11 @@ class Varied(NamedTuple):
     parameter: Parameters
 
 
-_LAW = "dpaudit scaling parity-private dimension 1,3,8,16,32,48,63 -p epsilon=1 --alpha 0.1 --beta 0.6"
-
-
-@command("scaling", _LAW, DRAWN)
+@command(
+    "scaling",
+    "dpaudit scaling parity-private dimension 1,3,8,16,32,48,63 -p epsilon=1 --alpha 0.1 --beta 0.6",
+    DRAWN,
+)
 def scaling(
     learner: Varied, alpha: _Alpha, beta: _Beta, setting: _Setting, confidence: _Confidence, seed: Seed, shown: Measured
 ) -> int:
@@ -182,7 +297,6 @@ def scaling(
     at least six increasing numbers with commas; a^b is a power, as in 2^64. Status 1 if n* clearly outgrows the
     theorem.
     """
-    from dpaudit.report.repeat import command_line
     from dpaudit.utility.scaling import law_of
 
     entry = find_learners(shown.learners).get(learner.id)
@@ -198,8 +312,7 @@ def scaling(
     options = {**asked, **chosen, "progress": not shown.quiet}
     with blamed(f"the learner {entry.id}"):
         finding = law_of(entry.id, entry.build, learner.varied, numbers, fixed, **options)
-    repeat = command_line("scaling", entry.id, fixed, chosen, shown.learners, (learner.varied, learner.values))
-    return _show(finding, entry.id, repeat, shown)
+    return _show("scaling", finding, entry.id, fixed, chosen, shown, (learner.varied, learner.values))
 
 
 def _levels(entry: Entry, given: Mapping[str, float | None]) -> dict[str, Any]:
@@ -221,11 +334,40 @@ def _value(word: str) -> float:
         raise InputError.of("values", word, "numbers with commas between them, such as 1,2,4 or 2^8,2^16") from None
 
 
-def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str, shown: Measured) -> int:
-    """Print a finding, write it to the file that was asked for, and return the status."""
-    from dpaudit.contract import exit_status
+def _show(
+    verb: str,
+    finding: SearchFinding,
+    name: str,
+    parameters: Mapping[str, Any],
+    options: Mapping[str, Any],
+    shown: Measured | ShownSupremum,
+    arguments: Sequence[str] = (),
+) -> int:
+    """Print what a search of a learner found, write it to the file that was asked for, and return the status."""
+    from dpaudit.contract import Verdict, exit_status
+    from dpaudit.exact.finding import SupremumFinding
+    from dpaudit.report.ci import Promise
+    from dpaudit.report.measured import measured_brief, measured_page
+    from dpaudit.report.plain import summed
+    from dpaudit.report.plots import as_svg
+    from dpaudit.report.repeat import command_line
+    from dpaudit.report.terminal import aligned
 
-    data = {**finding.to_dict(), "command": repeat}
-    title = f"dpaudit: the sample complexity of {name}"
-    show_measured(finding, name, repeat, shown, data, title=title, verdict=finding.verdict)
-    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)
+    what, verdict, data = "sample complexity", finding.verdict, finding.to_dict()
+    if isinstance(finding, SupremumFinding):
+        what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
+        verdict = Verdict.VIOLATION if finding.proof_refuted else verdict
+    repeat = command_line(verb, name, parameters, options, shown.learners, arguments)
+    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
+    show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        title=f"dpaudit: the {what} of {name}",
+        json=json_lines([{**data, "command": repeat}]),
+        text=aligned(page),
+        lines=[brief[0], *(line for line in page if line != brief[0])],
+        case=Promise(name, "result", verdict, summed(brief)),
+        figure=lambda: as_svg(finding.plot()),
+    )
+    return exit_status([verdict], allow_open=isinstance(shown, Measured) and shown.allow_no_evidence)
