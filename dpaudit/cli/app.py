@@ -150,7 +150,12 @@ def _status(words: list[str]) -> int:
     except BrokenPipeError:
         drop_output()
     except OSError as error:
-        tell("error", f"{error.filename or _unnamed(error)}: {error.strerror or error}")
+        from tempfile import gettempdir
+
+        # Our own files are named, those of the libraries' workers, which share data in memory or on disk, are not.
+        full = f"/dev/shm or {gettempdir()}, which processes share data in"
+        unnamed = full if error.errno == errno.ENOSPC else "file system"
+        tell("error", f"{error.filename or unnamed}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
         first, *more = getattr(stop, "__notes__", ()) or ["nothing was stored"]
         complain("INTERRUPTED", first, *(("resume", line) for line in more))
@@ -164,12 +169,3 @@ def _status(words: list[str]) -> int:
         print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         tell("error", f"unexpected {type(error).__name__}: {error}")
     return 2
-
-
-def _unnamed(error: OSError) -> str:
-    """Return where an error lies that names no file: our own files are named, those of the libraries' workers not."""
-    if error.errno != errno.ENOSPC:
-        return "file system"
-    from tempfile import gettempdir
-
-    return f"/dev/shm or {gettempdir()}, which processes share data in"

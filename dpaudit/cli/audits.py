@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -32,7 +33,6 @@ __all__ = [
     "show_lines",
     "show_plain",
     "terminal_text",
-    "warn",
     "write_report",
 ]
 
@@ -45,22 +45,20 @@ class Chosen(NamedTuple):
     n: Size
 
 
-def find_learners(paths: Sequence[str]) -> Registry:
-    """Return the learners; a path that the user named must load, or its learners would go unaudited."""
+def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:
+    """Return the learners, with a warning for each module that does not load.
+
+    To audit them, a path that the user named must load, or its learners would go unaudited.
+    """
     from dpaudit.registry import load
 
     registry = load(tuple(paths))
     wanted = [problem for problem in registry.problems if problem.requested]
-    if wanted:
+    if wanted and to_audit:
         raise InputError("; ".join(map(str, wanted)))
-    warn(registry)
-    return registry
-
-
-def warn(registry: Registry) -> None:
-    """Report on stderr which modules of learners did not load."""
     for problem in registry.problems:
         tell("warning", str(problem))
+    return registry
 
 
 def note_taken(entry: Entry, values: Mapping[str, Any]) -> None:
@@ -87,11 +85,10 @@ def find_learner(id: str, parameter: Sequence[str], paths: Sequence[str]) -> tup
 def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of the learner that were given."""
     named = [_parameter(text) for text in texts]
-    given = dict(named)
-    if len(given) < len(named):
-        twice = sorted(name for name in given if [other for other, _ in named].count(name) > 1)
+    often = Counter(name for name, _ in named)
+    if twice := sorted(name for name, times in often.items() if times > 1):
         raise InputError(f"-p must be given once for each parameter; got {', '.join(twice)} more than once")
-    return given
+    return dict(named)
 
 
 def _parameter(text: str) -> tuple[str, Any]:

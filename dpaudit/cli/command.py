@@ -27,17 +27,9 @@ class BadInput(click.UsageError):
 class Command(click.Command):
     """A command of the command line.
 
-    Parameters
-    ----------
-    name : str
-        The word that is typed.
-    action : callable
-        Returns the exit status. Each parameter is annotated with ``Annotated[type, given(...)]``, or with a
-        named tuple whose fields are, which is a group of options that several commands share.
-    example : str
-        A command line.
-    forms : collection of str
-        The suffixes that ``--out`` may have; empty if it is no file that is written beside what is shown.
+    The action returns the exit status. Each of its parameters is annotated with ``Annotated[type, given(...)]``, or
+    with a named tuple whose fields are, which is a group of options that several commands share. `forms` are the
+    suffixes that ``--out`` may have; empty where that is no file that is written beside what is shown.
     """
 
     def __init__(self, name: str, action: Callable[..., int], example: str, forms: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from inspect import Parameter
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, warn, write_report
+from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import FORMS, PLAIN, Color, Json, Learners, Out, Quiet, ShownOut, argument, given, jobs
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
@@ -42,10 +42,7 @@ def list_learners(
     is. Positive controls, which leak on purpose, are listed with --all. The status is 2 if a module that was named by
     --learners does not load.
     """
-    from dpaudit.registry import load
-
-    registry = load(tuple(learners))
-    warn(registry)
+    registry = find_learners(learners, to_audit=False)
     rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
     show_plain(
         json,
@@ -101,8 +98,8 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     from dpaudit.report.terminal import Head, table
 
     width = width_of(output()) if output().isatty() else _UNBROKEN
-    cells = [_cells(row) for row in rows]
-    return "\n".join(table([Head(*head) for head in _HEADS.items()], cells, [""] * len(rows), width, color)) + "\n"
+    heads, cells = [Head(*head) for head in _HEADS.items()], [_cells(row) for row in rows]
+    return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
 
 
 class Checking(NamedTuple):
@@ -138,7 +135,8 @@ def ledger(asked: Checking) -> int:
     """
     from dpaudit.contract import Verdict
     from dpaudit.engine.execute import Progress
-    from dpaudit.report.ledger import LedgerFault, check_statements
+    from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
+    from dpaudit.report.terminal import WIDTH
 
     if asked.witness is not None and (asked.ids or asked.refuted):
         alone = "the only statement; neither further ids nor --refuted go with it"
@@ -157,7 +155,13 @@ def ledger(asked: Checking) -> int:
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
     shown = [row for row in rows if row.verdict == Verdict.REFUTED or not asked.refuted]
-    _show(asked, rows, shown)
+    if asked.witness is not None:
+        say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
+    elif asked.json:
+        say(json_lines(shown))
+    else:
+        table = ledger_table(shown, wants_color(asked.color), width_of(output()) if output().isatty() else WIDTH)
+        say(table + ("\n" if shown else "") + f"{counts_text(rows)}\n")
     if asked.out is not None:
         write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), asked.out)
     for id, error in faults.items():
@@ -165,21 +169,6 @@ def ledger(asked: Checking) -> int:
     if not rows and not faults:
         tell("note", "no module lists statements in STATEMENTS")
     return 2 if faults else 3 if any(row.stopped_in for row in rows) else 0
-
-
-def _show(asked: Checking, rows: Sequence[LedgerRow], shown: Sequence[LedgerRow]) -> None:
-    """Print the statements that are shown, and how many of all have which verdict."""
-    from dpaudit.report.ledger import counts_text, ledger_table
-    from dpaudit.report.terminal import WIDTH
-
-    if asked.witness is not None:
-        say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
-    elif asked.json:
-        say(json_lines(shown))
-    else:
-        columns = width_of(output()) if output().isatty() else WIDTH
-        table = ledger_table(shown, wants_color(asked.color), columns)
-        say(table + ("\n" if shown else "") + f"{counts_text(rows)}\n")
 
 
 def _result(row: LedgerRow) -> Result:

@@ -34,22 +34,10 @@ DRAWN = (*PLAIN, ".xml", ".svg")
 class given(NamedTuple):
     """The way in which a parameter of a command is given: the second part of its ``Annotated[type, given(...)]``.
 
-    Attributes
-    ----------
-    help : str
-        What it is; ends with its default in brackets where that is not `default` itself, or "none" for None.
-    default : object
-        Its default.
-    metavar : str or None
-        How the help names the value of an option; None for what its type says.
-    choices : sequence of str
-        The values that are allowed; empty for all.
-    names : sequence of str
-        The option as it is typed; empty for the name of the parameter.
-    place : str
-        How the help names an argument; empty for an option.
-    read : callable, optional
-        Reads the value; by default what the type says.
+    `help` says what it is, and ends with its default in brackets where that is not `default` itself, or "none" for
+    None. The help names the value of an option by `metavar`, else by its type, and an argument by `place`, which is
+    empty for an option. `choices` are the values that are allowed, if not all are; `names` the option as it is typed,
+    if not by the name of the parameter; `read` reads the value, if not the type does.
     """
 
     help: str = ""

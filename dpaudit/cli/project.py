@@ -33,7 +33,6 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     from dpaudit.engine.records import Run
     from dpaudit.project.check import Checked
-    from dpaudit.project.history import Standing
 
 __all__ = ["check", "diff", "history", "new"]
 
@@ -98,8 +97,9 @@ def check(asked: Checking) -> int:
     from dpaudit.contract import exit_status
     from dpaudit.progress import Line
     from dpaudit.project import check as checks
-    from dpaudit.project import history as history_of
-    from dpaudit.project.settings import find_settings
+    from dpaudit.project.history import keep
+    from dpaudit.project.settings import find_settings, read_project
+    from dpaudit.project.table import check_text
 
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
@@ -110,6 +110,10 @@ def check(asked: Checking) -> int:
         if not asked.quiet:
             line(done, total, f"{name} {share:.0%}" if done < total else "", share if done < total else 0.0)
 
+    def rows_text() -> str:
+        rows = [one.row for one in checked]
+        return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
+
     checked: list[Checked] = []
     limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
     try:
@@ -117,36 +121,21 @@ def check(asked: Checking) -> int:
             checked.append(one)  # one by one, so that an interrupted check loses one at most
     except KeyboardInterrupt as stop:
         line.end()
-        _show_part(asked, settings, checked, stop)
+        if checked:
+            say(rows_text())
+        chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
+        stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
+        stop.add_note(asked.words(chosen[len(checked) :]))
         raise
     finally:
         line.end()
-    rows = [one.row for one in checked]
-    say(_rows_text(asked, rows))
+    say(rows_text())
     if asked.out is not None:
         write_report(_run(asked, settings, checked), asked.out)
     if not asked.names:  # a part of the audits is no check to compare others with
-        kept = history_of.keep(rows, settings.resolve().parent)
+        kept = keep([one.row for one in checked], settings.resolve().parent)
         tell("note", f"kept in {kept}; dpaudit diff compares it with the last one")
-    return exit_status((row.verdict for row in rows), allow_open=asked.allow_no_evidence)
-
-
-def _show_part(asked: Checking, settings: Path, checked: Sequence[Checked], stop: KeyboardInterrupt) -> None:
-    """Show what an interrupted check has found and how to make the rest; the history does not keep it."""
-    from dpaudit.project.settings import read_project
-
-    if checked:
-        say(_rows_text(asked, [one.row for one in checked]))
-    chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
-    stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
-    stop.add_note(asked.words(chosen[len(checked) :]))
-
-
-def _rows_text(asked: Checking, rows: Sequence[Standing]) -> str:
-    """Return rows as the table, or as JSON."""
-    from dpaudit.project.table import check_text
-
-    return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
+    return exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
 
 
 def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
@@ -226,13 +215,21 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
     differ by less than a tenth count as equal.
     """
-    from dpaudit.project.history import compare, read_standings
+    from dpaudit.project.history import PLACE, compare, read_history, read_standings
+    from dpaudit.project.settings import find_settings
     from dpaudit.project.table import CHANGES, change_cells, changes_text
     from dpaudit.report.numbers import plural
 
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
-    old, new = map(read_standings, paths) if paths else _last_two()
+    if paths:
+        old, new = map(read_standings, paths)
+    else:
+        place = find_settings().parent / PLACE
+        checks = read_history(place)
+        if len(checks) < 2:
+            raise InputError(f"there is one check in {place}: run `dpaudit check` again, or give OLD and NEW")
+        old, new = (one.rows for one in checks[-2:])
     changes = compare(old, new)
     worse = sum(bool(change.worse) for change in changes)
     show_plain(
@@ -247,15 +244,3 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
         rows=[change_cells(change) for change in changes],
     )
     return 1 if worse else 0
-
-
-def _last_two() -> tuple[tuple[Standing, ...], tuple[Standing, ...]]:
-    """Return the rows of the last two checks of the project."""
-    from dpaudit.project.history import PLACE, read_history
-    from dpaudit.project.settings import find_settings
-
-    path = find_settings().parent / PLACE
-    checks = read_history(path)
-    if len(checks) < 2:
-        raise InputError(f"there is one check in {path}: run `dpaudit check` again, or give OLD and NEW")
-    return checks[-2].rows, checks[-1].rows
