@@ -44,7 +44,7 @@ ROOMS = {
     "dpaudit.audit": 3_762,
     "dpaudit.bounds": 1_508,
     "dpaudit.certificates": 1_326,
-    "dpaudit.cli": 2_333,
+    "dpaudit.cli": 2_272,
     "dpaudit.conformance": 515,
     "dpaudit.contract": 1_423,
     "dpaudit.engine": 2_755,
