@@ -94,21 +94,25 @@ class Line:
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
             bar = ("=" * int(_BAR * (done + share) / total) + ">")[:_BAR].ljust(_BAR)
-            self._write(f"[{bar}] {self._text(done, total, told, now, share)}")
+            text = f"[{bar}] {self._text(done, total, told, now, share)}"
+            if self._live:
+                text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
+                print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
+                self._width = len(text)
+            else:
+                print(f"dpaudit: {text}", file=self._stream, flush=True)
 
     def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
         """Show how much was done as a line that stays; of work of no time only if there is something `before`."""
         self.end()
         now = self._clock()
         if before or now - self._began >= WORTH_SECONDS:
-            self._stream.write(f"dpaudit: {before}{self._text(done, total, told, now)}\n")
-            self._stream.flush()
+            print(f"dpaudit: {before}{self._text(done, total, told, now)}", file=self._stream, flush=True)
 
     def end(self) -> None:
         """Take a live line away."""
         if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            print("\r" + " " * self._width, end="\r", file=self._stream, flush=True)
             self._width = 0
 
     def _text(self, done: int, total: int, told: str, now: float, share: float = 0.0) -> str:
@@ -117,15 +121,6 @@ class Line:
         if fresh >= TELLING and done < total:
             took += f", {duration(elapsed / fresh * (total - done - share))} left"
         return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), took)))
-
-    def _write(self, text: str) -> None:
-        if self._live:
-            text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
-            self._stream.write("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            self._stream.write(f"dpaudit: {text}\n")
-        self._stream.flush()
 
 
 def duration(seconds: float) -> str:

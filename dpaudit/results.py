@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 import msgspec
 
 from dpaudit.contract import Verdict
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.record import Frozen, decode, encodable
 
@@ -110,10 +110,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         OSError
             If there is no such file, or it cannot be read.
         """
-        try:
-            found: Self = decode(Path(path).read_bytes(), cls)
-        except ToolFault as error:
-            raise ToolFault(f"{path}: {error}") from None
+        found: Self = decode(Path(path).read_bytes(), cls, path)
         return found
 
     def save(self, path: str | Path) -> None:

@@ -20,7 +20,7 @@ from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import canonical
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Frozen, NonNegative, Probability, decode, encodable
@@ -135,13 +135,7 @@ def read_history(path: Path) -> tuple[Check, ...]:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         raise InputError(f"there is no history {str(path)!r}: `dpaudit check` begins one") from None
-    kept = []
-    for number, line in enumerate(lines, 1):
-        try:
-            kept.append(decode(line, Check))
-        except ToolFault as error:
-            raise ToolFault(f"{path}, line {number}: {error}") from None
-    return tuple(kept)
+    return tuple(decode(line, Check, f"{path}, line {number}") for number, line in enumerate(lines, 1))
 
 
 @dataclass(frozen=True)
@@ -246,12 +240,10 @@ def _rows_of_json(path: Path) -> tuple[Standing, ...]:
     kinds: Mapping[str, type] = {kind.kind: kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)}
     try:
         document = json.loads(text)
-        found = decode(text, Report if "results" in document else kinds[document["kind"]])
+        found = decode(text, Report if "results" in document else kinds[document["kind"]], path)
     except (ValueError, KeyError, TypeError):
         allowed = "give a run, a history, a report in JSON or what finding.save wrote"
         raise InputError(f"{path} holds no finding: {allowed}") from None
-    except ToolFault as error:
-        raise ToolFault(f"{path}: {error}") from None
     return (
         _rows_of(found.results) if isinstance(found, Report) else (standing_of("the finding", "the mechanism", found),)
     )

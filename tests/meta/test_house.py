@@ -40,7 +40,7 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_288,
+    "dpaudit": 1_275,
     "dpaudit.audit": 3_762,
     "dpaudit.bounds": 1_508,
     "dpaudit.certificates": 1_326,
