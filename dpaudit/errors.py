@@ -106,12 +106,12 @@ class ToolFault(DpauditError, RuntimeError):
     """The tool itself failed (a worker died, a result file is corrupt); nothing is known of the mechanism."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the question which of the names nearest to an unknown word was meant; empty where none is near."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the names nearest to one that there is not, as the end of a message; empty if none is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(known))
-    return f"did you mean {' or '.join(near)}?" if near else ""
+    near = get_close_matches(name, list(known))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @contextmanager

@@ -164,8 +164,8 @@ def _check_names(given: Iterable[str], audit: Callable[..., Any], own: str, take
     allowed = [own, *(name for name in inspect.signature(audit).parameters if name not in taken)]
     for name in given:
         if name not in allowed:
-            message = f"there is no argument {name!r}, but {', '.join(allowed)}"
-            raise InputError("; ".join(filter(None, (message, nearest(name, allowed)))), parameter=name)
+            message = f"there is no argument {name!r}, but {', '.join(allowed)}{nearest(name, allowed)}"
+            raise InputError(message, parameter=name)
 
 
 @contextmanager

@@ -49,10 +49,10 @@ class App(click.Group):
         if word in COMMANDS or word.startswith("-"):
             return super().resolve_command(ctx, args)
         if ":" in word or word.endswith(".py"):
-            hint = f"a mechanism is audited by: dpaudit privacy {word} --epsilon 1"
+            hint = f"; a mechanism is audited by: dpaudit privacy {word} --epsilon 1"
         else:
-            hint = nearest(word, COMMANDS) or f"there are {', '.join(COMMANDS)}"
-        ctx.fail(f"there is no command {word!r}; {hint}")
+            hint = nearest(word, COMMANDS) or f"; there are {', '.join(COMMANDS)}"
+        ctx.fail(f"there is no command {word!r}{hint}")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help of the whole."""

@@ -107,8 +107,8 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     elif asked in WORDS:
         say(_listed({asked: WORDS[asked]}) + "\n")
     else:
-        hint = nearest(asked, [*COMMANDS, *WORDS, "words"]) or f"there are words, {', '.join(COMMANDS)}"
-        raise InputError(f"there is no help on {asked!r}; {hint}")
+        hint = nearest(asked, [*COMMANDS, *WORDS, "words"]) or f"; there are words, {', '.join(COMMANDS)}"
+        raise InputError(f"there is no help on {asked!r}{hint}")
     return 0
 
 

@@ -84,6 +84,8 @@ def exact(
     losses that decide in ball arithmetic; --compose K bounds the privacy of K runs, from above by the dominating pair
     and from below by single pairs of neighbours.
     """
+    from dataclasses import replace
+
     from dpaudit.engine.arguments import ExactArguments
     from dpaudit.engine.tasks import exact_task
     from dpaudit.exact.composition import check_times
@@ -94,8 +96,9 @@ def exact(
     entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
     if enclosure:
         require_exact_law(built)
-    options: dict[str, Any] = {"n": learner.n, "relation": relation, "enclosure": enclosure, "compose": compose}
-    task = exact_task(entry, built, parameters=parameters, crafted=samples or None, **options)
+    instance = replace(entry.instance, parameters=parameters)
+    options: dict[str, Any] = {"relation": relation, "crafted": samples, "enclosure": enclosure, "compose": compose}
+    task = exact_task(built, instance, n=learner.n, **options)
     assert isinstance(task.arguments, ExactArguments)
     if learner.n is None:
         note_taken(entry, {"n": task.arguments.n})
@@ -202,11 +205,12 @@ def utility(
         raise InputError.among("setting", asked.setting, (*SETTINGS, "all"))
     entry, learner, parameters = find_learner(asked.id, asked.parameter, shown.learners)
     levels = _levels(entry, {"alpha": asked.alpha, "beta": asked.beta})
+    instance = replace(entry.instance, parameters=parameters, **levels)
     # None is the theorem's own setting; each setting has an n of its own.
-    settings = offered_settings(learner, **levels) if asked.setting == "all" else (asked.setting,)
+    settings = offered_settings(learner, instance) if asked.setting == "all" else (asked.setting,)
     given = {name: getattr(asked, name) for name in ("n", "concept", "noise")}
-    given |= {**levels, "trials": trials, "confidence": confidence}
-    tasks = utility_tasks(entry, learner, parameters=parameters, cases=cases, settings=settings, **given)
+    given |= {"trials": trials, "confidence": confidence}
+    tasks = utility_tasks(learner, instance, cases=cases, settings=settings, **given)
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
     chosen = [replace(task, arguments=replaced(task.arguments, most=asked.most)) for task in tasks]

@@ -102,7 +102,8 @@ def run(asked: Running, shown: ShownRun) -> int:
     from dpaudit.engine.files import held
     from dpaudit.engine.plan import make_plan
     from dpaudit.engine.records import Header
-    from dpaudit.engine.store import FILENAME, Store, sources
+    from dpaudit.engine.store import FILENAME, Store
+    from dpaudit.engine.verification import sources
     from dpaudit.seeding import check_seed
 
     check_seed(asked.seed)
@@ -118,7 +119,7 @@ def run(asked: Running, shown: ShownRun) -> int:
             "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
         )
     modules = {entry.learner.__module__ for entry in entries}
-    modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
+    modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
     header = Header(
         plan=plan.planned,
         seed=asked.seed,
@@ -140,17 +141,18 @@ def run(asked: Running, shown: ShownRun) -> int:
 
 def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
-    from dpaudit.engine.execute import Listener, Progress, RunEvent, execute
-    from dpaudit.engine.records import Failure, Result
+    from contextlib import closing
 
-    def keep(event: RunEvent) -> None:
-        if isinstance(event, Result | Failure):
-            store.append(event)
+    from dpaudit.engine.execute import Progress, execute
 
-    listeners: list[Listener] = [keep] if shown.quiet else [keep, Progress(sys.stderr)]
     spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs, "backend": asked.backend}
+    records = execute(plan.tasks, seed=asked.seed, done=frozenset(store.done), **spread)
+    progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
     try:
-        execute(plan.tasks, seed=asked.seed, listeners=listeners, done=frozenset(store.done), **spread)
+        with progress, closing(records):
+            for record in records:
+                store.append(record)
+                progress(record)
     except KeyboardInterrupt as stop:
         stop.add_note(f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}")
         stop.add_note(asked.words(asked.out, "--resume"))

@@ -109,7 +109,7 @@ class Project(Frozen, frozen=True, kw_only=True):
         known = {one.name: one for one in self.audit}
         for name in names:
             if name not in known:
-                raise InputError(f"there is no audit {name!r}; {_near(name, known)}")
+                raise InputError(f"there is no audit {name!r}{_near(name, known)}")
         filled = []
         for audit in tuple(known[name] for name in dict.fromkeys(names)) or self.audit:
             left_open = (name for name in ("trials", "confidence", "seed") if getattr(audit, name) is None)
@@ -186,7 +186,7 @@ def _record(kind: type[Kind], given: Any, where: str) -> Kind:
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     for key in given:
         if key not in fields:
-            raise InputError(f"{where} has no key {key!r}; {_near(key, fields)}")
+            raise InputError(f"{where} has no key {key!r}{_near(key, fields)}")
     for name, field in fields.items():
         if field.required and name not in given:
             raise InputError(f"{where}: {name} is missing; add {_EXAMPLES[name]}")
@@ -224,7 +224,7 @@ def _allowed(info: msgspec.inspect.Type) -> str:
 
 def _near(name: str, known: Iterable[str]) -> str:
     """Return the names nearest to one that there is not, or all of them."""
-    return nearest(name, known) or f"there are {', '.join(known)}"
+    return nearest(name, known) or f"; there are {', '.join(known)}"
 
 
 def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None = None) -> tuple[Path, ...]:
