@@ -21,8 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from dpaudit.arguments import nearest
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 
 __all__ = [
     "PRIVATE",
