@@ -40,11 +40,11 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_275,
+    "dpaudit": 1_260,
     "dpaudit.audit": 3_762,
     "dpaudit.bounds": 1_464,
     "dpaudit.certificates": 1_270,
-    "dpaudit.cli": 2_277,
+    "dpaudit.cli": 2_276,
     "dpaudit.conformance": 400,
     "dpaudit.contract": 1_191,
     "dpaudit.engine": 2_328,
@@ -52,7 +52,7 @@ ROOMS = {
     "dpaudit.exact": 2_072,
     "dpaudit.neighbours": 2_954,
     "dpaudit.outputs": 2_190,
-    "dpaudit.project": 970,
+    "dpaudit.project": 958,
     "dpaudit.registry": 517,
     "dpaudit.report": 5_141,
     "dpaudit.running": 1_513,
