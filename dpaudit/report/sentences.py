@@ -23,6 +23,7 @@ __all__ = [
     "accuracy_words",
     "claim_words",
     "counts",
+    "delta_words",
     "epsilon_exact",
     "epsilon_found",
     "epsilon_seen",
@@ -210,7 +211,7 @@ def _violation(row: Row) -> list[str]:
     """Return what a claim is refuted by: exact laws, runs or both."""
     parts = ["" if row.claim is None else f"It claims {claim_words(row.claim)}."]
     if "exact" in row.convicted_by:
-        parts.append(f"The exact ε is {epsilon_exact(row)}{_delta(row)} on {_inputs(row)}.")
+        parts.append(f"The exact ε is {epsilon_exact(row)}{delta_words(row)} on {_inputs(row)}.")
     if row.blackbox is not None:
         shown = f"show ε ≥ {epsilon_found(row)}"
         who = "The runs alone" if len(parts) > 1 or "black box" not in row.convicted_by else "The runs"
@@ -218,7 +219,7 @@ def _violation(row: Row) -> list[str]:
     return parts
 
 
-def _delta(row: Row) -> str:
+def delta_words(row: Row) -> str:
     """Return the delta at which an exact epsilon is stated, where that is not 0."""
     delta = row.exact.claimed_delta if row.exact is not None and row.exact.epsilon_at_claim is not None else 0.0
     return f" at δ = {raised(value_text(delta))}" if delta else ""
@@ -237,7 +238,7 @@ def _exactly(row: Row) -> str:
     if row.exact is None:
         return ""
     of = f" of the {raised(value_text(row.claim.epsilon))} claimed" if row.claim is not None else ""
-    return f"Exact ε is {epsilon_exact(row)}{of}{_delta(row)} on {_inputs(row)}."
+    return f"Exact ε is {epsilon_exact(row)}{of}{delta_words(row)} on {_inputs(row)}."
 
 
 def _by_runs(row: Row) -> str:

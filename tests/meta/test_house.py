@@ -54,7 +54,7 @@ ROOMS = {
     "dpaudit.outputs": 2_190,
     "dpaudit.project": 1_148,
     "dpaudit.registry": 640,
-    "dpaudit.report": 5_141,
+    "dpaudit.report": 4_966,
     "dpaudit.running": 1_513,
     "dpaudit.utility": 2_380,
     "learners": 783,
