@@ -231,7 +231,7 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
     """Return what changed in a row."""
     changes = []
     if old.verdict != new.verdict:
-        steps = new.verdict.meaning.gravity - old.verdict.meaning.gravity
+        steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
     promised = "allows failures with probability" if new.promise == "utility" else "claims epsilon"

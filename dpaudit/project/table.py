@@ -27,7 +27,7 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
     heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
     cells = [
         [
-            one.verdict.meaning.mark,
+            one.verdict.mark,
             one.name,
             *(column.text(own) if one.claimed is not None else "-" for column in columns),
             _word(one),
