@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 Decoded: TypeAlias = Mapping[str, str] | None
-"""What the codes of a learner's outputs stand for, as far as it is known; None for a mechanism, which has no codes."""
+"""The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
 
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
