@@ -40,9 +40,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpaudit.audit.eprocess import log_payoffs, place_bet, posterior
+from dpaudit.audit.eprocess import batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
-from dpaudit.audit.pair_bets import batch_schedule
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
