@@ -21,6 +21,7 @@ __all__ = [
     "check_jobs",
     "check_names",
     "lacking",
+    "nearest",
     "parameters_of",
     "read_choice",
     "read_integer",
@@ -108,9 +109,14 @@ def check_names(given: Collection[str], function: Callable[..., Any], *taken: st
     allowed = [*also, *(name for name in inspect.signature(function).parameters if name not in taken)]
     for name in given:
         if name not in allowed:
-            near = get_close_matches(name, allowed)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
+            message = f"there is no argument {name!r}, but {', '.join(allowed)}{nearest(name, allowed)}"
+            raise InputError(message, parameter=name)
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Return the names nearest to one that there is not, as the end of a message; empty if none is near."""
+    near = get_close_matches(name, list(known))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def run(asked: Running, shown: ShownRun) -> int:
             "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
         )
     modules = {entry.learner.__module__ for entry in entries}
-    modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
+    modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
     header = Header(
         plan=plan.planned,
         seed=asked.seed,

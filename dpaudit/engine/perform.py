@@ -72,7 +72,7 @@ def perform(
     """
     arguments = task.arguments
     if isinstance(arguments, LedgerArguments):
-        statement = load(paths).get_statement(task.learner).statement
+        statement = load(paths).get_statement(task.learner)
         row = check_statement(statement, paths=paths, time_limit=arguments.time_limit)
         return Result(task=task.key, learner=task.learner, parameters={}, arguments=arguments, finding=row)
     entry = load(paths).get(task.learner)

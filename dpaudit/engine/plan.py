@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import HasLaw, Learner, Pictured
+from dpaudit.contract import HasLaw, Learner, Pictured, Statement
 from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import (
@@ -24,7 +24,7 @@ from dpaudit.engine.tasks import (
     utility_tasks,
 )
 from dpaudit.errors import InputError
-from dpaudit.registry import Entry, StatementEntry
+from dpaudit.registry import Entry
 from dpaudit.running.isolated import Timeout
 from dpaudit.utility.interval import is_vacuous
 
@@ -61,7 +61,7 @@ def make_plan(
     profile: str = "default",
     confidence: float = CONFIDENCE,
     trials: int | None = None,
-    statements: Sequence[StatementEntry] = (),
+    statements: Sequence[Statement] = (),
     timeout: float | None = None,
     time_limit: float | None = None,
 ) -> Plan:
@@ -77,7 +77,7 @@ def make_plan(
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
         Runs on each side of each pair in the black-box audit, instead of the profile's.
-    statements : sequence of StatementEntry
+    statements : sequence of Statement
         Statements of papers to check after the audits; each does the same work in every profile, and the slow ones are
         left out of "quick".
     timeout, time_limit : float, optional
@@ -113,7 +113,7 @@ def make_plan(
             continue
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]
-    checked = [entry for entry in statements if work.slow_statements or not entry.statement.slow]
+    checked = [one for one in statements if work.slow_statements or not one.slow]
     if len(checked) < len(statements):
         notes.append(
             f"{len(statements) - len(checked)} statements take seconds each: --profile default checks them too"

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, Relation
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, Relation, Statement
 from dpaudit.engine.arguments import (
     Arguments,
     ExactArguments,
@@ -22,7 +22,7 @@ from dpaudit.engine.arguments import (
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.record import encodable
-from dpaudit.registry import Entry, StatementEntry
+from dpaudit.registry import Entry
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.interval import deciding_trials
 
@@ -108,9 +108,9 @@ def exact_task(
     return Task(entry.id, instance.parameters if parameters is None else parameters, arguments)
 
 
-def ledger_task(entry: StatementEntry, time_limit: float | None = None) -> Task:
+def ledger_task(statement: Statement, time_limit: float | None = None) -> Task:
     """Return the task that checks a statement."""
-    return Task(entry.id, {}, LedgerArguments(statement=entry.statement.statement, time_limit=time_limit))
+    return Task(statement.id, {}, LedgerArguments(statement=statement.statement, time_limit=time_limit))
 
 
 def picture_task(entry: Entry) -> Task:

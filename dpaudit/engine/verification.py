@@ -154,7 +154,7 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
             yield f"{name} {was}, now {found}"
     registry = load(paths)
     modules = {
-        str(getattr(registry.get_statement(one.learner).statement.check, "__module__", ""))
+        str(getattr(registry.get_statement(one.learner).check, "__module__", ""))
         if one.kind == "ledger"
         else registry.get(one.learner).learner.__module__
         for one in results

@@ -99,8 +99,8 @@ def check_statements(
     if time_limit is not None:
         read_number("time_limit", time_limit, 0, math.inf)
     registry = load(paths)
-    entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
-    tasks = [ledger_task(entry, time_limit) for entry in entries]
+    statements = registry.statements if ids is None else map(registry.get_statement, dict.fromkeys(ids))
+    tasks = [ledger_task(statement, time_limit) for statement in statements]
     ended: dict[str, Result | Failure] = {}
 
     def keep(event: RunEvent) -> None:
