@@ -167,8 +167,7 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    # A stopped audit is repeated without a clock.
-    options = Options(**{**given, "time_limit": None if isinstance(time_limit, Stopped) else time_limit})
+    options = Options(**given)
     tested = resolve_bound(options)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
@@ -177,15 +176,15 @@ def audit_privacy(
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, claim, known, data=data, bounds=bounds, unit=unit, n=n, seed=seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
-    running = {name: given[name] for name in RUNNING}
-    sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running)
+    how = {name: given[name] for name in RUNNING}
+    sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
     if include_data:
         made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
     request = Request(
-        source=mechanism,
-        sampler=sampler,
-        pairs=made,
-        claim=claim,
+        mechanism,
+        sampler,
+        made,
+        claim,
         relation=known,
         options=options,
         trials=options.trials,
@@ -195,8 +194,7 @@ def audit_privacy(
         moves=moves,
     )
     request.check_power()
-    with followed(progress, 2 * request.trials * len(request.pairs), "runs") as tell:
-        return _audited(replace(request, sampler=replace(sampler, tell=tell)))
+    return _audited(request, progress)
 
 
 def sampler_of(
@@ -216,21 +214,22 @@ def sampler_of(
     return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 
-def _audited(request: Request) -> PrivacyFinding:
+def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
-    name, sampler, sides = request.sampler.mechanism.name, request.sampler, request.pairs[0].sides
-    LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
-    request.hygiene.open()
-    numbers = count()
+    sampler, pairs = request.sampler, request.pairs
+    name, numbers = sampler.mechanism.name, count()
 
     def pace(runs: int) -> None:
         """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
         number = next(numbers)
-        jobs = sampler.jobs(sides[number % 2], ("pace", number), runs)
-        for _ in replace(sampler, tell=None).reduced(jobs, len):
+        for _ in sampler.reduced(sampler.jobs(pairs[0].sides[number % 2], ("pace", number), runs), len):
             pass
 
-    request = replace(request, trials=request.clock.trials(request.trials, 2 * len(request.pairs), pace))
-    finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
-    LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
-    return withheld(finding, request.pairs)
+    with followed(progress, 2 * request.trials * len(pairs), "runs") as tell:
+        LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(pairs), request.trials)
+        request.hygiene.open()
+        trials = request.clock.trials(request.trials, 2 * len(pairs), pace)
+        request = replace(request, trials=trials, sampler=replace(sampler, tell=tell))
+        finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
+        LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
+        return withheld(finding, pairs)
