@@ -56,6 +56,8 @@ def exact(
     losses that decide in ball arithmetic; --compose K bounds the privacy of K runs, from above by the dominating pair
     and from below by single pairs of neighbours.
     """
+    from dataclasses import replace
+
     from dpaudit.engine.arguments import ExactArguments
     from dpaudit.engine.tasks import exact_task
     from dpaudit.exact.composition import check_times
@@ -66,15 +68,9 @@ def exact(
     entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
     if enclosure:
         require_exact_law(built)
+    instance = replace(entry.instance, parameters=parameters)
     task = exact_task(
-        entry,
-        built,
-        parameters=parameters,
-        n=learner.n,
-        relation=relation,
-        crafted=samples or None,
-        enclosure=enclosure,
-        compose=compose,
+        built, instance, n=learner.n, relation=relation, crafted=samples, enclosure=enclosure, compose=compose
     )
     assert isinstance(task.arguments, ExactArguments)
     if learner.n is None:

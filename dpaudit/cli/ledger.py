@@ -51,7 +51,6 @@ def ledger(asked: Checking) -> int:
     --time-limit stopped one.
     """
     from dpaudit.contract import Verdict
-    from dpaudit.engine.execute import Progress
     from dpaudit.report.ledger import LedgerFault, check_statements
 
     check_out(asked.out)
@@ -67,7 +66,7 @@ def ledger(asked: Checking) -> int:
             n_jobs=asked.n_jobs,
             time_limit=asked.time_limit,
             paths=asked.learners,
-            listeners=[] if asked.quiet else [Progress(sys.stderr, noun="checks")],
+            progress=None if asked.quiet else sys.stderr,
         )
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults

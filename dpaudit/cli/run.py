@@ -30,7 +30,6 @@ from dpaudit.cli.streams import say, tell
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from dpaudit.engine.execute import RunEvent
     from dpaudit.engine.plan import Plan
     from dpaudit.engine.store import Store
 
@@ -97,7 +96,8 @@ def run(asked: Running, shown: ShownRun) -> int:
     from dpaudit.engine.files import held
     from dpaudit.engine.plan import make_plan
     from dpaudit.engine.records import Header
-    from dpaudit.engine.store import FILENAME, Store, sources
+    from dpaudit.engine.store import FILENAME, Store
+    from dpaudit.engine.verification import sources
     from dpaudit.seeding import check_seed
 
     check_seed(asked.seed)
@@ -135,24 +135,24 @@ def run(asked: Running, shown: ShownRun) -> int:
 
 def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
-    from dpaudit.engine.execute import Listener, Progress, execute
-    from dpaudit.engine.records import Failure, Result
+    from contextlib import closing
 
-    def keep(event: RunEvent) -> None:
-        if isinstance(event, Result | Failure):
-            store.append(event)
+    from dpaudit.engine.execute import Progress, execute
 
-    listeners: list[Listener] = [keep] if shown.quiet else [keep, Progress(sys.stderr)]
+    records = execute(
+        plan.tasks,
+        seed=asked.seed,
+        done=frozenset(store.done),
+        paths=asked.learners,
+        n_jobs=asked.n_jobs,
+        backend=asked.backend,
+    )
+    progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
     try:
-        execute(
-            plan.tasks,
-            seed=asked.seed,
-            listeners=listeners,
-            done=frozenset(store.done),
-            paths=asked.learners,
-            n_jobs=asked.n_jobs,
-            backend=asked.backend,
-        )
+        with progress, closing(records):
+            for record in records:
+                store.append(record)
+                progress(record)
     except KeyboardInterrupt as stop:
         stop.add_note(f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}")
         stop.add_note(asked.words(asked.out, "--resume"))

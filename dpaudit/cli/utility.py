@@ -61,6 +61,8 @@ def utility(
     which learners of the class fail most. With --n below the theorem's n, or without a theorem, failures are shown and
     refute nothing.
     """
+    import dataclasses
+
     from msgspec.structs import replace
 
     from dpaudit.contract import SETTINGS
@@ -72,23 +74,20 @@ def utility(
     if asked.setting not in (None, "all", *SETTINGS):
         raise InputError.among("setting", asked.setting, (*SETTINGS, "all"))
     entry, learner, parameters = find_learner(asked.id, asked.parameter, shown.learners)
+    levels = {name: level for name in ("alpha", "beta") if (level := getattr(asked, name)) is not None}
+    instance = dataclasses.replace(entry.instance, parameters=parameters, **levels)
     settings: tuple[str | None, ...] = (asked.setting,)  # None is the theorem's own
     if asked.setting == "all":
-        example = entry.instance
-        settings = offered_settings(
-            learner,
-            example.alpha if asked.alpha is None else asked.alpha,
-            example.beta if asked.beta is None else asked.beta,
-        )
-    given = {name: getattr(asked, name) for name in ("alpha", "beta", "n", "concept", "noise")}
+        settings = offered_settings(learner, instance)
+    given = {name: getattr(asked, name) for name in ("n", "concept", "noise")}
     given |= {"trials": trials, "confidence": confidence}
-    tasks = utility_tasks(entry, learner, parameters=parameters, cases=cases, settings=settings, **given)
+    tasks = utility_tasks(learner, instance, cases=cases, settings=settings, **given)
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
     growing = [(task, replace(task.arguments, most=asked.most)) for task in tasks
                if isinstance(task.arguments, UtilityArguments)]  # fmt: skip
     first = growing[0][1]
-    note_taken(entry, {name: getattr(first, name) for name in ("alpha", "beta") if getattr(asked, name) is None})
+    note_taken(entry, {name: getattr(first, name) for name in ("alpha", "beta") if name not in levels})
     options = {name: getattr(first, name) for name in ("alpha", "beta", "n", "trials", "most")}
     options["n"] = asked.n if asked.setting == "all" else first.n  # each setting has an n of its own
     options["setting"] = asked.setting or first.setting

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,14 +16,7 @@ from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasLaw, Learner, Pictured, Statement
 from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned
-from dpaudit.engine.tasks import (
-    Task,
-    exact_task,
-    ledger_task,
-    offered_settings,
-    picture_task,
-    utility_tasks,
-)
+from dpaudit.engine.tasks import Task, exact_task, ledger_task, offered_settings, picture_task, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
 from dpaudit.running.isolated import Timeout
@@ -129,7 +123,7 @@ def _plan_one(
     learner = entry.build(**entry.instance.parameters)
     tasks: list[Task] = []
     if isinstance(learner, HasLaw):
-        tasks.append(exact_task(entry, learner))
+        tasks.append(exact_task(learner, entry.instance))
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
         chosen = {"trials": trials, "confidence": confidence, "curve": not bets, "sequential": bets, **limits}
@@ -157,43 +151,35 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
     vacuous and there is a further one.
     """
     first, further = entry.instance, entry.further_instances
-    settings = offered_settings(learner, first.alpha, first.beta)
+    settings = offered_settings(learner, first)
     vacuous = settings and all(is_vacuous(first.alpha, first.beta, setting) for setting in settings)
     tasks: list[Task] = []
     notes: list[str] = []
     for i, instance in enumerate(further if further and vacuous else (first, *further)):
         learner = entry.build(**instance.parameters)
-        at: dict[str, Any] = {"parameters": instance.parameters, "alpha": instance.alpha, "beta": instance.beta}
-        at |= {"confidence": confidence}
-        settings = offered_settings(learner, instance.alpha, instance.beta)
+        planned = partial(utility_tasks, learner, instance, confidence=confidence)
+        settings = offered_settings(learner, instance)
         if i:
             trials = max(work.ladder_trials, min(100, work.utility_trials))
-            tasks += utility_tasks(entry, learner, trials=trials, more=work.utility_growth, settings=settings[:1], **at)
+            tasks += planned(trials=trials, more=work.utility_growth, settings=settings[:1])
             continue
         ladders: list[Task] = []
         possible: list[str] = []
         for setting in settings:
             try:
-                ladders += _ladder(entry, learner, work, at, setting)
+                claim = planned(trials=work.ladder_trials, cases=[0], settings=[setting])[0].arguments
             except InputError as error:
                 notes.append(f"no utility audit in the setting {setting!r}: {error}")
-            else:
-                possible.append(setting)
+                continue
+            assert isinstance(claim, UtilityArguments)
+            possible.append(setting)
+            # At n halved, quartered, ...: how loose the theorem is, not whether it holds.
+            smaller = {math.ceil(claim.n / 2**k) for k in range(1, work.ladder_steps + 1)} - {claim.n}
+            rungs = [replace(claim, role="ladder", n=n) for n in sorted(smaller, reverse=True)]
+            ladders += [Task(entry.id, instance.parameters, rung) for rung in rungs]
         trials, fixed, growth = work.utility_trials, work.fixed_trials, work.utility_growth
-        tasks += utility_tasks(entry, learner, trials=trials, fixed_trials=fixed, more=growth, settings=possible, **at)
-        tasks += ladders
+        tasks += [*planned(trials=trials, fixed_trials=fixed, more=growth, settings=possible), *ladders]
     return tasks, notes
-
-
-def _ladder(entry: Entry, learner: Learner, work: Profile, at: Mapping[str, Any], setting: str) -> list[Task]:
-    """Return tasks at n halved, quartered, ...: how loose the theorem is, not whether it holds."""
-    first = utility_tasks(entry, learner, trials=work.ladder_trials, cases=[0], settings=[setting], **at)[0]
-    claim = first.arguments
-    assert isinstance(claim, UtilityArguments)
-    steps = {math.ceil(claim.n / 2**k) for k in range(1, work.ladder_steps + 1)} - {claim.n}
-    return [
-        Task(entry.id, first.parameters, replace(claim, role="ladder", n=size)) for size in sorted(steps, reverse=True)
-    ]
 
 
 @dataclass(frozen=True)
