@@ -169,8 +169,7 @@ def audit_privacy(
     check_built(mechanism, "mechanism")
     options = Options(**given)
     tested = resolve_bound(options)
-    if data is not None and relation is None:
-        relation = Relation.ADD_REMOVE_ONE
+    relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed = seeding.check_seed(seed)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
@@ -187,10 +186,10 @@ def audit_privacy(
         claim,
         relation=known,
         options=options,
-        trials=options.trials,
         bound=tested,
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
         clock=Clock(time_limit),
+        trials=options.trials,
         moves=moves,
     )
     request.check_power()

@@ -41,7 +41,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_356,
-    "dpaudit.audit": 3_442,
+    "dpaudit.audit": 3_375,
     "dpaudit.bounds": 1_508,
     "dpaudit.certificates": 1_326,
     "dpaudit.cli": 2_510,
