@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit import seeding
-from dpaudit.arguments import read_integer
+from dpaudit.arguments import read_integer, read_number
 from dpaudit.audit.candidate import count_observed
 from dpaudit.audit.eprocess import batch_size, epsilon_grid, last_before_survivor, pilot_size
 from dpaudit.audit.evidence import Observations
@@ -40,7 +40,6 @@ from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.pair_bets import PairBets, Sides
 from dpaudit.audit.power import MASSES, Power
 from dpaudit.audit.request import Request, wide_limits
-from dpaudit.bounds.base import check_level
 from dpaudit.contract import Direction, Pair, PrivacyClaim
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
@@ -119,7 +118,7 @@ class Session:
         float_bits: bool = False,
         over: Callable[[int], bool] = lambda looks: False,
     ) -> None:
-        self.runs, self.gamma = read_integer("runs", runs, LEAST_RUNS), check_level(gamma)
+        self.runs, self.gamma = read_integer("runs", runs, LEAST_RUNS), read_number("gamma", gamma, 0, 1)
         if claim.epsilon > LARGEST_EPSILON:
             raise InputError.of("epsilon", claim.epsilon, f"at most {LARGEST_EPSILON:g}")
         self.sampler, self.claim, self.float_bits, self.over = sampler, claim, float_bits, over

@@ -8,6 +8,7 @@ that is not.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
-from dpaudit.bounds.base import MAX_RUNS, Bound, check_level
+from dpaudit.arguments import read_number
+from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
 
@@ -158,10 +160,7 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
             leak = f"epsilon = {epsilon!r}, delta = {delta!r}"
             raise InputError(f"no audit of {bound.max_runs:g} runs a side could detect a leak of more than {leak}")
         low, high = high, min(2 * high, bound.max_runs)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)
 
 
 def _boundary(
@@ -201,5 +200,5 @@ def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: 
         raise InputError.of("epsilon", epsilon, "a finite number >= 0")
     if not 0 <= delta < 1:
         raise InputError.of("delta", delta, "in [0, 1)")
-    check_level(gamma)
-    check_level(power, "power")
+    read_number("gamma", gamma, 0, 1)
+    read_number("power", power, 0, 1)

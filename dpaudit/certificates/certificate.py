@@ -90,14 +90,7 @@ class Counts(Frozen, frozen=True):
         .. math:: \epsilon_L = \ln \frac{p_L - \delta}{q_U}, \quad \Pr[\mathrm{Bin}(n_1, p_L) \ge x] =
                   \Pr[\mathrm{Bin}(n_2, q_U) \le y] = \gamma / 2 .
 
-        Parameters
-        ----------
-        bound : {"melded", "clopper-pearson", "unconditional"}
-            The kind of the bound.
-        delta : float
-            The claim's delta.
-        error : float
-            The probability gamma that the bound is too high.
+        `delta` is the claim's, and `error` the probability gamma that the bound is too high.
         """
         x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
         if bound != CLOPPER_PEARSON:

@@ -170,7 +170,10 @@ def _begun(
     They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first other
     one that does has all of the error, since fresh runs of no other were counted.
     """
-    first = _starts(finding, listed)
+    index = finding.witness.pair
+    text = finding.witness.origin.text
+    varied = sorted(range(len(listed)), key=lambda i: listed[i].origin.text != text)[:STARTS]
+    first = [index] if index < len(listed) else varied
     rest = [index for index in range(len(listed)) if index not in first][:STARTS]
     found = False
     for index in [*first, *rest]:
@@ -181,15 +184,6 @@ def _begun(
         if start is not None:
             found = True
             yield index, start, len(first) if index in first else 1
-
-
-def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> list[int]:
-    """Return the pairs from which a search begins: the witness, or those that it may be a variation of."""
-    index = finding.witness.pair
-    if index < len(listed):
-        return [index]
-    text = finding.witness.origin.text
-    return sorted(range(len(listed)), key=lambda i: listed[i].origin.text != text)[:STARTS]
 
 
 def _smaller(search: Search, start: Small, place: _Place, strategy: Any, bounds: Bounds) -> list[Small]:

@@ -130,7 +130,7 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     heads = [Head("", "word"), Head("mechanism", "name"), *(Head(column.head) for column in columns)]
     cells = [
         [
-            row.verdict.meaning.mark,
+            row.verdict.mark,
             f"{row.label} (!)" if row.conflict else row.label,
             *(column.text(own) + _initial(row, column) * full if row.results else "-" for column in columns),
             *([verdict_words(row.verdict, row.to_blame)] if full else []),
@@ -149,7 +149,7 @@ def _initial(row: Row, column: Column) -> str:
 
 def _legend(rows: Sequence[Row]) -> list[str]:
     """Return what the marks of rows mean."""
-    marks = dict.fromkeys(row.verdict.meaning.mark for row in rows if row.verdict.needs_look)
+    marks = dict.fromkeys(row.verdict.mark for row in rows if row.verdict.needs_look)
     return ["   ".join(f"{mark} {_MARKS[mark]}" for mark in marks)] if marks else []
 
 
@@ -175,7 +175,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [
-            row.state.meaning.mark,
+            row.state.mark,
             row.label,
             *(column.text(own) if row.results else "-" for column in columns),
             " + ".join(row.convicted_by) or ("NOT DETECTED" if row.state == Verdict.MISSED else row.state.value),

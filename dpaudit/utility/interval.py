@@ -51,14 +51,14 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
-def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bool = False) -> Verdict:
-    """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided".
+def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -> Verdict:
+    """Return "holds" if an interval is at most what is claimed, "violation" if it exceeds that, else "undecided".
 
     For a vacuous claim "vacuous" replaces "holds"; one that fails is still a violation.
     """
-    if failure_upper <= beta:
+    if upper <= claimed:
         return Verdict.VACUOUS if vacuous else Verdict.HOLDS
-    return Verdict.VIOLATION if failure_lower > beta else Verdict.UNDECIDED
+    return Verdict.VIOLATION if lower > claimed else Verdict.UNDECIDED
 
 
 def is_vacuous(alpha: float, beta: float, setting: str) -> bool:
