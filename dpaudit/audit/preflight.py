@@ -20,18 +20,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from dpaudit import seeding
+from dpaudit.audit import probing
 from dpaudit.audit.evidence import Answer, Check, CheckName
-from dpaudit.audit.probing import (
-    Label,
-    arrangements,
-    equal_global_generators,
-    labels,
-    moved_clocks,
-    one_way,
-    other_process,
-    probe_warnings,
-    ticking_clocks,
-)
+from dpaudit.audit.probing import Label, arrangements, labels
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents
@@ -106,7 +97,7 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         checks = self._before()
-        self.warnings = probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        self.warnings = probing.probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:
@@ -121,7 +112,7 @@ class Hygiene:
     def _before(self) -> tuple[Check, ...]:
         data = self._look(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
-        again = None if self.own or data is None else self._look(0, "data", moved_clocks, other_process)
+        again = None if self.own or data is None else self._look(0, "data", probing.moved_clocks, probing.other_process)
         if data is None or again is None:
             self._look(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
@@ -169,13 +160,15 @@ class Hygiene:
         """Return the checks where equal generators gave different outputs while clock and process were changed."""
         again = self._look(0, "data")
         if again == data:
-            clock, process = (self._look(0, "data", context) == data for context in (moved_clocks, other_process))
+            clock, process = (
+                self._look(0, "data", context) == data for context in (probing.moved_clocks, probing.other_process)
+            )
             state = self._state(_passed(not (clock and process)))
             return self._checks(generator=Answer.PASSED, state=state, clock=_passed(clock), process=_passed(process))
         if self._look(0, "data") == again:  # only the first look differs
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
         answer = Answer.OWN
-        for context, name in ((equal_global_generators, Answer.GLOBAL), (ticking_clocks, Answer.TIME)):
+        for context, name in ((probing.equal_global_generators, Answer.GLOBAL), (probing.ticking_clocks, Answer.TIME)):
             if self._look(0, "data", context) == self._look(0, "data", context):
                 answer = name
                 break
@@ -185,7 +178,7 @@ class Hygiene:
 
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""
-        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
+        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and probing.one_way(self.outputs)
         return Answer.DEPENDS if drifts else answer
 
     def _workers(self) -> tuple[Check, ...]:
@@ -216,21 +209,17 @@ def _refuse_outputs(name: str, outputs: Any) -> None:
     if isinstance(outputs, np.ndarray) and outputs.dtype != object:
         return
     for output in outputs:
-        advice = _advice(output)
-        if not advice:
+        if inspect.isawaitable(output):
+            advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
+        elif inspect.isasyncgen(output) or isinstance(output, Iterator):
+            advice = "return list(...) of it, since a run's output is what it yields"
+        elif isinstance(output, _FUNCTIONS):
+            advice = "call it, and return what it returns"
+        else:
             continue
         for coroutine in filter(inspect.iscoroutine, outputs):
             coroutine.close()  # else it warns that it was never awaited
         raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
-
-
-def _advice(output: Any) -> str:
-    """Return what to do about an output that is no value; empty for a value."""
-    if inspect.iscoroutine(output) or inspect.isawaitable(output):
-        return "await it, and return what comes (asyncio.run(...) does so in a plain function)"
-    if inspect.isasyncgen(output) or isinstance(output, Iterator):
-        return "return list(...) of it, since a run's output is what it yields"
-    return "call it, and return what it returns" if isinstance(output, _FUNCTIONS) else ""
 
 
 def _passed(passed: bool) -> Answer:

@@ -105,12 +105,8 @@ def resolve_bound(options: Options) -> Bound:
             names=("sequential", "curve", "strict", "bound"),
         )
     if strict and name not in (None, "unconditional"):
-        raise InputError(
-            "{strict:=True} means the {bound} 'unconditional', and {bound} is {value_}: leave one of them out",
-            names=("bound", "strict"),
-            value=name,
-            value_=repr(name),
-        )
+        message = "{strict:=True} means the {bound} 'unconditional', and {bound} is {value_}: leave one of them out"
+        raise InputError(message, names=("bound", "strict"), value=name, value_=repr(name))
     return get_bound(name or ("unconditional" if strict else "melded"))
 
 
@@ -244,7 +240,8 @@ class Request:
         **found: Any,
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`."""
-        checks = self.hygiene.close()
+        claim, checks = self.claim, self.hygiene.close()
+        same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
             pairs=self.pairs,
@@ -259,8 +256,8 @@ class Request:
             gaps=gaps,
             not_looked_at=not_looked_at,
             checks=checks,
-            epsilon=self.claim.epsilon,
-            delta=self.claim.delta,
+            epsilon=claim.epsilon,
+            delta=claim.delta,
             detectable_epsilon=power.epsilon,
             detectable_at=power.at,
             detectable_delta=power.delta,
@@ -270,15 +267,11 @@ class Request:
             relation=self.relation,
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
-            claim_id=self.claim.claim_id,
+            claim_id=claim.claim_id,
             warnings=(
                 *limits,
                 *self.hygiene.warnings,
-                *(
-                    f"pair {i}: both inputs are the same, so it can show no leak"
-                    for i, pair in enumerate(self.pairs)
-                    if identical(pair)
-                ),
+                *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
                 *self.clock.warnings,
             ),
             stopped=self.clock.stopped if self.clock.limited else UNSET,

@@ -172,8 +172,7 @@ class Session:
     def _next(self) -> PairBets:
         """Return the pair to run next: one not seen yet, else the one furthest behind its share 1 / rank^2.
 
-        Pairs are ranked by the growth they promise against the claim, then against the first epsilon not
-        rejected.
+        Pairs are ranked by the growth they promise against the claim, then against the first epsilon not rejected.
         """
         affordable = self.pilot.sufficient or self.runs - self.runs_used >= LEAST_FIT_BUDGET
         for bets in self.bets:
@@ -225,7 +224,7 @@ class Session:
             left //= 2
         size = min(FIT_ROWS, max(32, int(share)), left)
         sides = bets.sampler.sides(bets.pair, ("sequential", "fit", bets.index), size)
-        self._spend_fitting(bets, size)
+        self._spend(bets, 2 * size, fitted=True)
         cut = max(1, size * 4 // 5)
         discretizers = self._fitted(bets, [side[:cut] for side in sides])
         counts = _counted(discretizers, [side[cut:] for side in sides])
@@ -254,18 +253,15 @@ class Session:
         """Let so many runs a side choose the few columns of a pair's wide outputs to look at."""
         placing = placing_runs(self.sampler, runs)
         first = self.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
-        self._spend_fitting(bets, runs)
+        self._spend(bets, 2 * runs, fitted=True)
         self.reduced = runs
         address = ("sequential reduce", bets.index, 0)
         bets.reducer = learned_reducer(self.sampler, bets.pair, first, address, runs - placing)
 
-    def _spend_fitting(self, bets: PairBets, size: int) -> None:
-        self._spend(bets, 2 * size)
-        self.fitted += 2 * size
-
-    def _spend(self, bets: PairBets, size: int) -> None:
+    def _spend(self, bets: PairBets, size: int, *, fitted: bool = False) -> None:
         bets.runs += size
         self.runs_used += size
+        self.fitted += size * fitted
 
 
 def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> list[Sides]:

@@ -41,7 +41,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_275,
-    "dpaudit.audit": 3_375,
+    "dpaudit.audit": 3_340,
     "dpaudit.bounds": 1_464,
     "dpaudit.certificates": 1_270,
     "dpaudit.cli": 2_277,
