@@ -70,14 +70,8 @@ LAST = 2
 class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
-    Attributes
-    ----------
-    request : Request
-        The audit, which knows from the pilot how wide outputs are.
-    pilot : Pilot
-        What the pilot's outputs suggest.
-    pairs, compared : int
-        How many pairs the search has tried, and how many events it has compared to find the best one.
+    Its `request` knows from the `pilot` how wide outputs are; the search has tried so many `pairs`, and has `compared`
+    so many events to find the best one.
     """
 
     def __init__(self, request: Request) -> None:

@@ -87,19 +87,11 @@ class Session:
     numbers an output holds, memory is bounded. `over` says whether to stop after a number of looks, and may go by
     anything: the evidence is valid at any time.
 
-    Attributes
-    ----------
-    bets : list of PairBets
-        The state of each pair.
-    runs_used, bet, fitted : int
-        Runs made, both sides, all pairs and pilots together; those that were bet on; those that only trained.
-    raised : Counter
-        How many runs that were bet on ended in an exception, by its type and message.
-    looks : list of Look
-        One for each batch, in order.
-    width, reduced : int
-        The numbers of the widest row in an output, where they are more than scores can be fitted on, and the runs on
-        each side of a pair that chose the columns of it to look at; else 0.
+    `bets` are the state of each pair, and `looks` one for each batch, in order. `runs_used` counts all runs, both sides
+    and pilots together, `bet` those that were bet on, `fitted` those that only trained, and `raised` the exceptions
+    among those bet on, by type and message. `width` is the numbers of the widest row in an output, where they are more
+    than scores can be fitted on, and `reduced` the runs on each side of a pair that chose the columns of it to look at;
+    else both are 0.
 
     Raises
     ------
