@@ -21,8 +21,6 @@ from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
 
-__all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_boundary", "trials_needed"]
-
 Array = NDArray[np.float64]
 
 _REACH = 6.0

@@ -21,8 +21,6 @@ from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
 
-__all__ = ["make"]
-
 KINDS = ("melded", CLOPPER_PEARSON)
 STARTS = 8
 """Crafted pairs from which a search begins where the audit's own was a variation of them."""

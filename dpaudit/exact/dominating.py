@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from dpaudit.bounds.curve import lower_hull
 from dpaudit.exact.profiles import LossProfiles
 
-__all__ = ["MAX_LOSS", "LossLaw", "dominating_law"]
-
 MAX_LOSS = 500.0
 """Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float."""
 

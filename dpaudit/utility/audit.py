@@ -50,8 +50,6 @@ from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
 from dpaudit.utility.problem import Problem, labels_of
 
-__all__ = ["audit_utility", "read_setting", "stated_claim", "stream_address"]
-
 LOG = logging.getLogger(__name__)
 
 CHUNK = 64

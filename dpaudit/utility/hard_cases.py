@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
 
-__all__ = ["HardCase", "evaluated_points", "hard_cases", "hard_points", "just_above", "just_bad"]
-
 MAX_POINTS = 2**12
 """Domains up to this size are used whole; of larger ones the landmarks."""
 MAX_TRIED = 2**20

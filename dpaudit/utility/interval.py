@@ -8,8 +8,6 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
-__all__ = ["deciding_trials", "failure_interval", "is_vacuous", "looks", "verdict"]
-
 GUESS = 0.5
 """The error, and the rate of failure, of a guess."""
 GROWTH = 4
