@@ -25,13 +25,6 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     lower is 0 if F = 0 and upper is 1 if F = N. Each end alone errs with probability at most a; both stand a little
     outside, which covers rounding (`dpaudit.bounds.limits`).
 
-    Parameters
-    ----------
-    failures, trials : int
-        F and N, 0 <= F <= N, N >= 1.
-    confidence : float
-        In (0, 1).
-
     References
     ----------
     C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
