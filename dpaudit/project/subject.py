@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,18 +33,10 @@ _INPUTS = ("pairs", "data", "bounds", "unit", "n")
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism that is about to be audited.
+    """A mechanism, or a learner, that is about to be audited, with the keyword arguments of `audit_privacy`.
 
-    Attributes
-    ----------
-    mechanism : Learner or callable
-        The mechanism.
-    arguments : dict
-        The keyword arguments of `audit_privacy`.
-    source : str or None
-        Where the pairs are from, in the words of the settings; None for crafted ones.
-    place : Place or None
-        The place of a list of pairs or of a strategy, if they are from one.
+    `source` says where the pairs are from, in the words of the settings, None for crafted ones; `place` is that of a
+    list of pairs or of a strategy, if they are from one.
     """
 
     mechanism: Any
@@ -94,14 +85,8 @@ class Subject:
 def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs")) -> Iterator[Subject]:
     """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
 
-    Parameters
-    ----------
-    audit : Audit
-        The entry, with its trials, confidence and seed.
-    root : Path
-        The folder of the settings, from which files and modules are found.
-    roles : tuple of str
-        The names of the mechanism and of its pairs in messages.
+    Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs;
+    `roles` are the names of the mechanism and of its pairs in messages.
 
     Raises
     ------
@@ -112,7 +97,7 @@ def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", 
     chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
     chosen |= {"relation": relation, "seed": audit.seed or 0}
     place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
-    with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
+    with chdir(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
         mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
         given = audit.pairs is not None or audit.data is not None
         if place is not None and not given and not isinstance(mechanism, Learner):
@@ -162,14 +147,3 @@ def _placed(audit: Audit, place: Place) -> Any:
         text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
         raise InputError(text, names=("n",), audited=audit.mechanism)
     return mechanism
-
-
-@contextmanager
-def _folder(root: Path) -> Iterator[None]:
-    """Let a folder be the current one, from which mechanisms read their files."""
-    before = os.getcwd()
-    os.chdir(root)
-    try:
-        yield
-    finally:
-        os.chdir(before)

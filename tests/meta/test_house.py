@@ -40,11 +40,11 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_356,
+    "dpaudit": 1_275,
     "dpaudit.audit": 3_762,
     "dpaudit.bounds": 1_433,
     "dpaudit.certificates": 1_246,
-    "dpaudit.cli": 2_510,
+    "dpaudit.cli": 2_277,
     "dpaudit.conformance": 515,
     "dpaudit.contract": 1_175,
     "dpaudit.engine": 2_755,
@@ -52,7 +52,7 @@ ROOMS = {
     "dpaudit.exact": 2_048,
     "dpaudit.neighbours": 2_954,
     "dpaudit.outputs": 2_190,
-    "dpaudit.project": 1_148,
+    "dpaudit.project": 970,
     "dpaudit.registry": 640,
     "dpaudit.report": 5_141,
     "dpaudit.running": 1_513,
@@ -187,7 +187,7 @@ def test_type_checkers_see_every_public_name_where_it_is_loaded_from() -> None:
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen.pop("Any") == "typing"
-    assert seen == {name: f"dpaudit.{home}" for name, home in dpaudit._HOMES.items()}
+    assert seen == {name: f"dpaudit.{home}" for home, names in dpaudit._HOMES.items() for name in names.split()}
 
 
 def heavy() -> set[str]:
