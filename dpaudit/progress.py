@@ -32,15 +32,8 @@ _BAR = 22
 def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]:
     """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
-    Parameters
-    ----------
-    progress : bool or callable
-        True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten
-        seconds elsewhere. A callable gets (done, total) after each piece.
-    total : int
-        The most work that there is; an audit that decides early does less.
-    noun : str
-        The unit, such as "runs".
+    True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten seconds
+    elsewhere. A callable gets (done, total) after each piece; an audit that decides early does less than the total.
     """
     if progress is False:
         yield None
@@ -67,16 +60,8 @@ class Line:
 
     On a terminal and in a notebook it is one line that is rewritten, elsewhere a new one every ten seconds.
 
-    Parameters
-    ----------
-    stream : text file
-        Usually ``sys.stderr``.
-    noun : str
-        The unit of the work.
-    clock : callable
-        Seconds, monotonic.
-    already : int
-        Work that was done before; it says nothing of the time that is left.
+    The noun is the unit of the work, the clock monotonic and in seconds. Work done `already`, by an earlier process,
+    does not count for the time that is left.
     """
 
     def __init__(

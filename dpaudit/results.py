@@ -56,12 +56,7 @@ def _versions() -> dict[str, str]:
 class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
     """Base of every finding: a typed record that writes itself, and that `record.decode` reads.
 
-    Attributes
-    ----------
-    versions : dict of str to str
-        Versions of Python and of the libraries that the numbers depend on.
-    schema_version : int
-        The version of the schema that the record keeps.
+    It keeps the version of its schema, and those of Python and of the libraries that its numbers depend on.
     """
 
     kind: ClassVar[str]
@@ -120,8 +115,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 
     def summary(self) -> str:
         """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""
-        text: str = import_module(_PRESENTING).page(self)
-        return text
+        return str(import_module(_PRESENTING).page(self))
 
     def plot(self) -> Figure:
         """Return a matplotlib figure of the finding.

@@ -62,15 +62,14 @@ def _row(entry: Entry) -> dict[str, Any]:
     """Return what is shown of a learner."""
     from dpaudit.jsonable import jsonable
 
-    required = {name: default is Parameter.empty for name, default in entry.parameters.items()}
-    defaults = {name: jsonable(value) for name, value in entry.parameters.items() if not required[name]}
+    defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
     return {
         "id": entry.id,
         "summary": entry.summary,
         "privacy": _privacy(entry),
         "fault": entry.fault,
         "origin": entry.origin,
-        "parameters": list(required),
+        "parameters": list(entry.parameters),
         "defaults": defaults,
         "instance": jsonable(entry.instance),
     }

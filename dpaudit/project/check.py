@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import HasLaw, Verdict
+from dpaudit.contract import HasLaw, Pair, Verdict
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
@@ -25,6 +27,7 @@ from dpaudit.project.history import Standing, standing_of
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.brief import because, next_step, no_power
+from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
 
@@ -168,8 +171,14 @@ def _because(result: Result) -> str:
 
 
 def _seconds(subject: Subject) -> float:
-    """Return about how long the runs of an audit take."""
-    trials, runs = int(subject.arguments["trials"]), 1
-    while (spent := subject.timed(runs)) < ESTIMATED_SECONDS and runs < trials:
+    """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
+    trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
+    data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
+    mechanism = as_mechanism(subject.mechanism, batched=subject.arguments["batched"])
+    while True:
+        rng, began = np.random.default_rng(subject.arguments["seed"]), time.perf_counter()
+        mechanism(data, rng, runs)
+        spent = time.perf_counter() - began
+        if spent >= ESTIMATED_SECONDS or runs >= trials:
+            return spent / runs * 2 * trials * len(pairs)
         runs = min(4 * runs, trials)
-    return spent / runs * 2 * trials * len(subject.pairs())

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dpaudit.arguments import check_built
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import Learner, Pair, Relation
+from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
@@ -23,7 +20,6 @@ from dpaudit.neighbours.own_data.tables import read_dataset
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
-from dpaudit.running.adapters import as_mechanism
 
 __all__ = ["Subject", "subject_of"]
 
@@ -70,15 +66,6 @@ class Subject:
         assert n is not None
         relation = relation or (claim.relation if claim else Relation.REPLACE_ONE)
         return crafted_pairs(self.learner.domain, n, relation)
-
-    def timed(self, runs: int) -> float:
-        """Return how many seconds so many runs on one side of the first pair take; one call makes all of them."""
-        first = self.pairs()[0]
-        mechanism = as_mechanism(self.mechanism, batched=self.arguments["batched"])
-        rng = np.random.default_rng(self.arguments["seed"])
-        began = time.perf_counter()
-        mechanism(first.data if isinstance(first, Pair) else first[0], rng, runs)
-        return time.perf_counter() - began
 
 
 @contextmanager

@@ -220,7 +220,7 @@ def test_options_reach_the_audit(project: Path) -> None:
     with subject_of(settings.chosen(())[0], project.parent) as subject:
         given = subject.arguments
         assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
-        assert subject.timed(10) < 5
+    assert isinstance(estimate(project)["one"], float)
     ((_, (result,)),) = check(project)
     assert result.learner == "rr.py:batched"
     assert result.arguments.pairs == "rr.py:PAIRS"
