@@ -150,16 +150,9 @@ def families_by_score(
 ) -> Iterator[Family]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
 
-    Parameters
-    ----------
-    bins : sequence of int
-        The numbers of the bins that are not empty, ascending.
-    x, y : array
-        Counts of the two sides in each, and last in all other cells, which have no place in the order.
-    midpoints : array, optional
-        The score of each bin, by its number, where it estimates a log-likelihood ratio.
-    careful : bool
-        Whether to fit the walks.
+    Given are the numbers of the bins that are not empty, ascending; the counts x and y of the two sides in each, and
+    last in all other cells, which have no place in the order; and the score of each bin, by its number, where it
+    estimates a log-likelihood ratio.
     """
     hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
     walks = []

@@ -305,10 +305,7 @@ def _mode(*given: Array) -> Walk:
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:
     """Return the log-likelihood ratios, shape (columns, m), of walks with one step size each.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array, shape (columns, m)
-        Counts of the two sides in each atom of each column, in order; no atom is empty.
+    Given are the counts of the two sides in each atom of each column, in order, of the same shape; no atom is empty.
     """
     try:
         return _fitted(hits, neighbour_hits) if len(hits) else hits
