@@ -40,7 +40,7 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_260,
+    "dpaudit": 1_265,
     "dpaudit.audit": 3_762,
     "dpaudit.bounds": 1_464,
     "dpaudit.certificates": 1_270,
