@@ -21,8 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from dpaudit.arguments import read_number
 from dpaudit.errors import InputError
 
-__all__ = ["MAX_RUNS", "Bound", "Counts"]
-
 Array = NDArray[np.float64]
 
 MAX_RUNS = 10**8

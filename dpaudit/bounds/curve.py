@@ -19,8 +19,6 @@ from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
 
-__all__ = ["Curve", "choose_thresholds", "claimed_delta", "fit_curve", "lower_hull"]
-
 Array = NDArray[np.float64]
 
 

@@ -21,8 +21,6 @@ from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
 
-__all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_boundary", "trials_needed"]
-
 Array = NDArray[np.float64]
 
 _REACH = 6.0
@@ -42,16 +40,8 @@ def rejection_boundary(
 ) -> Array:
     """Return for each y the least x whose p-value is at most gamma; n1 + 1 where there is none.
 
-    Parameters
-    ----------
-    bound : Bound
-        The test.
-    ys : array, shape (m,)
-        Hits on the unlikelier side.
-    n1, n2 : int
-        Runs on the two sides.
-    epsilon, delta, gamma : float
-        The claim and the level.
+    `ys`, of shape (m,), are hits among n2 runs on the unlikelier side, x those among n1 on the other; epsilon, delta
+    and gamma are the claim and the level.
     """
     ratio = math.exp(epsilon)
     centre = np.minimum(n1 * (ratio * (ys + 1) / n2 + delta), n1)

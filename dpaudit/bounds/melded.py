@@ -17,19 +17,6 @@ from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from dpaudit.bounds.base import Bound, Counts
 
-__all__ = [
-    "DROP",
-    "RELATIVE_ERROR",
-    "Melded",
-    "Tail",
-    "first_guess",
-    "last_rejected",
-    "log_density",
-    "log_fall",
-    "mode",
-    "window",
-]
-
 Array = NDArray[np.float64]
 
 Tail = Callable[[Array, NDArray[np.intp]], Array]

@@ -31,8 +31,6 @@ from dpaudit.bounds.base import Bound, Counts
 from dpaudit.bounds.melded import Melded, first_guess, last_rejected, log_density, mode
 from dpaudit.errors import InputError
 
-__all__ = ["SLACK", "Region", "Unconditional", "deviance", "epsilon_limit", "get_bound", "region"]
-
 Array = NDArray[np.float64]
 
 _RAISED = 1 + 1e-7

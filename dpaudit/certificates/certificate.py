@@ -19,8 +19,6 @@ from dpaudit.events.event import Learned, Predicate
 from dpaudit.outputs.values import Value
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
-__all__ = ["CLOPPER_PEARSON", "MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]
-
 CLOPPER_PEARSON = "clopper-pearson"
 MOST_BYTES = 2**24
 """No longer file is read, here or by `dpaudit.verify_certificate`."""

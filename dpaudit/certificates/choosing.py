@@ -33,8 +33,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.values import encode_value
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Chosen", "choose", "counted"]
-
 MOST_LEAVES = 32
 """Parts of an output that are examined one by one."""
 SHOWN = 200

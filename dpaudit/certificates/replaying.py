@@ -20,8 +20,6 @@ from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 
-__all__ = ["Replay", "replay"]
-
 
 class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     """The outcome of a replay.

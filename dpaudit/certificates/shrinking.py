@@ -25,8 +25,6 @@ from dpaudit.running.sampling import Sampler
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
-__all__ = ["SEARCH", "Bounds", "Kept", "Search", "Small", "shrink", "shrink_by_strategy", "take_rows"]
-
 FIRST_RUNS = 500
 """Runs a side that are tried first to refute the claim; they are doubled until they do."""
 GENEROUS = 2

@@ -172,12 +172,8 @@ class HasLimitLaw(Protocol):
         """Return the logarithms of the law on sample + t direction as t grows, up to terms free of the sample.
 
         Subtracted for two samples of equally many examples, they give the limit of the difference of the logarithms of
-        both laws, for every atom, also those whose probability vanishes. The probabilities need not sum to 1.
-
-        Parameters
-        ----------
-        sample, direction : Sample
-            The base of the ray, and the examples that are added t times; the base may have no example.
+        both laws, for every atom, also those whose probability vanishes. The probabilities need not sum to 1. The base
+        of the ray, `sample`, may have no example.
         """
 
 
@@ -277,14 +273,9 @@ class HasPopulations(Protocol):
     """
 
     def speaks_of(self, distribution: Distribution, ones: NDArray[np.float64]) -> bool:
-        """Say whether the theorem on utility speaks of examples from a distribution.
+        """Say whether the theorem on utility speaks of examples from a distribution, whose flags may be None.
 
-        Parameters
-        ----------
-        distribution : Distribution
-            The points, and which of them are public; None where the domain says so.
-        ones : array of float64, shape (m,)
-            The probability with which each point is labelled 1.
+        `ones`, of shape (m,), is the probability with which each point is labelled 1.
         """
 
 

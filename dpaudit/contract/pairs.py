@@ -110,14 +110,7 @@ class Made(ABC):
 class MadePair(Pair):
     """Two neighbouring inputs that are made each time they are asked for, and described by their recipes.
 
-    Parameters
-    ----------
-    data, neighbour : Made
-        What makes them.
-    origin : Origin
-        Their origin.
-    shown : bool
-        Whether findings may show the inputs themselves.
+    `shown` is whether findings may show the inputs themselves.
     """
 
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:

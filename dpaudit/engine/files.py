@@ -11,16 +11,7 @@ from pathlib import Path
 
 from dpaudit.errors import InputError
 
-__all__ = [
-    "FILENAME",
-    "append_line",
-    "free_backup",
-    "held",
-    "keep_foreign",
-    "named",
-    "refuse_link",
-    "write_atomically",
-]
+__all__ = ["FILENAME", "append_line", "free_backup", "held", "keep_foreign", "named", "refuse_link", "write_atomically"]
 
 
 def keep_foreign(path: Path) -> None:

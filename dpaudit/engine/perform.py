@@ -22,12 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import Distribution, Evidence, Grade, HasScene, Picture, Statement, Verdict
-from dpaudit.engine.arguments import (
-    ExactArguments,
-    LedgerArguments,
-    PrivacyArguments,
-    UtilityArguments,
-)
+from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault

@@ -78,8 +78,7 @@ def make_plan(
     if trials is not None:
         OPTIONS["trials"].read(trials)
     Timeout.of(timeout, "output")
-    if time_limit is not None:
-        Clock(time_limit)
+    Clock(time_limit)
     limits = {"timeout": timeout, "time_limit": time_limit}
     tasks: dict[str, Task] = {}
     notes: list[str] = []

@@ -30,20 +30,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode, encodable
 from dpaudit.results import SCHEMA_VERSION
 
-__all__ = [
-    "FILENAME",
-    "Store",
-    "Stored",
-    "chained",
-    "digest_in",
-    "find_run",
-    "linked",
-    "load_run",
-    "read_header",
-    "read_record",
-    "read_stored",
-    "write_line",
-]
+__all__ = ["FILENAME", "Store", "Stored", "find_run", "load_run", "read_stored"]
 
 FILENAME = "run.jsonl"
 _DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
@@ -51,16 +38,14 @@ _DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
 
 def write_line(record: Record, before: str = "") -> bytes:
     """Return a record as one line: keys sorted, no spaces, and a BLAKE2b-256 digest that continues `before`."""
-    fields = encodable(record)
-    del fields["digest"]
-    digest = _digest(before, canonical(fields).encode())
-    return canonical({**fields, "digest": digest}).encode() + b"\n"
+    return linked(canonical({**encodable(record), "digest": "0" * 64}).encode() + b"\n", before)
 
 
 def linked(line: bytes, before: str) -> bytes:
     """Return a line with a digest that continues another one."""
     found = _found(line)
-    digest = _digest(before, line[: found.start()] + line[found.end() :].rstrip(b"\n"))
+    rest = line[: found.start()] + line[found.end() :].rstrip(b"\n")
+    digest = hashlib.blake2b(before.encode() + rest, digest_size=32).hexdigest()
     return line[: found.start(1)] + digest.encode() + line[found.end(1) :]
 
 
@@ -82,10 +67,6 @@ def _found(line: bytes) -> re.Match[bytes]:
     if found is None:
         raise ToolFault("a record without its digest")
     return found
-
-
-def _digest(before: str, rest: bytes) -> str:
-    return hashlib.blake2b(before.encode() + rest, digest_size=32).hexdigest()
 
 
 class _Versioned(msgspec.Struct):

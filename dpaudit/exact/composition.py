@@ -22,8 +22,6 @@ from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 from dpaudit.record import Extended, Frozen, NonNegative, Probability, Size
 
-__all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_law", "tabulate"]
-
 Floats = NDArray[np.float64]
 
 _ULP = 2.0**-52

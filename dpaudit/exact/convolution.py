@@ -27,8 +27,6 @@ from scipy.optimize import brentq
 
 from dpaudit.exact.dominating import LossLaw
 
-__all__ = ["LARGEST_TIMES", "LossSum"]
-
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from dpaudit.bounds.curve import lower_hull
 from dpaudit.exact.profiles import LossProfiles
 
-__all__ = ["MAX_LOSS", "LossLaw", "dominating_law"]
-
 MAX_LOSS = 500.0
 """Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float."""
 
@@ -47,14 +45,8 @@ _MAX_KNOTS = 2**15
 class LossLaw:
     """The law of the privacy loss ln dP/dQ under P: all that composition needs to know of a pair (P, Q).
 
-    Parameters
-    ----------
-    losses : array of float64, shape (m,)
-        The finite losses, increasing.
-    mass : array of float64, shape (m,)
-        The probability of each under P.
-    infinite : float
-        The probability under P of what is impossible under Q.
+    `losses` are the finite ones, increasing, and `mass` the probability of each under P, both of shape (m,); `infinite`
+    is the probability under P of what is impossible under Q.
     """
 
     losses: Floats

@@ -21,8 +21,6 @@ from dpaudit.contract import HasExactLaw, Learner
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 
-__all__ = ["MOST_PAIRS", "Balls", "enclose", "owner_of", "require_exact_law"]
-
 MOST_PAIRS = 2000
 """The most extremal pairs that are recomputed; for the others the a-priori bound counts."""
 

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import Law
 from dpaudit.errors import InputError
 
-__all__ = ["LAW_CELLS", "UNBOUNDED", "LawTable", "LossProfiles"]
-
 LAW_CELLS = 2**24
 """The most log-probabilities (laws times atoms) that one audit holds."""
 

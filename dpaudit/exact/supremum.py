@@ -33,8 +33,6 @@ from dpaudit.exact.universe import CAP, Peak, Star, Universe, Weights, climb, gr
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 
-__all__ = ["audit_supremum"]
-
 LOG = logging.getLogger(__name__)
 
 RAYS = 150

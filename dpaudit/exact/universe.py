@@ -21,8 +21,6 @@ from dpaudit.exact.profiles import UNBOUNDED, LawTable
 from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.progress import Tell
 
-__all__ = ["CAP", "Peak", "Star", "Universe", "Weights", "climb", "growth", "plus", "ray_bases"]
-
 CAP = 10**6
 """The most copies of an example: errors of laws grow with the counts, and limits along rays need no more."""
 LISTED = 64

@@ -26,7 +26,7 @@ from dpaudit.jsonable import jsonable
 from dpaudit.project.history import Standing, standing_of
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Subject, subject_of
-from dpaudit.report.brief import because, next_step, no_power
+from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
@@ -117,8 +117,9 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return _failed(audit, str(error))
-    why = next((_because(one) for one in results if refutes(one) or leaves_open(one)), "")
     findings = [one.finding for one in results if isinstance(one.finding, PrivacyFinding | LawFinding)]
+    loud = (one for one in results if refutes(one) or leaves_open(one))
+    why = next((because(one.finding, one.decoded or None) for one in loud if isinstance(one.finding, OneAudit)), "")
     return Checked(standing_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
 
 
@@ -159,15 +160,6 @@ def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: Priva
         claim=None if learner is None else learner.privacy,
         decoded={} if learner is None else decoded(learner, finding),
     )
-
-
-def _because(result: Result) -> str:
-    """Return what shows a violation; or why a leak could not have been detected, and what to do about it."""
-    finding = result.finding
-    assert isinstance(finding, PrivacyFinding | LawFinding)
-    if isinstance(finding, PrivacyFinding) and not refutes(result):
-        return f"{no_power(finding)}; {next_step(finding)}"
-    return because(finding, result.decoded or None)
 
 
 def _seconds(subject: Subject) -> float:

@@ -129,10 +129,11 @@ class Registry:
         return self._find(self.statements, id, "statement", "dpaudit ledger")
 
     def _find(self, among: Sequence[_Found], id: str, noun: str, command: str) -> _Found:
-        known = {one.id: one for one in among}
-        if id in known:
-            return known[id]
-        near = difflib.get_close_matches(str(id), list(known), n=3, cutoff=0.5)
+        for one in among:
+            if one.id == id:
+                return one
+        known = [one.id for one in among]
+        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `{command}`"
         failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
         raise InputError(f"there is no {noun} {id!r}; {hint}{failed}")

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from dpaudit.errors import InputError, nearest
 
 __all__ = [
-    "GROUP",
     "PRIVATE",
     "Place",
     "Problem",

@@ -50,8 +50,6 @@ from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
 from dpaudit.utility.problem import Problem, labels_of
 
-__all__ = ["audit_utility", "read_setting", "stated_claim", "stream_address"]
-
 LOG = logging.getLogger(__name__)
 
 CHUNK = 64
@@ -222,12 +220,7 @@ def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = 
     """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
 
     A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". A learner with one claim returns it
-    whatever setting is asked for, so callers check the setting of the claim.
-
-    Returns
-    -------
-    UtilityClaim or None
-        None if the learner has no theorem.
+    whatever setting is asked for, so callers check the setting of the claim; None if the learner has no theorem.
 
     Raises
     ------

@@ -14,8 +14,6 @@ from dpaudit.errors import InputError
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.problem import Judge, Problem
 
-__all__ = ["CaseFailure"]
-
 MAX_VECTORS = 4000
 """Sums over up to this many count vectors are made instead of drawing samples."""
 MAX_SUPPORT = 4

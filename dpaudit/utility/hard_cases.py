@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
 
-__all__ = ["HardCase", "evaluated_points", "hard_cases", "hard_points", "just_above", "just_bad"]
-
 MAX_POINTS = 2**12
 """Domains up to this size are used whole; of larger ones the landmarks."""
 MAX_TRIED = 2**20
@@ -79,14 +77,7 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     "solution". Equal shares on k + 1 points next to each other (a middle point, moved by one along each of k axes), all
     on that point, the uniform distribution, and the first realizable case; labels of the middle concept.
 
-    Parameters
-    ----------
-    learner : Learner
-        Its `domain` and `concepts` are used, nothing is run.
-    alpha : float
-        In (0, 1).
-    setting : {"realizable", "agnostic", "empirical", "solution"}
-        In what the learner is to succeed; see `contract.UtilityClaim`.
+    The learner's `domain` and `concepts` are used, and nothing is run; alpha is in (0, 1).
     """
     read_number("alpha", alpha, 0, 1)
     read_choice("setting", setting, SETTINGS)

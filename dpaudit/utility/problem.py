@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import FIXED_SETTINGS, ConceptClass, Distribution, Hypothesis
 from dpaudit.errors import InputError
 
-__all__ = [
-    "Judge",
-    "Problem",
-    "apportioned",
-    "best_error",
-    "empirical_error",
-    "exceeds",
-    "labels_of",
-    "population_error",
-]
-
 SLACK = 16 * 2.0**-52
 """Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha."""
 MAX_LABELS = 2**24

@@ -26,8 +26,6 @@ from dpaudit.utility.hard_cases import evaluated_points, hard_cases
 from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.search import RATIO, Candidate, Search
 
-__all__ = ["MOVES", "Bracket", "Decider", "claimed", "exact_size", "own_case", "sample_complexity"]
-
 LOG = logging.getLogger(__name__)
 
 MOVES = 100

@@ -26,8 +26,6 @@ from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, Sca
 from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
 
-__all__ = ["LEAST_VALUES", "law_of", "scaling_law", "slope"]
-
 LEAST_VALUES = 6
 """Fewer values tell no exponent: the slope that decides is taken from half of them."""
 CLEAR = 0.1

@@ -19,8 +19,6 @@ from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, just_above, just_bad
 
-__all__ = ["RATIO", "Candidate", "Search", "proposals"]
-
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""
 DRAWS = 60
