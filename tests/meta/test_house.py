@@ -55,7 +55,7 @@ ROOMS = {
     "dpaudit.project": 958,
     "dpaudit.registry": 517,
     "dpaudit.report": 4_929,
-    "dpaudit.running": 1_513,
+    "dpaudit.running": 1_477,
     "dpaudit.utility": 2_137,
     "learners": 757,
     "learners.boxes": 764,
