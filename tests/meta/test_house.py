@@ -40,19 +40,19 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_260,
+    "dpaudit": 1_265,
     "dpaudit.audit": 3_326,
     "dpaudit.bounds": 1_433,
     "dpaudit.certificates": 1_246,
-    "dpaudit.cli": 2_276,
+    "dpaudit.cli": 2_275,
     "dpaudit.conformance": 400,
     "dpaudit.contract": 1_175,
     "dpaudit.engine": 2_328,
-    "dpaudit.events": 4_593,
+    "dpaudit.events": 4_537,
     "dpaudit.exact": 2_048,
     "dpaudit.neighbours": 2_954,
     "dpaudit.outputs": 2_017,
-    "dpaudit.project": 958,
+    "dpaudit.project": 950,
     "dpaudit.registry": 517,
     "dpaudit.report": 4_929,
     "dpaudit.running": 1_477,
