@@ -21,7 +21,7 @@ from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.own_data.pairs import own_data
+from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
@@ -67,7 +67,8 @@ def resolve_inputs(
     given = {"pairs": pairs, "n": n, "bounds": bounds, "unit": unit}
     if data is not None:
         _check_data(source, given)
-        return own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
+        made = neighbours_of(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
+        return tuple(made), OwnDataMoves(seed)
     for name in ("bounds", "unit"):
         if given[name] is not None:
             message = "{" + name + "} belongs to {data}, which must be given too"

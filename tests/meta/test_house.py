@@ -50,7 +50,7 @@ ROOMS = {
     "dpaudit.engine": 2_755,
     "dpaudit.events": 4_707,
     "dpaudit.exact": 2_205,
-    "dpaudit.neighbours": 2_954,
+    "dpaudit.neighbours": 2_677,
     "dpaudit.outputs": 2_190,
     "dpaudit.project": 1_148,
     "dpaudit.registry": 640,
