@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,7 +17,6 @@ __all__ = [
     "addressed_parameters_of",
     "check_built",
     "check_jobs",
-    "check_names",
     "lacking",
     "parameters_of",
     "read_choice",
@@ -89,28 +86,6 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
         message = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
         raise InputError(message, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
-
-
-def check_names(given: Collection[str], function: Callable[..., Any], *taken: str, also: Collection[str] = ()) -> None:
-    """Raise `InputError` for a name that is no keyword of a function, nor one of some others: it says which there are.
-
-    Parameters
-    ----------
-    given : collection of str
-        The names.
-    function : callable
-        The function.
-    *taken : str
-        Its parameters that are given already.
-    also : collection of str
-        Further names that are allowed.
-    """
-    allowed = [*also, *(name for name in inspect.signature(function).parameters if name not in taken)]
-    for name in given:
-        if name not in allowed:
-            near = get_close_matches(name, allowed)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

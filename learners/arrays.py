@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Exact", "Floats", "Integers", "Labels", "Words"]
-
 Bools = NDArray[np.bool_]
 Exact = NDArray[Any]
 """int64, or Python integers in an object array where products could pass int64."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
-__all__ = ["last", "least", "least_beyond"]
-
 Real = TypeVar("Real", float, Fraction)
 
 

@@ -1,7 +1,5 @@
 """The papers and lectures that learners and statements cite, by the short names that begin the statements' ids."""
 
-__all__ = ["BMN", "BMNS", "KMMS", "NIS", "STE"]
-
 BMN = "Bassily, Moran, Nandi, Learning from mixtures of private and public populations (2020)"
 BMNS = "Beimel, Moran, Nissim, Stemmer, Private center points and learning of halfspaces (2019)"
 KMMS = "Kaplan, Mansour, Matias and Stemmer, Differentially Private Learning of Geometric Concepts, ICML 2019"

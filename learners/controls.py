@@ -14,7 +14,7 @@ import math
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -22,20 +22,6 @@ import numpy as np
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
 from learners.parameters import check_run, check_sample
-
-__all__ = [
-    "DOUBLED",
-    "FROZEN",
-    "GREEDY",
-    "MULTIPLIED",
-    "SHORTCUT",
-    "SPARING",
-    "SUPPORT",
-    "control",
-    "rate",
-    "some",
-    "top",
-]
 
 PREFIX = "broken-"
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -170,17 +156,28 @@ FROZEN: dict[str, Any] = {
 
 # Of Set Cover Learners: `covers.set_cover.SetCoverLearner`. The last two leak without noise.
 
-MULTIPLIED: dict[str, Any] = {
-    "fault": "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided",
-    "selection_epsilon": property(lambda self: self.epsilon * 2 * (1 - math.log(self.delta))),
+COVER_FAULTS: dict[str, dict[str, Any]] = {
+    "multiplied": {
+        "fault": "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided",
+        "selection_epsilon": property(lambda self: self.epsilon * 2 * (1 - math.log(self.delta))),
+    },
+    "sparing": {
+        "fault": "selects only what spoils as little of the other label as possible: the support shows it",
+        "check": lambda self: self._sets,
+        "_eligible": lambda self, covered, spoiled: top(-spoiled),
+    },
+    "greedy": {
+        "fault": "selects among what covers most, as the greedy algorithm does: the support shows",
+        "check": lambda self: self._sets,
+        "_eligible": lambda self, covered, spoiled: top(covered),
+    },
 }
-SPARING: dict[str, Any] = {
-    "fault": "selects only what spoils as little of the other label as possible: the support shows it",
-    "check": lambda self: self._sets,
-    "_eligible": lambda self, covered, spoiled: top(-spoiled),
-}
-GREEDY: dict[str, Any] = {
-    "fault": "selects among what covers most, as the greedy algorithm does: the support shows",
-    "check": lambda self: self._sets,
-    "_eligible": lambda self, covered, spoiled: top(covered),
-}
+
+
+def cover_instance(instance: Instance, fault: str) -> Instance:
+    """Return the instance on which a fault of `COVER_FAULTS` shows."""
+    return (
+        instance
+        if fault == "multiplied"
+        else replace(instance, parameters={**instance.parameters, "variant": "noiseless"})
+    )

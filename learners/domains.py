@@ -5,6 +5,7 @@ In a permutation of the example universe, example (x, y) is number 2 i + y, with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,8 +16,6 @@ from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
 from learners.arrays import Bools, Integers
 from learners.parameters import check_integer
 from learners.samples import Sample
-
-__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows", "moving_negatives", "moving_points"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
@@ -66,6 +65,15 @@ class _Box:
         rows += [[side] * (dimension // 2) + [0] * (dimension - dimension // 2)]
         dtype = np.int64 if side < 2**63 else object
         return np.array(sorted({tuple(row) for row in rows}), dtype=dtype)
+
+    def renamings(self, *orders: Sequence[int]) -> list[Integers]:
+        """Return the permutations of the examples that reflect the first axis, and that reorder the axes."""
+        side, _ = self._shape()
+        points = self.points()
+        reflected = points.copy()
+        reflected[:, 0] = side - points[:, 0]
+        images = [reflected, *(points[:, order] for order in orders)]
+        return [moving_points(grid_rows(image, side)) for image in images]
 
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
         """Return the labelled multiset over this domain."""
@@ -138,12 +146,8 @@ class Grid(_Box):
 def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:
     """Return the permutation (x, y) -> (g(x), y + f(x) mod 2).
 
-    Parameters
-    ----------
-    images : array of int64, shape (size of the domain,)
-        `images[i]` is the row of g(x) for the point x in row i; a permutation.
-    flips : array of int64, shape (size of the domain,), or int
-        f(x) in {0, 1}: whether the label of x is flipped.
+    `images` (size of the domain,) has in entry i the row of g(x) for the point x in row i, a permutation; `flips`,
+    alike or one number, f(x) in {0, 1}: whether the label of x is flipped.
     """
     labels = np.arange(2)[None, :] ^ np.broadcast_to(np.asarray(flips, dtype=np.int64), images.shape)[:, None]
     return np.asarray(2 * images[:, None] + labels, dtype=np.int64).ravel()

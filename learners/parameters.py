@@ -8,20 +8,6 @@ from numbers import Integral, Real
 
 from dpaudit.contract import Domain, InputError, Sample
 
-__all__ = [
-    "BUDGETS",
-    "check_budget",
-    "check_integer",
-    "check_law_limit",
-    "check_own_beta",
-    "check_positive",
-    "check_probability",
-    "check_run",
-    "check_sample",
-    "check_setting",
-    "check_statement",
-]
-
 LEAST = 1e-100
 """Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
 
@@ -30,10 +16,10 @@ BUDGETS = ("paper", "proved")
 """Whose share of epsilon a part of a learner spends."""
 
 
-def check_budget(budget: object) -> None:
-    """Raise `InputError` unless `budget` is one of `BUDGETS`."""
-    if budget not in BUDGETS:
-        raise InputError(f"budget must be one of {', '.join(BUDGETS)}; got {budget!r}")
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise `InputError` unless `value` is one of the choices."""
+    if value not in choices:
+        raise InputError.among(name, value, choices)
 
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
@@ -79,10 +65,7 @@ def check_setting(setting: str, settings: Sequence[str]) -> None:
 def check_own_beta(beta: float, own: float, failing: str, *, strict: bool = True) -> None:
     """Raise `InputError` unless beta is above the learner's own, or at least that if not `strict`.
 
-    Parameters
-    ----------
-    failing : str
-        What happens with probability `own` at any n, in words.
+    `failing` says in words what happens with probability `own` at any n.
     """
     if beta < own or (strict and beta == own):
         least = "above" if strict else "at least"

@@ -14,8 +14,6 @@ from dpaudit.contract import Domain, Hypothesis, InputError, Relation
 from dpaudit.contract import Sample as Examples
 from learners.arrays import Bools, Integers, Labels
 
-__all__ = ["Sample", "distinct_points"]
-
 MOST = 2**62
 """The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-__all__ = ["linear"]
-
 
 def linear(terms: Iterable[tuple[int | Fraction, str]]) -> str:
     """Return a sum of (coefficient, name) without the terms that are zero; a name of no text makes a constant.

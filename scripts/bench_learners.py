@@ -46,7 +46,7 @@ def exact_audits() -> dict[str, Any]:
     for entry in list_learners():
         if entry.learner.__module__.split(".")[1] not in FAMILIES or "cover" in entry.id:
             continue
-        task = exact_task(entry, entry.build(**entry.instance.parameters))
+        task = exact_task(entry.build(**entry.instance.parameters), entry.instance)
         times[entry.id] = seconds(partial(perform, task, seed=0), repeats=1)
     slowest = max(times, key=times.__getitem__)
     total = sum(times.values())

@@ -1,14 +1,13 @@
-"""Runs the tasks of a plan, over processes or not, and reports events to listeners, such as a line of progress."""
+"""Runs the tasks of a plan, over processes or not, and shows the progress: how many audits ended how."""
 
 from __future__ import annotations
 
+import io
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
 from dpaudit.engine.outcome import word
@@ -22,35 +21,7 @@ from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
 from dpaudit.running.workers import apart, spread
 
-__all__ = [
-    "BACKENDS",
-    "Listener",
-    "Progress",
-    "RunEvent",
-    "RunFinished",
-    "RunStarted",
-    "execute",
-]
-
-
-@dataclass(frozen=True)
-class RunStarted:
-    """A run begins: `total` tasks are planned, `done` of them have their results already."""
-
-    total: int
-    done: int
-
-
-@dataclass(frozen=True)
-class RunFinished:
-    """A run is over: every task ended, or the user interrupted it."""
-
-    interrupted: bool = False
-
-
-RunEvent = RunStarted | Result | Failure | RunFinished
-"""An event; a task that ends is reported by its record."""
-Listener = Callable[[RunEvent], None]
+__all__ = ["BACKENDS", "Progress", "execute"]
 
 BACKENDS = ("loky", "threading", "sequential")
 
@@ -59,23 +30,18 @@ def execute(
     tasks: Sequence[Task],
     *,
     seed: int,
-    listeners: Sequence[Listener] = (),
     done: Collection[str] = (),
     paths: tuple[str, ...] = (),
     n_jobs: int = 1,
     backend: str = "loky",
-) -> int:
-    """Perform tasks and return how many failed.
+) -> Generator[Result | Failure]:
+    """Perform tasks, and yield the record of each as it ends; the arguments are checked before anything runs.
+
+    Close what is returned to end the workers at once. A task's result is a function of the task and the root seed
+    alone, whatever `n_jobs`, `backend` and the order.
 
     Parameters
     ----------
-    tasks : sequence of Task
-        The plan.
-    seed : int
-        The root seed. A task's result is a function of the task and the seed alone, whatever `n_jobs`,
-        `backend` and the order.
-    listeners : sequence of callables
-        Each is called with every event, in this process, in this order.
     done : collection of str
         Keys of tasks to leave out.
     paths : tuple of str
@@ -83,41 +49,16 @@ def execute(
     n_jobs : int
         The number of tasks that run at a time; -1 for one a processor.
     backend : {"loky", "threading", "sequential"}
-        Processes, threads, or neither. Where processes fork, a task that ends its process has failed alone.
-
-    Raises
-    ------
-    InputError
-        For an unknown backend or number of jobs, before anything runs.
-    ToolFault
-        If a worker process dies where processes do not fork.
-    KeyboardInterrupt
-        After the listeners were notified.
+        Processes, threads, or neither. Where processes fork, a task that ends its process has failed alone; elsewhere
+        it raises `ToolFault`.
     """
     read_choice("backend", backend, BACKENDS)
     check_jobs(n_jobs)
     load(paths)
     todo = {task.key: task for task in tasks if task.key not in done}
-
-    def report(event: RunEvent) -> None:
-        for listener in listeners:
-            listener(event)
-
     # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
-    alone = backend == "sequential" or ({task.kind for task in tasks} == {"ledger"} and len(todo) == 1)
-    failed = 0
-    report(RunStarted(len(tasks), len(tasks) - len(todo)))
-    try:
-        records = _records(todo, seed, paths, n_jobs, "sequential" if alone else backend)
-        with closing(records):  # now: it ends the workers
-            for record in records:
-                failed += isinstance(record, Failure)
-                report(record)
-    except KeyboardInterrupt:
-        report(RunFinished(interrupted=True))
-        raise
-    report(RunFinished())
-    return failed
+    alone = {task.kind for task in tasks} == {"ledger"} and len(todo) == 1
+    return _records(todo, seed, paths, n_jobs, "sequential" if alone else backend)
 
 
 def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
@@ -127,10 +68,9 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
     """
     try:
         return perform(task, seed=seed, paths=paths)
-    except DpauditError as error:
-        return _failure(task, f"{type(error).__name__}: {error}")
     except (Exception, SystemExit) as error:
-        return _failure(task, f"{type(error).__name__}: {error} ({place_of(error)})")
+        place = "" if isinstance(error, DpauditError) else f" ({place_of(error)})"
+        return _failure(task, f"{type(error).__name__}: {error}{place}")
 
 
 def _failure(task: Task, error: str) -> Failure:
@@ -173,40 +113,40 @@ _SHOWN = (
 
 
 class Progress:
-    """A listener that writes progress: how many audits ended how, and how many controls are detected.
+    """Shows how many audits ended how, and how many controls are detected, while a block runs; see `progress.Line`.
 
-    Parameters
-    ----------
-    stream : text file
-        Usually ``sys.stderr``; see `progress.Line`.
-    clock : callable
-        Seconds, monotonic.
-    noun : str
-        The unit: what is done.
+    `total` is the number of tasks planned, `done` that of those which have their results already, `noun` the unit.
+    Nothing is shown where the stream is None.
     """
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic, noun: str = "audits") -> None:
-        self._line = partial(Line, stream, noun, clock)
-        self._shown = self._line()
-        self._total = self._done = 0
+    def __init__(
+        self,
+        stream: TextIO | None,
+        total: int,
+        done: int = 0,
+        noun: str = "audits",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._line = Line(io.StringIO() if stream is None else stream, noun, clock, already=done)
+        self._total, self._done = total, done
         self._counts: Counter[str] = Counter()
         self._detected: dict[str, bool] = {}
 
-    def __call__(self, event: RunEvent) -> None:
-        """Show an event."""
-        if isinstance(event, RunStarted):
-            self._total, self._done = event.total, event.done
-            self._shown = self._line(already=event.done)
-            if event.done:
-                self._shown.keep(event.done, event.total, before="resuming: ")
-        elif isinstance(event, RunFinished):
-            before = "interrupted: " if event.interrupted else ""
-            self._shown.keep(self._done, self._total, self._sums(), before)
-        else:
-            self._done += 1
-            self._counts["failed" if isinstance(event, Failure) else self._counted(event)] += 1
-            learner = "" if isinstance(event, Failure) else event.learner
-            self._shown(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
+    def __enter__(self) -> Self:
+        if self._done:
+            self._line.keep(self._done, self._total, before="resuming: ")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or issubclass(kind, KeyboardInterrupt):
+            self._line.keep(self._done, self._total, self._sums(), "" if kind is None else "interrupted: ")
+
+    def __call__(self, record: Result | Failure) -> None:
+        """Show that a task ended."""
+        self._done += 1
+        self._counts["failed" if isinstance(record, Failure) else self._counted(record)] += 1
+        learner = "" if isinstance(record, Failure) else record.learner
+        self._line(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
 
     def _counted(self, record: Result) -> str:
         """Return with what a result is counted; a control is detected as soon as one of its audits detects its leak."""

@@ -10,22 +10,11 @@ from dataclasses import dataclass
 
 from dpaudit.contract import OPEN, Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.records import Fault, PictureFinding, Result, Run
+from dpaudit.engine.records import Fault, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.exact.finding import LawFinding
 
-__all__ = [
-    "AUDITS",
-    "OPEN",
-    "PRIVACY_AUDITS",
-    "Outcome",
-    "is_ladder",
-    "leaves_open",
-    "outcome",
-    "refutes",
-    "refuting",
-    "word",
-]
+__all__ = ["AUDITS", "OPEN", "PRIVACY_AUDITS", "Outcome", "is_ladder", "leaves_open", "outcome", "refutes", "word"]
 
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can detect a positive control."""
@@ -34,31 +23,14 @@ AUDITS = (*PRIVACY_AUDITS, "utility")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The sum of a run: its exit status and the tasks that decide it.
+    """The sum of a run: its exit status, the tasks that decide it, and the learners for which no plan could be made."""
 
-    Parameters
-    ----------
-    violations : tuple of str
-        Tasks that refute the claim of a learner that is not broken on purpose.
-    undetected : tuple of str
-        Positive controls, one for each setting of their parameters, that no audit of privacy detected, with none of
-        their audits missing: the auditor, not the control, is at fault.
-    missing : tuple of str
-        Planned tasks without a finding.
-    faults : tuple of Fault
-        Learners for which no plan could be made, with the error.
-    no_evidence : tuple of str
-        Audits of privacy that could not have seen that the claim fails, of learners of which no other audit could.
-    undecided : tuple of str
-        Tasks that leave open whether a claim of utility holds.
-    """
-
-    violations: tuple[str, ...]
-    undetected: tuple[str, ...]
-    missing: tuple[str, ...]
+    violations: tuple[str, ...]  # they refute the claim of a learner that is not broken on purpose
+    undetected: tuple[str, ...]  # controls, by parameters, that none of their audits detected: the auditor is at fault
+    missing: tuple[str, ...]  # planned, without a finding
     faults: tuple[Fault, ...] = ()
-    no_evidence: tuple[str, ...] = ()
-    undecided: tuple[str, ...] = ()
+    no_evidence: tuple[str, ...] = ()  # no audit of the learner's privacy could have seen that its claim fails
+    undecided: tuple[str, ...] = ()  # they leave open whether a claim of utility holds
 
     @property
     def status(self) -> int:
@@ -89,23 +61,17 @@ def refutes(result: Result) -> bool:
     A point of the ladder, below the theorem's n, cannot; nor can a statement of the ledger (that a paper errs is no
     violation by a learner) or a picture.
     """
-    return _verdict(result) == Verdict.VIOLATION and not is_ladder(result)
+    return _verdict(result) == Verdict.VIOLATION
 
 
 def leaves_open(result: Result) -> bool:
     """Return whether a result leaves open if the claim that it is about is kept, as no audit should."""
-    return _verdict(result) in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED) and not is_ladder(result)
+    return _verdict(result) in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED)
 
 
 def _verdict(result: Result) -> Verdict | None:
-    """Return the verdict of a result; None of a picture."""
-    return None if isinstance(result.finding, PictureFinding) else result.finding.verdict
-
-
-def refuting(results: Sequence[Result]) -> tuple[str, ...]:
-    """Return the kinds of audit among the results that refute a claim, in the order of `AUDITS`."""
-    found = {result.kind for result in results if refutes(result)}
-    return tuple(kind for kind in AUDITS if kind in found)
+    """Return the verdict on the claim that a result is about; None of a picture, and below the theorem's n."""
+    return None if is_ladder(result) else getattr(result.finding, "verdict", None)
 
 
 def word(result: Result) -> str:
@@ -119,10 +85,8 @@ def word(result: Result) -> str:
         return {"ledger": "checked", "picture": "drawn"}[result.kind]
     if result.fault is not None:
         return "detected" if _detects([result]) else "not detected"
-    if is_ladder(result):
-        return "ladder"
     verdict = _verdict(result)
-    return "consistent" if verdict == Verdict.HOLDS else str(verdict)
+    return {None: "ladder", Verdict.HOLDS: "consistent"}.get(verdict, str(verdict))
 
 
 def outcome(run: Run) -> Outcome:
@@ -131,26 +95,27 @@ def outcome(run: Run) -> Outcome:
     for result in run.results:
         if result.kind in AUDITS:
             groups.setdefault((result.learner, canonical(result.parameters)), []).append(result)
-    controls = [(id, found) for (id, _), found in groups.items() if found[0].fault is not None]
     done = {result.task for result in run.results}
     missing = [planned for planned in run.header.plan if planned.task not in done]
-    accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
+    sound = [result for result in run.results if result.fault is None]
     # An audit that is missing may yet detect the leak.
     open_to = {planned.learner for planned in missing}
+    controls = [found for (id, _), found in groups.items() if found[0].fault is not None and id not in open_to]
+    accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
     return Outcome(
-        violations=tuple(r.task for r in run.results if r.fault is None and refutes(r) and r.learner not in accepted),
-        undetected=tuple(sorted(id for id, found in controls if id not in open_to and not _detects(found))),
+        violations=tuple(one.task for one in sound if refutes(one) and one.learner not in accepted),
+        undetected=tuple(sorted(found[0].learner for found in controls if not _detects(found))),
         missing=tuple(planned.task for planned in missing),
         faults=run.header.faults,
         no_evidence=tuple(task for found in groups.values() for task in _unseen(found)),
-        undecided=tuple(r.task for r in run.results if r.fault is None and r.kind == "utility" and leaves_open(r)),
+        undecided=tuple(one.task for one in sound if one.kind == "utility" and leaves_open(one)),
     )
 
 
 def _unseen(found: Sequence[Result]) -> list[str]:
     """Return the audits of a learner's privacy if none of them could have seen that the claim fails."""
-    audits = [result for result in found if result.fault is None and _judges_privacy(result)]
-    return [result.task for result in audits] if audits and all(map(leaves_open, audits)) else []
+    audits = [one for one in found if one.fault is None and _judges_privacy(one)]
+    return [one.task for one in audits] if all(map(leaves_open, audits)) else []
 
 
 def _judges_privacy(result: Result) -> bool:
@@ -162,4 +127,4 @@ def _judges_privacy(result: Result) -> bool:
 
 def _detects(results: Sequence[Result]) -> bool:
     """Return whether an audit of privacy among the results detects the leak of the control that they are about."""
-    return any(kind in PRIVACY_AUDITS for kind in refuting(results))
+    return any(result.kind in PRIVACY_AUDITS and refutes(result) for result in results)

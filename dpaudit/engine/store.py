@@ -3,41 +3,214 @@
 The first line is the header, each other line one result, or the error of a task that failed. While a run goes on,
 lines stand in the order in which the tasks end; once it is over they stand in the order of the plan, and the last one
 is the seal. Nothing in the file depends on the machine's load: no times, no host names, no number of processes.
+
+A line is canonical JSON. Its digest is over its other bytes and over the digest that it continues: that of the header
+while a run goes on, that of the line before in a sealed file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import sys
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
-from dpaudit.engine.files import append_line, free_backup, refuse_link, write_atomically
-from dpaudit.engine.records import Failure, Header, Result, Run, State
-from dpaudit.engine.run_file import Stored, chained, digest_in, linked, read_stored, write_line
-from dpaudit.errors import InputError
-from dpaudit.registry import PRIVATE
+from dpaudit.engine.consistency_checks import check_record
+from dpaudit.engine.files import append_line, free_backup, named, refuse_link, write_atomically
+from dpaudit.engine.records import Failure, Header, Record, Result, Run, Seal, State
+from dpaudit.engine.tasks import canonical
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.record import decode, encodable
+from dpaudit.results import SCHEMA_VERSION
 
-__all__ = ["FILENAME", "Store", "digest_of", "find_run", "load_run", "sources"]
+__all__ = ["FILENAME", "Store", "Stored", "find_run", "load_run", "read_stored"]
 
 FILENAME = "run.jsonl"
+_DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
+
+
+def write_line(record: Record, before: str = "") -> bytes:
+    """Return a record as one line: keys sorted, no spaces, and a BLAKE2b-256 digest that continues `before`."""
+    return linked(canonical({**encodable(record), "digest": "0" * 64}).encode() + b"\n", before)
+
+
+def linked(line: bytes, before: str) -> bytes:
+    """Return a line with a digest that continues another one."""
+    found = _found(line)
+    rest = line[: found.start()] + line[found.end() :].rstrip(b"\n")
+    digest = hashlib.blake2b(before.encode() + rest, digest_size=32).hexdigest()
+    return line[: found.start(1)] + digest.encode() + line[found.end(1) :]
+
+
+def chained(header: Header, lines: Iterable[bytes]) -> bytes:
+    """Return a sealed file: the header, lines in the order of the plan, each continuing the last one, and the seal."""
+    file = [write_line(header)]
+    for line in lines:
+        file.append(linked(line, digest_in(file[-1])))
+    return b"".join([*file, write_line(Seal(records=len(file) - 1), digest_in(file[-1]))])
+
+
+def digest_in(line: bytes) -> str:
+    """Return the digest that a line holds, or raise `ToolFault`."""
+    return _found(line)[1].decode()
+
+
+def _found(line: bytes) -> re.Match[bytes]:
+    found = _DIGEST.search(line)
+    if found is None:
+        raise ToolFault("a record without its digest")
+    return found
+
+
+class _Versioned(msgspec.Struct):
+    """The part of a header that decides whether the rest can be read."""
+
+    schema_version: int
+
+
+@contextmanager
+def _located(path: Path, number: int) -> Iterator[None]:
+    """Let faults that are raised in the block name file and line."""
+    try:
+        yield
+    except ToolFault as error:
+        raise ToolFault(f"{path}, line {number}: {error}") from None
+
+
+def read_header(path: Path, line: bytes) -> Header:
+    """Return the header that a line holds.
+
+    Raises
+    ------
+    InputError
+        If the file has another schema version than this dpaudit reads.
+    ToolFault
+        If the line is no header, or plans a task twice.
+    """
+    foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
+    try:
+        version = msgspec.json.decode(line, type=_Versioned).schema_version
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ToolFault(f"{foreign} ({error!s:.200})") from None
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit that "
+            "wrote it, or run the audit again"
+        )
+    header = read_record(path, 1, line)
+    if not isinstance(header, Header):
+        raise ToolFault(foreign)
+    for task, times in Counter(planned.task for planned in header.plan).items():
+        if times > 1:
+            raise ToolFault(f"{path}, line 1: the plan has {task!r:.200} twice")
+    return header
+
+
+def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
+    """Return the record that a line holds.
+
+    Raises
+    ------
+    ToolFault
+        If it holds none, or its bytes are not those that its digest was computed from; with file, line and field.
+    """
+    with _located(path, number):
+        if digest_in(line) != digest_in(linked(line, before)):
+            raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
+        record: Record = decode(line, Record)
+        return record
+
+
+class Stored(NamedTuple):
+    """The content of a run file: the run, the bytes of its whole lines, and the line of each task with its number.
+
+    The results, the last failures of tasks without a result, and the lines are in the order of the plan.
+    """
+
+    run: Run
+    whole: int
+    lines: dict[str, bytes]
+    numbers: dict[str, int]
+
+
+def read_stored(path: Path, *, torn: bool = False) -> Stored:
+    """Return what a file holds, read line after line, each checked against those before.
+
+    With `torn` a sealed file may have lost its end, as one whose copy was cut off. A last line that is not whole is
+    left out.
+
+    Raises
+    ------
+    InputError
+        If not even the first line is whole, or the file has another schema version.
+    ToolFault
+        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
+    """
+    with named(path):
+        content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if not whole:
+        raise InputError(f"{path} holds no run: not even its first line is whole")
+    first, *rest = content[:whole].split(b"\n")[:-1]
+    header = read_header(path, first)
+    before = "" if header.state == State.NEVER else header.digest
+    kept: dict[int, tuple[Result | Failure, bytes, int]] = {}
+    total = ""
+    for number, line in enumerate(rest, start=2):
+        record = read_record(path, number, line, before)
+        with _located(path, number):
+            if total:
+                raise ToolFault("there is more behind the seal")
+            if isinstance(record, Header):
+                raise ToolFault("a second header")
+            if isinstance(record, Seal):
+                if header.state != State.SEALED:
+                    raise ToolFault(f"a seal in a file that is {header.state}")
+                if record.records != number - 2:
+                    raise ToolFault(f"the seal is of {record.records} records, not of {number - 2}")
+                total = record.digest
+            else:
+                check_record(header, record)
+                if _replaces(record, header, kept):
+                    kept[record.index] = record, line, number
+        before = record.digest if header.state == State.SEALED else before
+    if header.state == State.SEALED and not (torn and not total):
+        with _located(path, len(rest) + 2):
+            if not total:
+                lost = "its end is missing, the seal of a finished run; `dpaudit run --resume` makes again what is lost"
+                raise ToolFault(lost)
+            if whole < len(content):
+                raise ToolFault("there is more behind the seal")
+    in_order = [kept[index] for index in sorted(kept)]
+    results = tuple(record for record, *_ in in_order if isinstance(record, Result))
+    failures = tuple(record for record, *_ in in_order if isinstance(record, Failure))
+    lines = {record.task: line + b"\n" for record, line, _ in in_order}
+    numbers = {record.task: number for record, _, number in in_order}
+    return Stored(Run(header, results, failures, total), whole, lines, numbers)
+
+
+def _replaces(
+    record: Result | Failure, header: Header, kept: Mapping[int, tuple[Result | Failure, bytes, int]]
+) -> bool:
+    """Return whether a record stands for its task, which has one result; `ToolFault` if it must not be there."""
+    if header.state == State.SEALED and record.index <= max(kept, default=-1):
+        raise ToolFault(f"{record.task!r:.200} is not in the order of the plan")
+    if record.index not in kept or isinstance(kept[record.index][0], Failure):
+        return True
+    if isinstance(record, Result):
+        raise ToolFault(f"a second result for {record.task:.200}")
+    return False
 
 
 class Store:
-    """The file of one run.
-
-    Make one with `Store.start` or `Store.resume`.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    done : set of str
-        Keys of the tasks whose findings are in it.
-    """
+    """The file of one run, from `Store.start` or `Store.resume`; `done` has the keys of the tasks with a result."""
 
     def __init__(self, path: Path, header: Header, done: set[str]) -> None:
         self.path = path
@@ -70,13 +243,17 @@ class Store:
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
         stored = read_stored(path, torn=True)
-        _same_run(path, stored.header, header)
-        done = {result.task for result in stored.run.results}
-        if stored.header.state != State.OPEN and (stored.seal is None or len(done) < len(header.plan)):
-            write_atomically(path, _opened(stored))
+        run = stored.run
+        _same_run(path, run.header, header)
+        opened = replace(run.header, state=State.OPEN)
+        done = {result.task for result in run.results}
+        if run.header.state != State.OPEN and (not run.total or len(done) < len(header.plan)):
+            first = write_line(opened)
+            lines = (linked(line, digest_in(first)) for line in stored.lines.values())
+            write_atomically(path, b"".join([first, *lines]))
         elif stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
-        return cls(path, replace(stored.header, state=State.OPEN), done)
+        return cls(path, opened, done)
 
     def append(self, record: Result | Failure) -> None:
         """Write a record and wait until it is on the disk; a task that failed is not done, so a resume repeats it."""
@@ -90,20 +267,9 @@ class Store:
         Of failures those stay whose task has no result yet.
         """
         stored = read_stored(self.path)
-        if stored.seal is None:
-            header = replace(stored.header, state=State.SEALED)
-            write_atomically(self.path, chained(header, (line + b"\n" for line in _ordered(stored))))
-
-
-def _ordered(stored: Stored) -> list[bytes]:
-    """Return the lines of a file in the order of the plan."""
-    return [stored.lines[planned.task] for planned in stored.header.plan if planned.task in stored.lines]
-
-
-def _opened(stored: Stored) -> bytes:
-    """Return the content of a finished file as that of one that goes on."""
-    first = write_line(replace(stored.header, state=State.OPEN))
-    return b"".join([first, *(linked(line + b"\n", digest_in(first)) for line in _ordered(stored))])
+        if not stored.run.total:
+            header = replace(stored.run.header, state=State.SEALED)
+            write_atomically(self.path, chained(header, stored.lines.values()))
 
 
 def find_run(path: Path | str) -> Path:
@@ -116,12 +282,7 @@ def find_run(path: Path | str) -> Path:
 
 
 def load_run(path: Path | str) -> Run:
-    """Return a stored run, finished or not.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file, or the folder that holds it as ``run.jsonl``.
+    """Return a stored run, finished or not, from its file or the folder that holds it as ``run.jsonl``.
 
     Raises
     ------
@@ -157,52 +318,3 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
     if differs:
         message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
         raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))
-
-
-def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]:
-    """Return the digest of each piece of code that a run depends on, by its name.
-
-    Parameters
-    ----------
-    modules : iterable of str
-        Names of the modules that the learners and the claims of the run come from. All of a package counts.
-    paths : iterable of str
-        Files and folders in which the user has learners looked for.
-    """
-    found: dict[str, list[str]] = {}
-    for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):
-        home = _home(name)
-        if home is not None:
-            found[name] = [digest_of(home)]
-    for path in {Path(path).resolve() for path in paths}:
-        found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
-    # Two folders of the same name stand as one, whichever was given first.
-    return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
-
-
-def _home(name: str) -> Path | None:
-    """Return the file or the folder of a module that is loaded; None for those of the user's paths, and for none."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if file is None or name.startswith(PRIVATE):
-        return None
-    return Path(file).parent if Path(file).name == "__init__.py" else Path(file)
-
-
-def digest_of(place: Path) -> str:
-    """Return the digest of a file, or of all modules of a folder and of the packages in it."""
-    digest = hashlib.blake2b(digest_size=8)
-    for name, file in sorted(_files(place)):
-        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
-
-
-def _files(place: Path) -> Iterator[tuple[str, Path]]:
-    if place.is_file():
-        yield place.name, place
-        return
-    for file in place.iterdir():
-        if file.suffix == ".py":
-            yield file.name, file
-        elif (file / "__init__.py").exists():
-            yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))

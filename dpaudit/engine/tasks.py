@@ -11,30 +11,17 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, Relation
-from dpaudit.engine.arguments import (
-    Arguments,
-    ExactArguments,
-    LedgerArguments,
-    PictureArguments,
-    UtilityArguments,
-)
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Instance, Learner, Relation, Statement
+from dpaudit.engine.arguments import Arguments, ExactArguments, LedgerArguments, PictureArguments, UtilityArguments
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.record import encodable
-from dpaudit.registry import Entry, StatementEntry
+from dpaudit.registry import Entry
 from dpaudit.utility.audit import stated_claim
+from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials
 
-__all__ = [
-    "Task",
-    "canonical",
-    "exact_task",
-    "ledger_task",
-    "offered_settings",
-    "picture_task",
-    "utility_tasks",
-]
+__all__ = ["Task", "canonical", "exact_task", "ledger_task", "offered_settings", "picture_task", "utility_tasks"]
 
 PICTURED_RUNS = 3
 """The number of outputs that a picture shows."""
@@ -47,16 +34,9 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One audit of one learner, or the check of one statement of a paper.
+    """One audit of one learner, or the check of one statement of a paper, whose id then stands for the learner's.
 
-    Parameters
-    ----------
-    learner : str
-        The learner's id; of a check, the statement's.
-    parameters : mapping
-        The learner's keyword arguments.
-    arguments : Arguments
-        The arguments of the audit; their type is its kind.
+    The type of the arguments is the kind of the audit.
     """
 
     learner: str
@@ -81,23 +61,20 @@ class Task:
 
 
 def exact_task(
-    entry: Entry,
     learner: Learner,
+    instance: Instance,
     *,
-    parameters: Mapping[str, Any] | None = None,
     n: int | None = None,
     relation: Relation | str | None = None,
-    crafted: bool | None = None,
+    crafted: bool = False,
     enclosure: bool = False,
     compose: int | None = None,
 ) -> Task:
     """Return the task that computes the worst case over all, or over crafted, samples of n examples."""
-    instance = entry.instance
     if relation is None:
         relation = Relation.REPLACE_ONE if learner.privacy is None else learner.privacy.relation
-    if crafted is None:
-        # An n that the user gives is enumerated, whose own check refuses one that is too large.
-        crafted = n is None and not instance.exhaustive
+    # An n that the user gives is enumerated, whose own check refuses one that is too large.
+    crafted = crafted or (n is None and not instance.exhaustive)
     arguments = ExactArguments(
         n=instance.n if n is None else n,
         relation=Relation.parse(relation),
@@ -105,12 +82,12 @@ def exact_task(
         enclosure=enclosure,
         compose=compose,
     )
-    return Task(entry.id, instance.parameters if parameters is None else parameters, arguments)
+    return Task(learner.id, instance.parameters, arguments)
 
 
-def ledger_task(entry: StatementEntry, time_limit: float | None = None) -> Task:
+def ledger_task(statement: Statement, time_limit: float | None = None) -> Task:
     """Return the task that checks a statement."""
-    return Task(entry.id, {}, LedgerArguments(statement=entry.statement.statement, time_limit=time_limit))
+    return Task(statement.id, {}, LedgerArguments(statement=statement.statement, time_limit=time_limit))
 
 
 def picture_task(entry: Entry) -> Task:
@@ -119,40 +96,36 @@ def picture_task(entry: Entry) -> Task:
     return Task(entry.id, pictured.parameters, PictureArguments(n=pictured.n, runs=PICTURED_RUNS))
 
 
-def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]:
+def offered_settings(learner: Any, instance: Instance) -> tuple[str, ...]:
     """Return the settings that the learner's theorem covers, its own first; none if it has no theorem.
 
     Raises
     ------
     InputError
-        If the learner names a setting that does not exist, or none and its theorem does not reach alpha, beta.
+        If it names a setting that does not exist, or none and its theorem does not reach the instance's alpha, beta.
     """
-    named = tuple(learner.settings) if isinstance(learner, HasSettings) else None
-    if named is None:
-        claim = stated_claim(learner, alpha, beta)
+    settings = tuple(learner.settings) if isinstance(learner, HasSettings) else None
+    if settings is None:
+        claim = stated_claim(learner, instance.alpha, instance.beta)
         return () if claim is None else (claim.setting,)
-    for setting in named:
-        if setting not in SETTINGS:
-            raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
-    return named
+    if unknown := [setting for setting in settings if setting not in SETTINGS]:
+        raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {unknown[0]!r}")
+    return settings
 
 
 def utility_tasks(
-    entry: Entry,
     learner: Learner,
+    instance: Instance,
     *,
     trials: int,
     confidence: float,
-    parameters: Mapping[str, Any] | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
     n: int | None = None,
     concept: int | None = None,
     cases: Sequence[int | None] | None = None,
     settings: Sequence[str | None] = (None,),
     noise: float | None = None,
     fixed_trials: int | None = None,
-    more: int | None = None,
+    more: int = 0,
 ) -> list[Task]:
     """Return one task for each hard case of each setting, which share the error budget ``1 - confidence`` equally.
 
@@ -160,19 +133,13 @@ def utility_tasks(
 
     Parameters
     ----------
-    entry, learner
-        The learner and where it came from.
+    learner, instance
+        The learner, and its instance: the parameters, and the accuracy and the failure probability of the claim.
     trials, fixed_trials : int
         Runs for each case, each on a sample of its own; and where the setting has one sample for all runs (by default
         as many).
-    more : int, optional
-        By how much the runs may grow where an interval contains beta; not at all by default.
-    confidence : float
-        Of all intervals together.
-    parameters : mapping, optional
-        The learner's; those of its instance by default.
-    alpha, beta, n : optional
-        By default the accuracy and the failure probability of the instance, and the theorem's sample size.
+    n : int, optional
+        Examples in a sample; by default as many as the theorem asks for.
     concept : int, optional
         Target for every case instead of the case's own.
     cases : sequence of int or None, optional
@@ -181,15 +148,15 @@ def utility_tasks(
         In what the learner is to succeed; None stands for its theorem's own setting.
     noise : float, optional
         In the setting "agnostic", instead of the case's own noise; needed for the uniform distribution.
+    more : int
+        By how much the runs may grow where an interval contains beta.
     """
-    alpha = entry.instance.alpha if alpha is None else alpha
-    beta = entry.instance.beta if beta is None else beta
     if noise is not None and tuple(settings) != ("agnostic",):
         message = "{noise} must be left out in every setting but 'agnostic'; got {given}"
         raise InputError(message, names=("noise",), value=noise, given=repr(noise))
     found: list[UtilityArguments] = []
     for asked in settings:
-        size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
+        size, setting, promised = _size(learner, instance, n, asked)
         if noise is None and setting == "agnostic" and None in (cases or ()):
             message = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
             raise InputError(message, names=("noise",))
@@ -203,35 +170,31 @@ def utility_tasks(
                 case=name,
                 case_index=i,
                 concept=concept,
-                alpha=alpha,
-                beta=beta,
+                alpha=instance.alpha,
+                beta=instance.beta,
                 n=size,
                 trials=runs,
-                most=more and more * runs,
+                most=more * runs or None,
                 confidence=confidence,
                 setting=setting,
                 noise=noise,
             )
-            for i, name in _cases(learner, alpha, setting, cases)
+            for i, name in _cases(learner, instance.alpha, setting, cases)
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
-    kept = entry.instance.parameters if parameters is None else parameters
-    # Runs enough to decide at once on a learner that never fails.
-    decisive = (deciding_trials(one.trials, one.most or None, beta, each) for one in found)
-    return [
-        Task(entry.id, kept, replace(one, confidence=each, trials=runs))
-        for one, runs in zip(found, decisive, strict=True)
-    ]
+    tasks = []
+    for one in found:
+        decisive = deciding_trials(one.trials, one.most, instance.beta, each)  # at once, if the learner never fails
+        tasks.append(Task(learner.id, instance.parameters, replace(one, confidence=each, trials=decisive)))
+    return tasks
 
 
 def _cases(
     learner: Learner, alpha: float, setting: str, wanted: Sequence[int | None] | None
 ) -> list[tuple[int | None, str]]:
     """Return (index, name) of the wanted hard cases; (None, "uniform") for the uniform distribution."""
-    if wanted is not None and set(wanted) == {None}:
+    if wanted == [None]:
         return [(None, "uniform")]
-    from dpaudit.utility.hard_cases import hard_cases
-
     names = [case.name for case in hard_cases(learner, alpha, setting)]
     for index in wanted or ():
         if index is not None and not 0 <= index < len(names):
@@ -241,25 +204,20 @@ def _cases(
     return [(i, "uniform" if i is None else names[i]) for i in chosen]
 
 
-def _size(
-    entry: Entry, learner: Learner, alpha: float, beta: float, n: int | None, setting: str | None
-) -> tuple[int, str, int | None]:
+def _size(learner: Learner, instance: Instance, n: int | None, setting: str | None) -> tuple[int, str, int | None]:
     """Return the sample size and the setting, the theorem's unless given, and the theorem's sample size, if any."""
+    claim = None
     try:
-        target = stated_claim(learner, alpha, beta, setting)
+        claim = stated_claim(learner, instance.alpha, instance.beta, setting)
     except InputError:
         # The theorem may not reach this alpha and beta; at the user's own n the audit still makes sense.
         if n is None:
             raise
-        target = None
-    if target is not None and setting not in (None, target.setting):
-        target = None
-    if n is None and target is None:
+    if claim is not None and setting in (None, claim.setting):
+        promised = int(claim.sample_size)
+        return promised if n is None else n, claim.setting, promised
+    if n is None:
         where = "" if setting is None else f" in the setting {setting!r}"
-        raise InputError(
-            "{id} has no theorem on its sample size{where}; give {n}", names=("n",), id=entry.id, where=where
-        )
-    promised = None if target is None else int(target.sample_size)
-    size = promised if n is None else n
-    assert size is not None
-    return size, setting or ("realizable" if target is None else target.setting), promised
+        message = "{id} has no theorem on its sample size{where}; give {n}"
+        raise InputError(message, names=("n",), id=learner.id, where=where)
+    return n, setting or "realizable", None

@@ -1,9 +1,11 @@
-"""Verifies a stored run: its seal, its consistency, and some of its tasks by doing them again."""
+"""Verifies a stored run: its seal, its consistency, its code, and some of its tasks by doing them again."""
 
 from __future__ import annotations
 
+import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +16,22 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Header, Result, State
-from dpaudit.engine.run_file import Stored, read_stored
-from dpaudit.engine.store import find_run, sources
+from dpaudit.engine.store import Stored, find_run, read_stored
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Count, Frozen, encodable
-from dpaudit.registry import load
+from dpaudit.registry import PRIVATE, load
 from dpaudit.results import versions
 
-__all__ = ["Again", "Verified", "verify_run"]
+__all__ = ["Again", "Verified", "digest_of", "sources", "verify_run"]
 
 _MOST = 4
 """The most differences of a task that are shown."""
 
 
 class Again(Frozen, frozen=True):
-    """A task that was done again.
-
-    Attributes
-    ----------
-    task : str
-        Its key.
-    differences : tuple of str
-        What is not as it is stored: none where all bytes are the same.
-    """
+    """A task that was done again, with what is not as it is stored: nothing where all bytes are the same."""
 
     task: str
     differences: tuple[str, ...]
@@ -49,10 +42,6 @@ class Verified(Frozen, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    path : str
-        Its file.
-    state : {"not sealed", "not sealed yet", "sealed"}
-        Its state.
     total : str
         The total of a sealed run; empty for any other.
     results, failures, missing : int
@@ -84,22 +73,10 @@ def verify_run(
 ) -> Verified:
     """Return what holds of a stored run, after its digests, types and consistency were checked.
 
-    Parameters
-    ----------
-    path : Path or str
-        Its file, or the folder of it.
-    total : str, optional
-        The total that was published elsewhere.
-    again : int, optional
-        The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
-        the mechanism has randomness of its own, its runs had a timeout, or versions or code are not those with which
-        the run was made. An audit that a time limit stopped is made again with as many runs.
-    paths : sequence of str
-        Files and folders with learners, besides the installed packages.
-    n_jobs : int
-        Processes for each task that is done again.
-    progress : bool or callable
-        True shows on standard error how many tasks are done; a callable gets (done, total).
+    `total` is the total that was published elsewhere. So many tasks as `again`, chosen at random, are done again and
+    must give the same bytes; the same verdict where the mechanism has randomness of its own, its runs had a timeout,
+    or versions or code are not those with which the run was made. An audit that a time limit stopped is made again
+    with as many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`.
 
     Raises
     ------
@@ -113,8 +90,12 @@ def verify_run(
     run = stored.run
     if again is not None and not 1 <= again <= len(run.results):
         raise InputError.of("again", again, f"in 1..{len(run.results)}, the results of the run")
-    if total is not None:
-        _check_total(file, run.seal, total)
+    wanted = run.seal if total is None else total.strip().lower()
+    if total is not None and (len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef")):
+        raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
+    if wanted != run.seal:
+        told = f"its total is {run.total}, not {wanted}" if run.total else f"it is {run.seal}, so it has no total"
+        raise ToolFault(f"{file} is not the run of that total: {told}")
     found = Verified(
         path=str(file),
         state=run.header.state,
@@ -136,15 +117,6 @@ def verify_run(
     return replace(found, again=tuple(done), changed=changed)
 
 
-def _check_total(file: Path, seal: str, total: str) -> None:
-    wanted = total.strip().lower()
-    if len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef"):
-        raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
-    if wanted != seal:
-        found = f"its total is {seal}, not {wanted}" if len(seal) == 64 else f"it is {seal}, so it has no total"
-        raise ToolFault(f"{file} is not the run of that total: {found}")
-
-
 def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:
     """Yield what is not as it was when a run was made."""
     now = versions()
@@ -154,7 +126,7 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
             yield f"{name} {was}, now {found}"
     registry = load(paths)
     modules = {
-        str(getattr(registry.get_statement(one.learner).statement.check, "__module__", ""))
+        str(getattr(registry.get_statement(one.learner).check, "__module__", ""))
         if one.kind == "ledger"
         else registry.get(one.learner).learner.__module__
         for one in results
@@ -169,26 +141,25 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
 
 def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tuple[str, ...], n_jobs: int) -> Again:
     """Do a task again; raise `ToolFault` if that does not confirm its result."""
-    where = f"{file}, line {stored.numbers[result.task]}: {result.task}"
+    where = f"{file}, line {stored.numbers[result.task]}: {result.task}, done again,"
     given = arguments = result.arguments
     if isinstance(given, PrivacyArguments) and isinstance(result.finding, PrivacyFinding):
         if result.finding.stopped is not UNSET:  # by the clock: as many runs are made as it left
             arguments = replace(given, time_limit=result.finding.stopped)
     try:
         task = Task(result.learner, result.parameters, arguments)
-        record = perform(task, seed=stored.header.seed, paths=paths, n_jobs=n_jobs)
+        record = perform(task, seed=stored.run.header.seed, paths=paths, n_jobs=n_jobs)
     except InputError:
         raise
     except (Exception, SystemExit) as error:
-        raised = f"{type(error).__name__}: {error!s:.300} ({place_of(error)})"
-        raise ToolFault(f"{where}, done again, raised {raised}") from error
+        raise ToolFault(f"{where} raised {type(error).__name__}: {error!s:.300} ({place_of(error)})") from error
     before, now = _fields(result), _fields(replace(record, task=result.task, arguments=given))
     differences = list(_differences(before, now, "$"))
     # With randomness of its own, or a limit that a run may reach or not, equal numbers are not promised.
     own = isinstance(given, PrivacyArguments) and (given.randomness == "own" or given.timeout is not None)
     alike = before["finding"].get("verdict") == now["finding"].get("verdict")
     if not alike or (differences and not own and not changed):
-        raise ToolFault(f"{where}, done again, gives something else: {'; '.join(differences[:_MOST])}")
+        raise ToolFault(f"{where} gives something else: {'; '.join(differences[:_MOST])}")
     more = len(differences) - _MOST
     return Again(result.task, (*differences[:_MOST], *([f"and {more} more"] if more > 0 else [])))
 
@@ -210,3 +181,41 @@ def _differences(before: Any, now: Any, path: str) -> Iterator[str]:
             yield from _differences(one, other, f"{path}[{i}]")
     elif type(before) is not type(now) or before != now:
         yield f"{path} was {before!r:.60}, is {now!r:.60}"
+
+
+def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]:
+    """Return the digest of each piece of code that a run depends on, by its name.
+
+    These are the packages of the modules that the learners and the claims of the run come from, and the files and
+    folders in which the user has learners looked for.
+    """
+    found: dict[str, list[str]] = {}
+    for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is not None and not name.startswith(PRIVATE):  # the user's paths stand below
+            home = Path(file)
+            found[name] = [digest_of(home.parent if home.name == "__init__.py" else home)]
+    for path in {Path(path).resolve() for path in paths}:
+        found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
+    # Two folders of the same name stand as one, whichever was given first.
+    return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
+
+
+def digest_of(place: Path) -> str:
+    """Return the digest of a file, or of all modules of a folder and of the packages in it."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name, file in sorted(_files(place)):
+        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _files(place: Path) -> Iterator[tuple[str, Path]]:
+    if place.is_file():
+        yield place.name, place
+        return
+    for file in place.iterdir():
+        if file.suffix == ".py":
+            yield file.name, file
+        elif (file / "__init__.py").exists():
+            yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))

@@ -145,17 +145,13 @@ def choose_second_event(
     for share in SHARES:
         kept = ndtri((1 - share) * test.gamma) * sampling[main - 1]
         ahead = ratio + ndtri(share * test.gamma) * sampling - ratio[main - 1] - kept
-        gain = steady(_mean_above(ahead[possible], spread[possible]) - (ndtri(test.gamma) * sampling[main - 1] - kept))
+        mean, deviation = ahead[possible], spread[possible]
+        scaled = mean / deviation
+        above = mean * ndtr(scaled) + deviation * np.exp(-np.square(scaled) / 2) / math.sqrt(2 * math.pi)
+        gain = steady(above - (ndtri(test.gamma) * sampling[main - 1] - kept))
         if len(gain) and gain.max() > most:
             best, most = (int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
     return best
-
-
-def _mean_above(mean: Array, spread: Array) -> Array:
-    """Return E[max(X, 0)] of normal X."""
-    scaled = mean / spread
-    above: Array = mean * ndtr(scaled) + spread * np.exp(-np.square(scaled) / 2) / math.sqrt(2 * math.pi)
-    return above
 
 
 IntArray = NDArray[np.int64]
@@ -206,7 +202,13 @@ class CellFamilies:
         careful : bool
             Whether the choice is worth some 30 milliseconds for models with a prior. They say nothing of p - delta.
         """
-        cells, x, y = _atoms(*training, discretizer.ordered)
+        data, neighbour = training
+        # A score has a place for every cell, however rare.
+        least = 1 if discretizer.ordered else LEAST
+        cells: list[Any] = [cell for cell in data.keys() | neighbour.keys() if data[cell] + neighbour[cell] >= least]
+        cells.sort(key=None if discretizer.ordered else stable_repr)
+        common = (np.array([side[cell] for cell in cells], dtype=np.int64) for side in training)
+        x, y = (np.append(counts, side.total() - counts.sum()) for counts, side in zip(common, training, strict=True))
         if discretizer.ordered:
             families = list(families_by_score(cells, x, y, discretizer.midpoints, careful))
         else:
@@ -285,14 +287,3 @@ class CellFamilies:
         pooled = pooled_mass(likelier, int(likelier[-1]), other, int(other[-1]))
         counted = () if self.discretizer.ordered else (PrefixRatio.by_counts(likelier, other),)
         return choose_second_event(main, (*family.models, *counted), pooled, test)
-
-
-def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], IntArray, IntArray]:
-    """Return the common cells in order, and the counts of both sides in each and, last, in all the rare ones."""
-    # A score has a place for every cell, however rare.
-    least = 1 if ordered else LEAST
-    common: list[Any] = [cell for cell in data.keys() | neighbour.keys() if data[cell] + neighbour[cell] >= least]
-    common.sort(key=None if ordered else stable_repr)
-    x = np.array([data[cell] for cell in common], dtype=np.int64)
-    y = np.array([neighbour[cell] for cell in common], dtype=np.int64)
-    return common, np.append(x, data.total() - x.sum()), np.append(y, neighbour.total() - y.sum())

@@ -105,7 +105,7 @@ def pairs_beside(place: Place, role: str) -> Place:
     """
     module = place.module()
     if hasattr(module, PAIRS):
-        return place.beside(role, PAIRS)
+        return Place(role, place.source, PAIRS)
     near = [name for name in vars(module) if name.upper().startswith("PAIR")]
     hint = f" (did you mean {role} {place.source}:{near[0]}?)" if near else ""
     raise InputError(

@@ -1,20 +1,36 @@
 """Finds learner classes and statements, in installed packages and in folders, and builds learners by id.
 
 A learner is any class in a module's tuple ``LEARNERS``, a statement of the ledger any `contract.Statement` in its tuple
-``STATEMENTS``. Modules come from the entry-point group "dpaudit.learners" and from paths that the user names; dpaudit
-itself names none.
+``STATEMENTS``; anything else that stands in these lists becomes a problem. Modules come from the entry-point group
+"dpaudit.learners" and from paths that the user names; dpaudit itself names none.
 """
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
-from dpaudit.contract import Learner
-from dpaudit.registry.entries import Collector, Entry, Registry, StatementEntry, lists_something
-from dpaudit.registry.import_spec import GROUP, PRIVATE, Problem, at_path, installed, walk
+from dpaudit.arguments import lacking
+from dpaudit.contract import (
+    HasFault,
+    HasFurtherInstances,
+    HasPicturedInstance,
+    Instance,
+    Learner,
+    PrivacyClaim,
+    Statement,
+)
+from dpaudit.errors import InputError
+from dpaudit.registry.import_spec import GROUP, PRIVATE, Problem, Source, at_path, installed, walk
 
 __all__ = [
     "GROUP",
@@ -22,12 +38,105 @@ __all__ = [
     "Entry",
     "Problem",
     "Registry",
-    "StatementEntry",
     "get_learner",
     "list_learners",
     "list_statements",
     "load",
 ]
+
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_STATEMENT_ID = re.compile(r"[A-Za-z0-9]+([-._][A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner class and what a list of learners shows of it."""
+
+    id: str
+    learner: type[Any]
+    origin: str
+
+    @property
+    def instance(self) -> Instance:
+        """The small instance on which every check can run."""
+        found: Instance = self.learner.instance
+        return found
+
+    @property
+    def further_instances(self) -> tuple[Instance, ...]:
+        """The further instances on which utility is audited."""
+        return self.learner.audited if isinstance(self.learner, HasFurtherInstances) else ()
+
+    @property
+    def pictured_instance(self) -> Instance:
+        """The instance that is drawn: the learner's `pictured`, by default its `instance`."""
+        return self.learner.pictured if isinstance(self.learner, HasPicturedInstance) else self.instance
+
+    @property
+    def fault(self) -> str | None:
+        """The leak of a positive control, in a sentence; None for a learner that is not broken on purpose."""
+        return self.learner.fault if isinstance(self.learner, HasFault) else None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the class's docstring."""
+        return (inspect.getdoc(self.learner) or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters' names and defaults; `inspect.Parameter.empty` where one must be given."""
+        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        found = inspect.signature(self.learner).parameters.values()
+        return {p.name: p.default for p in found if p.kind in named}
+
+    def claim(self) -> PrivacyClaim | None:
+        """Return the privacy claim of the small instance."""
+        claim: PrivacyClaim | None = self.build(**self.instance.parameters).privacy
+        return claim
+
+    def build(self, /, **parameters: Any) -> Learner:
+        """Return the learner with these parameters; see `get_learner`."""
+        known = self.parameters
+        allowed = ", ".join(known) or "none"
+        if wrong := [name for name in parameters if name not in known]:
+            message = f"{self.id} has no parameter {wrong[0]!r}; allowed: {allowed}"
+            raise InputError(message, parameter=wrong[0], allowed=allowed)
+        required = [name for name, default in known.items() if default is inspect.Parameter.empty]
+        if missing := [name for name in required if name not in parameters]:
+            message = f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}"
+            raise InputError(message, parameter=missing[0], allowed=allowed)
+        built: Learner = self.learner(**parameters)
+        return built
+
+
+_Found = TypeVar("_Found", Entry, Statement)
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The learners and the statements that were found, each sorted by id, and the problems met on the way."""
+
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+    def get(self, id: str) -> Entry:
+        """Return the entry of that id, or raise `InputError` with the nearest ids."""
+        return self._find(self.entries, id, "learner", "dpaudit list --all")
+
+    def get_statement(self, id: str) -> Statement:
+        """Return the statement of that id, or raise `InputError` with the nearest ids."""
+        return self._find(self.statements, id, "statement", "dpaudit ledger")
+
+    def _find(self, among: Sequence[_Found], id: str, noun: str, command: str) -> _Found:
+        for one in among:
+            if one.id == id:
+                return one
+        known = [one.id for one in among]
+        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `{command}`"
+        failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
+        raise InputError(f"there is no {noun} {id!r}; {hint}{failed}")
 
 
 def get_learner(id: str, /, **parameters: Any) -> Learner:
@@ -62,7 +171,7 @@ def list_learners() -> tuple[Entry, ...]:
     return load().entries
 
 
-def list_statements() -> tuple[StatementEntry, ...]:
+def list_statements() -> tuple[Statement, ...]:
     """Return every installed statement of the papers, sorted by id, unchecked; `dpaudit.ledger` checks them."""
     return load().statements
 
@@ -71,34 +180,97 @@ def list_statements() -> tuple[StatementEntry, ...]:
 def load(paths: tuple[str, ...] = ()) -> Registry:
     """Find the learners and the statements of all installed packages and of some paths.
 
-    Parameters
-    ----------
-    paths : tuple of str
-        Files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
-        ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder
-        can import each other relatively.
+    Paths are files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
+    ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder can import each
+    other relatively.
 
     Raises
     ------
     InputError
         If a path does not exist, is no Python file or folder, or if two classes or two statements share an id.
     """
-    found = Collector()
+    problems: list[Problem] = []
+    entries: dict[str, Entry] = {}
+    statements: dict[str, tuple[Statement, str]] = {}
+    seen: set[str] = set()
     # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
     given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
     for source in (*installed(), *map(at_path, reversed(given.values()))):
-        met, modules = len(found.problems), []
-        for module in walk(source, found.problems):
+        before, modules = len(problems), []
+        for module in walk(source, problems):
             modules.append(module)
-            found.add(module, source)
-        if len(found.problems) == met and not any(map(lists_something, modules)):
-            found.problems.append(Problem(source.origin, _emptiness(modules[0], source.requested), source.requested))
-    return found.registry()
+            home = _file_of(module.__name__)
+            if (file := os.path.realpath(home)) in seen:  # under another name: in a folder, and by itself
+                continue
+            seen.add(file)
+            for learner in _sound(module, "LEARNERS", source, problems):
+                known = entries.setdefault(learner.id, Entry(learner.id, learner, source.origin)).learner
+                if known is not learner:
+                    both = " and ".join(f"{one.__qualname__} in {_file_of(one.__module__)}" for one in (known, learner))
+                    raise InputError(f"two learners have the id {learner.id!r}: {both}")
+            for statement in _sound(module, "STATEMENTS", source, problems):
+                same, place = statements.setdefault(statement.id, (statement, home))
+                if same is not statement:
+                    raise InputError(f"two statements have the id {statement.id!r}: one in {place}, one in {home}")
+        if len(problems) == before and not any(getattr(module, name, ()) for module in modules for name in _LISTS):
+            module = modules[0]
+            place = getattr(module, "__file__", None) or ", ".join(getattr(module, "__path__", ())) or "no file"
+            hidden = f"Python found {module.__name__} at {place}, which may hide the installed package"
+            requested = "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
+            problems.append(source.problem(requested if source.requested else f"offers no learners; {hidden}"))
+    sorted_statements = tuple(statements[id][0] for id in sorted(statements))
+    return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements)
 
 
-def _emptiness(module: ModuleType, requested: bool) -> str:
-    """Say that a module, with all that is in it, offers nothing; of an installed one, where it was found."""
-    if requested:
-        return "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
-    place = getattr(module, "__file__", None) or ", ".join(map(str, getattr(module, "__path__", ()))) or "no file"
-    return f"offers no learners; Python found {module.__name__} at {place}, which may hide the installed package"
+def _sound(module: ModuleType, name: str, source: Source, problems: list[Problem]) -> Iterator[Any]:
+    """Yield the learners or the statements that a module lists; anything else in the list becomes a problem."""
+    kind, defect = _LISTS[name]
+    listed = getattr(module, name, ())
+    if not isinstance(listed, Iterable):
+        problems.append(source.problem(f"{name} must be a tuple of {kind}, got {listed!r}"))
+        return
+    for item in listed:
+        if words := defect(item):
+            problems.append(source.problem(words))
+        else:
+            yield item
+
+
+def _file_of(module: str) -> str:
+    """Return the file of a module that is loaded, by its name; its name if it has none."""
+    return getattr(sys.modules.get(module), "__file__", None) or module
+
+
+def _defect(learner: Any) -> str:
+    """Say why something in LEARNERS is no learner class; the empty string if it is one."""
+    if not isinstance(learner, type):
+        return f"LEARNERS must hold classes, got {learner!r}"
+    name, missing = learner.__qualname__, lacking(learner)
+    if missing:
+        return f"{name} lacks {', '.join(missing)}"
+    sound: type[Any] = learner
+    if not isinstance(sound.id, str) or not _ID.fullmatch(sound.id):
+        return f"{name}.id must be lower-case words joined by hyphens, got {sound.id!r}"
+    if not isinstance(sound.instance, Instance) or not isinstance(sound.instance.parameters, Mapping):
+        return f"{name}.instance must be a dpaudit.Instance, got {sound.instance!r}"
+    if isinstance(sound, HasFault) and not isinstance(sound.fault, str):
+        return f"{name}.fault must be a sentence, got {sound.fault!r}"
+    return ""
+
+
+def _statement_defect(statement: Any) -> str:
+    """Say why something in STATEMENTS is no statement; the empty string if it is one."""
+    if not isinstance(statement, Statement):
+        return f"STATEMENTS must hold dpaudit.contract.Statement, got {statement!r}"
+    if not isinstance(statement.id, str) or not _STATEMENT_ID.fullmatch(statement.id):
+        return f"a statement's id must be words joined by hyphens, dots or underscores, got {statement.id!r}"
+    blank = [name for name in ("statement", "source") if not str(getattr(statement, name) or "").strip()]
+    if blank:
+        return f"the statement {statement.id} has no {' and no '.join(blank)}"
+    if not callable(statement.check):
+        return f"the check of the statement {statement.id} must be callable, got {statement.check!r}"
+    return ""
+
+
+_LISTS = {"LEARNERS": ("classes", _defect), "STATEMENTS": ("dpaudit.contract.Statement", _statement_defect)}
+"""The tuples of a module, what they hold, and why something else in them is refused."""

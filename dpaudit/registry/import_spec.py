@@ -6,7 +6,6 @@ FILE.py:NAME loads a file, MODULE:NAME imports a module.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -14,20 +13,17 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 
 __all__ = [
-    "GROUP",
     "PRIVATE",
     "Place",
     "Problem",
@@ -46,8 +42,7 @@ PRIVATE = "_dpaudit_learners_"
 """The prefix of the names of modules loaded from a path."""
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """A module that could not be loaded, or holds something that is no learner or no statement."""
 
     origin: str
@@ -66,12 +61,16 @@ class Source(NamedTuple):
     requested: bool
     opener: Callable[[], ModuleType]
 
+    def problem(self, message: str) -> Problem:
+        """Return a problem of this source."""
+        return Problem(self.origin, message, self.requested)
+
 
 def installed() -> Iterator[Source]:
     """Yield what the entry points of installed packages name, sorted by name."""
     points = {(point.name, point.module) for point in importlib.metadata.entry_points(group=GROUP)}
     for name, module in sorted(points):
-        yield Source(f"entry point {name} ({module})", False, partial(importlib.import_module, module))
+        yield Source(f"entry point {name} ({module})", False, partial(import_module, module))
 
 
 def at_path(path: Path) -> Source:
@@ -88,13 +87,12 @@ def at_path(path: Path) -> Source:
 def _load_private(name: str, path: Path) -> ModuleType:
     """Import a file, or a folder as a package, under the given name."""
     importlib.invalidate_caches()
-    file = path / "__init__.py" if path.is_dir() else path
-    if path.is_dir() and not file.exists():
+    file, folders = (path / "__init__.py", [str(path)]) if path.is_dir() else (path, None)
+    if folders and not file.exists():
         module = ModuleType(name)
-        module.__path__ = [str(path)]
+        module.__path__ = folders
         sys.modules[name] = module
         return module
-    folders = [str(path)] if path.is_dir() else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} cannot be loaded")
@@ -114,15 +112,13 @@ def walk(source: Source, problems: list[Problem]) -> Iterator[ModuleType]:
     try:
         module = source.opener()
     except (Exception, SystemExit) as error:
-        problems.append(
-            Problem(source.origin, f"could not be loaded: {type(error).__name__}: {error}", source.requested)
-        )
+        problems.append(source.problem(f"could not be loaded: {type(error).__name__}: {error}"))
         return
     yield module
     for info in pkgutil.iter_modules(getattr(module, "__path__", ()), module.__name__ + "."):
         leaf = info.name.rpartition(".")[2]
         if leaf != "__main__":
-            submodule = partial(importlib.import_module, info.name)
+            submodule = partial(import_module, info.name)
             yield from walk(Source(f"{source.origin}, module {leaf}", source.requested, submodule), problems)
 
 
@@ -138,17 +134,7 @@ def is_place(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    r"""An object in a Python file or a module.
-
-    Attributes
-    ----------
-    role : str
-        What the object is for, in messages.
-    source : str
-        The file, as it was given, or the module.
-    name : str
-        The name in it, which may have dots.
-    """
+    """An object in a Python file or a module: its role in messages, the file or the module, and its name, with dots."""
 
     role: str
     source: str
@@ -156,22 +142,15 @@ class Place:
 
     @classmethod
     def parse(cls, role: str, text: str) -> Place:
-        r"""Return what a text names.
+        r"""Return what a text names; the last colon parts file and name, as in ``C:\audits\mean.py:mean``.
 
-        The last colon parts file and name, so that ``C:\audits\mean.py:mean`` is understood.
-
-        Raises
-        ------
-        InputError
-            If the text is of neither form; of a file without a name the message lists what it holds.
+        Text of another form raises `InputError`; of a file without a name the message lists what it holds.
         """
-        source, colon, name = text.rpartition(":")
-        if not colon or text.endswith(".py"):
+        source, _, name = text.rpartition(":")
+        names = [*name.split("."), *([] if source.endswith(".py") else source.split("."))]
+        if text.endswith(".py") or not all(map(str.isidentifier, names)):
             hint = _functions_hint(text) if text.endswith(".py") else ""
             raise InputError(f"{role} must be given as {_FORM}; got {text!r}{hint}")
-        good = source.endswith(".py") or all(part.isidentifier() for part in source.split("."))
-        if not good or not all(part.isidentifier() for part in name.split(".")):
-            raise InputError(f"{role} must be given as {_FORM}; got {text!r}")
         return cls(role, source, name)
 
     @property
@@ -184,22 +163,13 @@ class Place:
         """The folder whose modules can be imported beside: that of the file, or the current one."""
         return str(Path(self.source).resolve().parent) if self.is_file else os.getcwd()
 
-    def beside(self, role: str, name: str) -> Place:
-        """Return another name of the same file or module."""
-        return Place(role, self.source, name)
-
     def find(self) -> Any:
-        """Return the object.
-
-        Raises
-        ------
-        InputError
-            If the file or the module is not there or cannot be loaded, or it has no such name.
-        """
+        """Return the object; `InputError` if file or module cannot be loaded, or have no such name."""
         found: Any = self.module()
         for part in self.name.split("."):
             if not hasattr(found, part):
-                raise InputError(f"{self.source} has no {self.name}{_hint(part, found)}")
+                hint = nearest(part, [known for known in dir(found) if not known.startswith("__")])
+                raise InputError(f"{self.source} has no {self.name}{hint}")
             found = getattr(found, part)
         return found
 
@@ -235,10 +205,13 @@ def _load_file(path: Path) -> ModuleType:
     """Import a file: under its own name if that leads to it, as it does in a worker, else under a private one."""
     where = path.resolve()
     if not where.is_file():
-        near = get_close_matches(where.name, [one.name for one in where.parent.glob("*.py")])
-        raise InputError(f"there is no file {str(path)!r}{_or(near)}")
-    own = where.stem
-    return import_module(own) if own.isidentifier() and _leads_to(own, where) else _load_by_value(where)
+        hint = nearest(where.name, [one.name for one in where.parent.glob("*.py")])
+        raise InputError(f"there is no file {str(path)!r}{hint}")
+    spec = None
+    with suppress(ImportError, ValueError):
+        spec = importlib.util.find_spec(where.stem) if where.stem.isidentifier() else None
+    own = spec is not None and spec.origin is not None and Path(spec.origin).resolve() == where
+    return import_module(where.stem) if own else _load_by_value(where)
 
 
 @lru_cache
@@ -249,31 +222,11 @@ def _load_by_value(where: Path) -> ModuleType:
     return module
 
 
-def _leads_to(name: str, file: Path) -> bool:
-    """Say whether importing a name loads a file, and not another module that hides it."""
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return False
-    return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == file
-
-
-def _hint(name: str, among: Any) -> str:
-    """Return the names nearest to one that is missing; "" if none is near."""
-    return _or(get_close_matches(name, [known for known in dir(among) if not known.startswith("__")]))
-
-
-def _or(names: list[str]) -> str:
-    return f"; did you mean {' or '.join(names)}?" if names else ""
-
-
 def _functions_hint(file: str) -> str:
     """Return the functions of a file of which no name was given, as what to type; "" if it cannot be read."""
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-    names = re.findall(r"^def ([a-zA-Z]\w*)\(", text, re.MULTILINE)[:_MOST]
+    names: list[str] = []
+    with suppress(OSError, UnicodeDecodeError):
+        names = re.findall(r"^def ([a-zA-Z]\w*)\(", Path(file).read_text(encoding="utf-8"), re.MULTILINE)[:_MOST]
     return f"; add the function, as {' or '.join(f'{file}:{name}' for name in names)}" if names else ""
 
 

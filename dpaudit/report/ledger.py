@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import closing
+from typing import Any, TextIO
 
 from dpaudit.arguments import read_number
 from dpaudit.contract import OF_STATEMENTS, Verdict
-from dpaudit.engine.execute import Listener, RunEvent, execute
+from dpaudit.engine.execute import Progress, execute
 from dpaudit.engine.records import Failure, LedgerRow, Result
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
@@ -91,23 +92,22 @@ def check_statements(
     n_jobs: int = 1,
     time_limit: float | None = None,
     paths: tuple[str, ...] = (),
-    listeners: Sequence[Listener] = (),
+    progress: TextIO | None = None,
 ) -> tuple[LedgerRow, ...]:
-    """Check statements as `ledger` does; those of the modules at `paths` too, telling `listeners` what happens."""
+    """Check statements as `ledger` does; those of the modules at `paths` too; the progress goes to a stream."""
     if isinstance(ids, str):
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
     if time_limit is not None:
         read_number("time_limit", time_limit, 0, math.inf)
     registry = load(paths)
-    entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
-    tasks = [ledger_task(entry, time_limit) for entry in entries]
+    statements = registry.statements if ids is None else map(registry.get_statement, dict.fromkeys(ids))
+    tasks = [ledger_task(statement, time_limit) for statement in statements]
     ended: dict[str, Result | Failure] = {}
-
-    def keep(event: RunEvent) -> None:
-        if isinstance(event, Result | Failure):
-            ended[event.task] = event
-
-    execute(tasks, seed=0, listeners=[keep, *listeners], paths=paths, n_jobs=n_jobs)
+    records = execute(tasks, seed=0, paths=paths, n_jobs=n_jobs)
+    with Progress(progress, len(tasks), noun="checks") as show, closing(records):
+        for record in records:
+            ended[record.task] = record
+            show(record)
     faults, rows = {}, []
     for task in tasks:
         record = ended[task.key]

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.arguments import ExactArguments
-from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refuting
+from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
 from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
@@ -192,7 +192,8 @@ class Row:
     def convicted_by(self) -> tuple[str, ...]:
         """The privacy audits that found a violation."""
         names = {"exact": "exact", "privacy": "black box"}
-        return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
+        found = {result.kind for result in self.results if refutes(result)}
+        return tuple(name for kind, name in names.items() if kind in found)
 
     def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
         """Return the result that holds one of its findings."""

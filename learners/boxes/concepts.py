@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Instance, Law, Sample
 from learners.arrays import Integers
 from learners.citations import STE
-from learners.domains import Grid, grid_rows, moving_negatives, moving_points
+from learners.domains import Grid, moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
 from learners.parameters import check_sample
-
-__all__ = ["LEARNERS", "Box", "BoxTightest", "Boxes", "interval_number", "interval_of"]
 
 LABELS = 2**26
 """The most labels that are evaluated at once."""
@@ -133,13 +131,8 @@ class Boxes(Numbered):
 
     def symmetries(self) -> list[Integers]:
         """Return the reflection of the first axis, and its exchanges with the others."""
-        points = self.domain.points()
-        images = [points.copy()]
-        images[0][:, 0] = self.side - points[:, 0]
-        for i in range(1, self.dimension):
-            order = [i, *range(1, i), 0, *range(i + 1, self.dimension)]
-            images.append(points[:, order])
-        return [moving_points(grid_rows(image, self.side)) for image in images]
+        axes = range(1, self.dimension)
+        return self.domain.renamings(*([i, *range(1, i), 0, *range(i + 1, self.dimension)] for i in axes))
 
 
 @dataclass(frozen=True)

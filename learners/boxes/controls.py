@@ -11,9 +11,6 @@ from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control
 from learners.interior_points.controls import interior_only
 from learners.interior_points.interior_point import ExponentialSolver
 
-__all__ = ["LEARNERS"]
-
-
 LEARNERS = (
     control(
         BoxInteriorPoint,

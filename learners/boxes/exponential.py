@@ -20,8 +20,6 @@ from learners.finite.exponential import ExponentialLearner
 from learners.mechanisms import exponential
 from learners.parameters import check_run
 
-__all__ = ["LEARNERS", "Axis", "BoxExponential"]
-
 MAX_CELLS = 2**22
 """The most cells that are ever made."""
 

@@ -36,8 +36,6 @@ from learners.parameters import (
     check_statement,
 )
 
-__all__ = ["LEARNERS", "BoxInteriorPoint", "call_probabilities"]
-
 SOURCE = f"{STE}, private boxes by interior points"
 LAW_BOXES = 2**16
 """The most products of ends for which the exact law is computed."""

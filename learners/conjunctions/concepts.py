@@ -18,24 +18,10 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Instance, Sample
 from learners.arrays import Integers, Labels
 from learners.citations import STE
-from learners.domains import ENUMERABLE, Cube, grid_rows, moving_points
+from learners.domains import ENUMERABLE, Cube
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.finite.exponential import ExponentialLearner
 from learners.parameters import check_integer
-
-__all__ = [
-    "LAW_DIMENSION",
-    "LEARNERS",
-    "MAX_DIMENSION",
-    "Conjunction",
-    "ConjunctionExponential",
-    "Conjunctions",
-    "Disjunction",
-    "ShortConjunctions",
-    "ShortDisjunctions",
-    "contradicted",
-    "decoded_mask",
-]
 
 LAW_DIMENSION = 8
 """The largest number of variables for which a law lists all 4^d masks."""
@@ -107,13 +93,10 @@ class _OnTheCube(Numbered):
 
     def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals: two permutations of coordinates, and complementing one."""
-        points = self.domain.points()
-        complemented = points.copy()
-        complemented[:, 0] = 1 - points[:, 0]
-        images = [complemented]
-        if self.dimension > 1:
-            images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
-        return [moving_points(grid_rows(image, 1)) for image in images]
+        if self.dimension == 1:
+            return self.domain.renamings()
+        last = self.dimension - 1
+        return self.domain.renamings([1, 0, *range(2, self.dimension)], [last, *range(last)])
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import point_law
 from learners.parameters import check_integer, check_law_limit, check_sample
 
-__all__ = ["LEARNERS", "ConjunctionCover", "ConjunctionElimination"]
-
 
 @dataclass(frozen=True)
 class ConjunctionElimination(ConsistentLearner):

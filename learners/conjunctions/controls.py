@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,14 @@ from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.controls import DOUBLED, FROZEN, GREEDY, MULTIPLIED, SHORTCUT, SPARING, SUPPORT, control, some, top
+from learners.controls import COVER_FAULTS, DOUBLED, FROZEN, SHORTCUT, SUPPORT, control, cover_instance, some, top
 from learners.domains import moving_negatives
 from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between
 from learners.parameters import check_run, check_sample
 
-__all__ = ["LEARNERS"]
-
 COVER = Instance(
     {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
-BARE_COVER = replace(COVER, parameters={**COVER.parameters, "variant": "noiseless"})
 # A large beta makes the threshold small, so that a handful of examples crosses it.
 NOISY = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 
@@ -123,12 +119,11 @@ LEARNERS = (
         fault="takes only literals of the greatest score once some literal has a score of 0 or more",
         _eligible=lambda self, scores: top(scores) | (scores.max(axis=-1, keepdims=True) < 0),
     ),
-    control(SetCoverConjunction, "broken-set-cover-conjunction-multiplied", COVER, **MULTIPLIED),
-    control(SetCoverConjunction, "broken-set-cover-conjunction-sparing", BARE_COVER, **SPARING),
-    control(SetCoverConjunction, "broken-set-cover-conjunction-greedy", BARE_COVER, **GREEDY),
-    control(SetCoverDisjunction, "broken-set-cover-disjunction-multiplied", COVER, **MULTIPLIED),
-    control(SetCoverDisjunction, "broken-set-cover-disjunction-sparing", BARE_COVER, **SPARING),
-    control(SetCoverDisjunction, "broken-set-cover-disjunction-greedy", BARE_COVER, **GREEDY),
+    *(
+        control(learner, f"broken-{learner.id}-{name}", cover_instance(COVER, name), **fault)
+        for learner in (SetCoverConjunction, SetCoverDisjunction)
+        for name, fault in COVER_FAULTS.items()
+    ),
     control(
         ConjunctionLaplace,
         "broken-conjunction-half-sensitivity",

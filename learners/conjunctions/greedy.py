@@ -17,13 +17,14 @@ from learners.citations import STE
 from learners.conjunctions.concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import CHOICE_PROOF, choice_cost, choice_ray, pure_share, rounds_for
+from learners.covers.accounting import choice_supremum, pure_share, rounds_for
 from learners.finite.counting import ClassLearner
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import (
-    check_budget,
+    BUDGETS,
+    check_choice,
     check_integer,
     check_law_limit,
     check_positive,
@@ -32,8 +33,6 @@ from learners.parameters import (
     check_sample,
     check_statement,
 )
-
-__all__ = ["LEARNERS", "ConjunctionGreedy"]
 
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""
@@ -102,7 +101,7 @@ class ConjunctionGreedy(ClassLearner):
             check_probability("delta", self.delta)
         if self.rounds is not None:
             check_integer("rounds", self.rounds, 1)
-        check_budget(self.budget)
+        check_choice("budget", self.budget, BUDGETS)
 
     @property
     def concepts(self) -> ShortConjunctions:
@@ -189,8 +188,7 @@ class ConjunctionGreedy(ClassLearner):
             return None
         # Any J does where J e is fixed; one that is at least k has the cost of the theorem's first case.
         rounds = self.rounds_at(1) if fixed else self.k
-        value = choice_cost(rounds, self.k, self.share(rounds))
-        return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, 0))
+        return choice_supremum(self.domain, rounds, self.k, self.share(rounds), 0)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`.

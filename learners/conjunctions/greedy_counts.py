@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import Sample
 from learners.arrays import Integers, Labels
 
-__all__ = ["GreedyCounts", "Remaining"]
-
 PRODUCT = 2**16
 """The most cells of the sample that one matrix product looks at."""
 
@@ -21,14 +19,8 @@ PRODUCT = 2**16
 class Remaining:
     """The examples that no chosen literal contradicts.
 
-    Parameters
-    ----------
-    rows : array of int, shape (r,)
-        Their rows in the sample.
-    totals : array, shape (2,)
-        How many there are with label 0 and with label 1, as whole numbers.
-    ones : array, shape (2, d)
-        How many of these have a 1 in each coordinate.
+    `rows` (r,) are their rows in the sample, `totals` (2,) how many there are with label 0 and with label 1, as whole
+    numbers, and `ones` (2, d) how many of these have a 1 in each coordinate.
     """
 
     rows: NDArray[Any]
@@ -41,14 +33,8 @@ class GreedyCounts:
 
     Each choice costs the smaller of the examples deleted and those left, so a whole run costs about one pass.
 
-    Parameters
-    ----------
-    sample : Sample
-        Points (m, d) of the Boolean cube, labels and counts.
-    k : int
-        Scores are multiplied by k, which makes them integers.
-    idle : bool
-        Whether choosing no literal is a candidate, the last one.
+    The sample has points of the Boolean cube. Scores are multiplied by k, which makes them integers; `idle` says
+    whether choosing no literal is a candidate, the last one.
     """
 
     def __init__(self, sample: Sample, k: int, *, idle: bool) -> None:

@@ -27,8 +27,6 @@ from learners.parameters import (
     check_statement,
 )
 
-__all__ = ["LEARNERS", "ConjunctionLaplace", "contradictions"]
-
 
 def contradictions(sample: Sample) -> Integers:
     """Return for each of the 2 d literals how many positive examples contradict it."""

@@ -29,8 +29,6 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 
-__all__ = ["Rounds", "missed_failure"]
-
 EXACT = 64
 """Up to this many numbers of negative examples each is looked at, beyond them so many, and the rest lies between."""
 DEVIATIONS = 9.0
@@ -47,18 +45,8 @@ class Rounds:
     q(l) = min{c_0 - b/k, -c_1}, for a literal that contradicts c_0 negative and c_1 positive examples of those left; b
     is the number of negative examples left, with Laplace noise of a scale and less an offset.
 
-    Parameters
-    ----------
-    rounds : int
-        J.
-    dimension, k : int
-        d, and the k of the learner.
-    rate : float
-        The inverse temperature.
-    idle : int
-        Candidates that contradict nothing, beside the literals.
-    scale, offset : float
-        Of the noise; scale 0 for none.
+    `rounds` is J, `dimension` d, and `rate` the inverse temperature; `idle` candidates contradict nothing, beside the
+    literals. `scale` and `offset` are those of the noise; scale 0 for none.
     """
 
     rounds: int
@@ -110,19 +98,8 @@ def missed_failure(rounds: Callable[[int], Rounds], alpha: float, n: int) -> tup
     Where many numbers of negative examples are likely the logarithm of the odds of success is interpolated between some
     of them, by monotone cubics.
 
-    Parameters
-    ----------
-    rounds : callable
-        Returns the rounds of the learner on n examples.
-    alpha : float
-        The accuracy, below 1/2.
-    n : int
-        The number of examples.
-
-    Raises
-    ------
-    InputError
-        If alpha is 1/2 or more: errors on the positive point may then be too rare.
+    `rounds` returns the rounds of the learner on n examples. `InputError` if alpha is 1/2 or more: errors on the
+    positive point may then be too rare.
     """
     from scipy.interpolate import PchipInterpolator
     from scipy.special import expit, logit

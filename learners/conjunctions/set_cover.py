@@ -14,13 +14,11 @@ from learners.arrays import Integers, Labels
 from learners.conjunctions.concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import AUDITED, CHOICE_PROOF, choice_cost, choice_ray
+from learners.covers.accounting import AUDITED, choice_supremum
 from learners.covers.game import calibration_picture
 from learners.covers.rounds import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.parameters import check_integer
-
-__all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
 
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
@@ -104,8 +102,7 @@ class LiteralCover(SetCoverLearner):
         """
         if self.variant != "noiseless":
             return None
-        value = choice_cost(self.rounds, self.k, self.selection_epsilon)
-        return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, self._covered_label))
+        return choice_supremum(self.domain, self.rounds, self.k, self.selection_epsilon, self._covered_label)
 
 
 EXAMPLE = Instance(

@@ -32,8 +32,6 @@ from learners.arrays import Floats
 from learners.covers.accounting import paper_share
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = ["KINDS", "calibrate", "calibration_picture", "game_curve", "game_delta", "game_epsilon"]
-
 Kind = tuple[str, str]
 
 COVER, AVOID, NONE = "cover", "avoid", ""
@@ -224,12 +222,7 @@ POINTS = 60
 def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Picture:
     """Return ln-scaled curves delta(epsilon) of the game at the paper's eps_hat and at the calibrated one.
 
-    Parameters
-    ----------
-    k, rounds : int
-        Of the Set Cover Learner.
-    epsilon, delta : float
-        The claim that both are to meet, under replacement.
+    The claim (epsilon, delta) is the one that both are to meet, under replacement.
     """
     printed, found = paper_share(epsilon, delta), calibrate(k, rounds, epsilon, delta)
     low = math.log10(delta) - 3

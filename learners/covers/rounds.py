@@ -26,25 +26,14 @@ from dpaudit.contract import InputError
 from learners.arrays import Floats
 from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between, log_softmax, log_sum
 
-__all__ = ["LaplaceNoise", "Round", "RoundedNoise"]
-
 
 @dataclass(frozen=True, eq=False)
 class Round:
     """A choice of a set h with probability proportional to m_h exp(a q_h), q_h = min{c_h - b/k, -e_h}.
 
-    Parameters
-    ----------
-    covered, spoiled : array of float64, shape (size,) or (runs, size)
-        c_h and e_h, integers: the weight that h covers on the side to be covered and on the other side.
-    remaining : int or array of float64, shape (runs,)
-        R, what is left to be covered. b is an estimate of it.
-    k : int
-        The k of the learner.
-    rate : float
-        a.
-    log_measures : array of float64, shape (size,)
-        ln m_h.
+    `covered` and `spoiled`, (size,) or (runs, size), are c_h and e_h, integers: the weight that h covers on the side to
+    be covered and on the other side. `remaining`, an integer or (runs,), is R, what is left to be covered, of which b
+    is an estimate; `k` that of the learner, `rate` a, and `log_measures` (size,) ln m_h.
     """
 
     covered: Floats

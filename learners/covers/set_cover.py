@@ -1,53 +1,36 @@
-"""The Set Cover Learner (KMMS, Section 3), whatever sets it covers with: its runs, outputs and laws."""
+"""The Set Cover Learner (KMMS, Section 3), whatever sets it covers with: its claims, runs, outputs and laws."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Law, Sample
+from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Bools, Floats, Integers, Labels
-from learners.covers.accounting import CoverAccounting
+from learners.citations import KMMS
+from learners.covers.accounting import VARIANTS, composed_share, noiseless_share, paper_share, pure_share, rounds_for
 from learners.covers.rounds import LaplaceNoise, Round, RoundedNoise
-from learners.parameters import check_integer, check_run, check_sample
-
-__all__ = ["SetCoverLearner"]
+from learners.finite.counting import ClassLearner
+from learners.parameters import (
+    BUDGETS,
+    check_choice,
+    check_integer,
+    check_own_beta,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+    check_statement,
+)
 
 LAW_ATOMS = 2**16
 """The most sequences that a law lists."""
 
 
-def sequence_law(cover: Bools, rounds: int, round_law: Callable[[Floats], tuple[Floats, float]]) -> Law:
-    """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
-
-    Parameters
-    ----------
-    cover : array of bool, shape (m, size)
-        Which of the sample's distinct examples each member of the class covers.
-    rounds : int
-        J.
-    round_law : callable
-        From which examples are still alive, (m,) of 0 and 1, to ln p(h) (size,) and a bound on its error. A round's
-        law depends on that alone, so each set of examples is asked for once.
-    """
-    hit = [sum(1 << i for i in np.flatnonzero(column).tolist()) for column in cover.T]
-    states, logs, error = [(1 << len(cover)) - 1], np.zeros(1), 0.0
-    known: dict[int, tuple[Floats, float]] = {}
-    for _ in range(rounds):
-        for state in set(states) - set(known):
-            known[state] = round_law(np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64))
-        step = np.array([known[state][0] for state in states])
-        logs = (logs[None, :] + step.T).ravel()
-        error += max(known[state][1] for state in states)
-        states = [state & ~mask for mask in hit for state in states]
-    finite = logs[np.isfinite(logs)]
-    return Law(range(len(logs)), logs, error + 2.0**-53 * rounds * float(-finite.min()))
-
-
-class SetCoverLearner(CoverAccounting):
+class SetCoverLearner(ClassLearner):
     """Cover the examples of one label, greedily and privately, by sets that spare those of the other.
 
     In each of J = ceil(2 k ln(2/alpha)) rounds, with R of the examples to be covered left,
@@ -79,12 +62,127 @@ class SetCoverLearner(CoverAccounting):
         noise, to 17 for "composition".
     """
 
+    k: int
+    epsilon: float
+    delta: float
+    alpha: float
+    beta: float
+    variant: str
+    budget: str
+
+    _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Claim 3.1 and Theorem 3.2")
+    _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim3.4", "Claim 3.4")
     _covered_label: ClassVar[int]
     _noise_type: ClassVar[type[LaplaceNoise] | type[RoundedNoise]]
     _extent: ClassVar[str] = "side"
     """The parameter that sets how many sets there are."""
     _batch: ClassVar[int] = 2**21
     """The number of cells (run, point, set) that are worked on together."""
+
+    def __post_init__(self) -> None:
+        # alpha < 1 makes J at least 2.
+        check_integer("k", self.k, 1)
+        check_positive("epsilon", self.epsilon)
+        for name in ("delta", "alpha", "beta"):
+            check_probability(name, getattr(self, name))
+        check_choice("budget", self.budget, BUDGETS)
+        check_choice("variant", self.variant, VARIANTS)
+        if self.variant == "paper" and self.epsilon > 1:
+            raise InputError(f"epsilon must be at most 1 for the variant paper (Claim 3.4), got {self.epsilon!r}")
+        if self.variant == "paper" and self.delta >= 1 / math.e:
+            raise InputError(f"delta must be below 1/e for the variant paper (Claim 3.4), got {self.delta!r}")
+
+    @property
+    def _log_ratio(self) -> float:
+        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
+        raise NotImplementedError("a learner bounds the range of its measure")
+
+    @property
+    def _log_behaviours(self) -> float:
+        """D: the logarithm of a bound on the number of different hypotheses."""
+        raise NotImplementedError("a learner bounds the number of hypotheses")
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of the utility claim: the population error is bounded by twice the learner's own alpha."""
+        return ("realizable", "empirical") if 2 * self.alpha < 1 else ("empirical",)
+
+    @property
+    def rounds(self) -> int:
+        """J, of `rounds_for`."""
+        return rounds_for(self.k, self.alpha)
+
+    @property
+    def selection_epsilon(self) -> float:
+        """eps_hat of a round; with the budget "proved" no less than what is pure by `covers.accounting.choice_cost`."""
+        if self.variant == "paper":
+            share = paper_share(self.epsilon, self.delta)
+        elif self.variant == "composition":
+            share = composed_share(self.rounds, self.epsilon, self.delta)
+        else:
+            share = noiseless_share(self.k, self.rounds, self.epsilon, self.delta)
+        return share if self.budget == "paper" else max(share, pure_share(self.k, self.rounds, self.epsilon))
+
+    @property
+    def _rate(self) -> float:
+        return self.selection_epsilon / 2
+
+    @property
+    def _noise_scale(self) -> tuple[float, float]:
+        """Return scale J/epsilon and offset (J/epsilon) ln(J/beta) of the noise; zeros without."""
+        if self.variant == "noiseless":
+            return 0.0, 0.0
+        scale = self.rounds / self.epsilon
+        return scale, scale * math.log(self.rounds / self.beta)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """(epsilon, delta)-differential privacy under replacement; the variant names the theorem."""
+        claim, place = {
+            "paper": self._paper_claim,
+            "composition": ("KMMS-Ex3.3", "Example 3.3"),
+            "noiseless": ("KMMS-Alg-SetCover", "Set Cover Learner without noise, analysed in `noiseless_share`"),
+        }[self.variant]
+        return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
+
+    def utility(self, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size, on examples labelled by k hypotheses.
+
+        Let L = (J/epsilon) ln(J/b) be the offset (0 without noise), b the learner's own `beta` (0 without noise): with
+        probability 1 - b every b_j lies in [R - 2 L, R]. With probability 1 - g each round's q is within
+        lam = (2/eps_hat)(V + ln(J/g)) of the best, which is at least 0: so it covers at most lam of the other side, and
+        at least (R - 2 L)/k - lam, which is R/(2 k) while R >= 4 L + 2 k lam. After J rounds R is at most
+        max{a n/2, 4 L + 2 k lam}, a the learner's own `alpha`; so the errors on the sample are at most
+        max{a n/2, 4 L + 2 k lam} + J lam.
+
+        "empirical": at most alpha n for alpha >= a and n >= (2/alpha) max{4 L + 2 k lam, J lam}, g = beta - b.
+        "realizable": at most alpha n/2 for alpha >= 2 a and n >= (4/alpha) max{4 L + 2 k lam, J lam}; and each of
+        the exp(J D) outputs with error above alpha shows at most alpha/2 on the sample with probability e^(-alpha n/8)
+        (multiplicative Chernoff). Here g = (beta - b)/2 and n >= (8/alpha) (J D + ln(1/g)).
+
+        Without a setting the first of `settings` is taken.
+
+        Raises
+        ------
+        InputError
+            If beta is not above the learner's own or alpha below what its number of rounds reaches.
+        """
+        setting = self.settings[0] if setting is None else setting
+        scale, offset = self._noise_scale
+        own = self.beta if scale else 0.0
+        parts = 2 if setting == "realizable" else 1
+        check_statement(alpha, beta, setting, ("realizable", "empirical"))
+        check_own_beta(beta, own, "this learner's noise exceeds its offset")
+        if alpha < parts * self.alpha:
+            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
+                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
+        gap = (beta - own) / parts
+        lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
+        n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
+        if setting == "realizable":
+            n = max(n, 8 / alpha * (self.rounds * self._log_behaviours - math.log(gap)))
+        claim, place = self._theorem
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
 
     @property
     def _sets(self) -> int:
@@ -173,7 +271,19 @@ class SetCoverLearner(CoverAccounting):
                              f"exact law, got {self._sets}^{self.rounds}; run has no such limit")  # fmt: skip
         wanted, other = self._split(sample)
         cover = self._cover(sample.points).astype(np.bool_)
-        return sequence_law(cover, self.rounds, lambda alive: self._round_law(alive * wanted, alive * other, cover))
+        hit = [sum(1 << i for i in np.flatnonzero(column).tolist()) for column in cover.T]
+        states, logs, error = [(1 << len(cover)) - 1], np.zeros(1), 0.0
+        known: dict[int, tuple[Floats, float]] = {}
+        for _ in range(self.rounds):
+            for state in set(states) - set(known):
+                alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
+                known[state] = self._round_law(alive * wanted, alive * other, cover)
+            step = np.array([known[state][0] for state in states])
+            logs = (logs[None, :] + step.T).ravel()
+            error += max(known[state][1] for state in states)
+            states = [state & ~mask for mask in hit for state in states]
+        finite = logs[np.isfinite(logs)]
+        return Law(range(len(logs)), logs, error + 2.0**-53 * self.rounds * float(-finite.min()))
 
     def _round_law(self, wanted: Floats, other: Floats, cover: Bools) -> tuple[Floats, float]:
         covered, spoiled = wanted @ cover, other @ cover

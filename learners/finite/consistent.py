@@ -17,8 +17,6 @@ from learners.citations import NIS
 from learners.finite.counting import ClassLearner, check_law_size, point_law, scores
 from learners.parameters import check_run, check_sample, check_setting, check_statement
 
-__all__ = ["ConsistentLearner", "occam_sample_size"]
-
 
 def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
     """Return ceil((ln|C| + ln(1/beta)) / alpha): enough for any consistent learner.

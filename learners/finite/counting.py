@@ -13,19 +13,6 @@ from learners.domains import ENUMERABLE, Cube, Grid, Interval
 from learners.mechanisms.log_laws import placed
 from learners.parameters import check_integer
 
-__all__ = [
-    "BLOCK",
-    "ClassLearner",
-    "Numbered",
-    "as_codes",
-    "check_code",
-    "check_law_size",
-    "check_listable",
-    "excess_of_ones",
-    "point_law",
-    "scores",
-]
-
 
 class Numbered:
     """A class of concepts that are numbered 0 .. size - 1 and made by `concept(code)`."""

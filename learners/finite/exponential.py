@@ -20,8 +20,6 @@ from learners.finite.counting import BLOCK, ClassLearner, check_law_size, scores
 from learners.mechanisms import exponential
 from learners.parameters import check_positive, check_run, check_sample, check_statement
 
-__all__ = ["ExponentialLearner", "RivalCounts", "softmax_supremum"]
-
 
 class ExponentialLearner(ClassLearner):
     """Return concept h with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled correctly.
@@ -158,19 +156,8 @@ def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | 
     ratio of the measure elsewhere to that of g, times exp(-rate (t - 1)), it is at least 2 rate + ln(1 - r (1 -
     exp(-2 rate))). It is not attained: at finite n every code has mass.
 
-    Parameters
-    ----------
-    domain : Domain
-        The domain.
-    labels : array of uint8, shape (size, points)
-        The labels that the concepts give to all points of the domain.
-    rate : float
-        The inverse temperature.
-
-    Returns
-    -------
-    Supremum or None
-        None where all concepts are one function.
+    `labels` (size, points) are those that the concepts give to all points of the domain, `rate` is the inverse
+    temperature. None where all concepts are one function.
     """
     rival = int((labels != labels[0]).any(axis=1).argmax())
     if rival == 0:
@@ -197,14 +184,8 @@ def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | 
 class RivalCounts:
     """The numbers of concepts of a class that are right or wrong at a hard and at an easy point.
 
-    Parameters
-    ----------
-    right : int
-        Concepts that are right at both, the target included.
-    hard, easy, both : int
-        Concepts that are wrong at the hard point alone, at the easy one alone, and at both.
-    case : str
-        Target and points in words.
+    `right` concepts are right at both, the target included; `hard`, `easy` and `both` ones are wrong at the hard point
+    alone, at the easy one alone, and at both. `case` is the target and the points in words.
     """
 
     right: int
@@ -217,12 +198,7 @@ class RivalCounts:
 def best_rivals(labels: Any, points: Any) -> RivalCounts:
     """Return target and points at which the most rivals, for each concept that is right, are wrong at one point alone.
 
-    Parameters
-    ----------
-    labels : array, shape (concepts, m)
-        The labels of all concepts at m >= 2 points.
-    points : array, shape (m, k)
-        The points, for the words.
+    `labels` (concepts, m) are those of all concepts at m >= 2 points (m, k), which are given for the words.
     """
     ones = labels.astype(np.int64)
     joint = {(a, b): (ones == a).astype(np.int64).T @ (ones == b).astype(np.int64) for a in (0, 1) for b in (0, 1)}

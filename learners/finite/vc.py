@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.parameters import check_integer, check_statement
 
-__all__ = ["MAX_LABELS", "Labelled", "lower_sample_size", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
-
 MAX_LABELS = 2**22
 """The most labels (concepts times points) that are searched."""
 
@@ -35,17 +33,8 @@ def vc_dimension(points: NDArray[Any], concepts: Labelled) -> int:
     never extended. A shattered set of s points needs 2^s concepts, which ends the search early where it is reached.
     Exponential in the answer; meant for small classes.
 
-    Parameters
-    ----------
-    points : array, shape (m, k)
-        Where the class is looked at; the whole domain for the VC dimension of the class.
-    concepts : Labelled
-        Any `ConceptClass`, for instance.
-
-    Raises
-    ------
-    InputError
-        If there are no points, or more than `MAX_LABELS` labels.
+    `concepts` is any `ConceptClass`, for instance, `points` (m, k) where it is looked at: the whole domain for the VC
+    dimension of the class. `InputError` if there are no points, or more than `MAX_LABELS` labels.
     """
     if len(points) == 0:
         raise InputError("points must hold at least one point, got none")

@@ -25,8 +25,6 @@ from dpaudit.contract import InputError
 from learners.arrays import Integers
 from learners.parameters import check_integer
 
-__all__ = ["LEFT", "Arrangement", "half_width", "sweep"]
-
 LEFT = -1
 """Stands for the opening vertex of a cell that begins at the left side of the box."""
 
@@ -45,24 +43,11 @@ def half_width(side: int) -> int:
 class Arrangement:
     """The cells of the dual arrangement inside the box.
 
-    Parameters
-    ----------
-    side : int
-        d of the grid {0 .. d}^2.
-    lines : list of (int, int)
-        The distinct points (x, y), then (0, -A) and (0, A) for the lower and upper side of the box.
-    areas : list of int, length `cells`
-        Areas times 2^precision, each within `slack` of the truth.
-    precision : int
-        Binary places of the areas.
-    slack : int
-        Bound on the error of an entry of `areas`, in units of 2^-precision.
-    below : array of int64, shape (cells, 2)
-        Weight labelled 0 and 1 of the lines below each cell.
-    lower, upper : array of int64, shape (cells,)
-        The lines that bound each cell where it opens.
-    opening : array of int64, shape (cells, 2)
-        Two lines that cross where the cell opens; `LEFT` for the left side of the box.
+    `side` is d of the grid {0 .. d}^2; `lines` are the distinct points (x, y), then (0, -A) and (0, A) for the lower
+    and upper side of the box. `areas` are those of the cells times 2^precision, each within `slack` of the truth.
+    `below` (cells, 2) is the weight labelled 0 and 1 of the lines below each cell, `lower` and `upper` (cells,) the
+    lines that bound each cell where it opens, and `opening` (cells, 2) two lines that cross there; `LEFT` for the left
+    side of the box.
     """
 
     side: int
@@ -90,21 +75,9 @@ def sweep(
     vertices has area |det|/2 >= 1/(2 q q' q'') >= 1/(2 d^3), and so has every cell: with precision
     7 bits(d) + 128 + bits(n) the relative error of each area is below 2^-100.
 
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        Distinct points of {0 .. side}^2.
-    weights : sequence of (m0, m1)
-        How many examples labelled 0 and 1 stand at each point; below 2^63 in all.
-    side : int
-        d >= 1; any size.
-    extra_precision : int
-        More binary places than the 2^-100 needs.
-
-    Raises
-    ------
-    InputError
-        If side < 1, points repeat or lie off the grid, or weights are negative or too large.
+    The points are distinct, in {0 .. side}^2, side >= 1 of any size; each weight (m0, m1) is how many examples labelled
+    0 and 1 stand there, below 2^63 in all. `InputError` otherwise. `extra_precision` are more binary places than the
+    2^-100 needs.
     """
     _check(points, weights, side)
     width = half_width(side)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from dpaudit.contract import Hypothesis, Panel, Sample, Shape
 
-__all__ = ["error_share", "examples", "panel", "regions"]
-
 LARGEST, LEAST = 9.0, 3.0
 """Diameters of the markers of the heaviest point and of the lightest points."""
 

@@ -18,25 +18,6 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.geometry.arrangement import LEFT, Arrangement, half_width
 
-__all__ = [
-    "Bits",
-    "Box",
-    "Corners",
-    "Polygon",
-    "UniformPoint",
-    "area",
-    "clip",
-    "contains",
-    "cross",
-    "cut",
-    "double_triangle",
-    "dual_box",
-    "polygon",
-    "square",
-    "triangulate",
-    "vertex_mean",
-]
-
 C = TypeVar("C")
 Homogeneous = tuple[int, int, int]
 Polygon = list[Homogeneous]

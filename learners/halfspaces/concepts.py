@@ -26,8 +26,6 @@ from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 from learners.words import linear
 
-__all__ = ["LEARNERS", "Halfspace", "HalfspaceExponential", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
-
 
 @dataclass(frozen=True)
 class Halfspace:
@@ -100,14 +98,9 @@ class Halfspaces(Numbered):
 
     def symmetries(self) -> list[Integers]:
         """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
-        points = self.domain.points()
-        reflected = points.copy()
-        reflected[:, 0] = self.side - points[:, 0]
-        axes = list(range(self.dimension))
+        axes = range(self.dimension)
         orders = ([*axes[1:], 0], [1, 0, *axes[2:]]) if self.dimension > 1 else ()
-        images = [reflected, *(points[:, order] for order in orders)]
-        generators = [moving_points(grid_rows(image, self.side)) for image in images]
-        return [*generators, moving_points(np.arange(len(points)), 1)]
+        return [*self.domain.renamings(*orders), moving_points(np.arange(self.domain.size), 1)]
 
 
 Row = tuple[int, ...]
@@ -119,16 +112,9 @@ MAX_DICHOTOMIES = 2**21
 def halfspace_dichotomies(points: Any) -> dict[Row, Row]:
     """Return every labelling of the points by a halfspace, with a halfspace (w_1, .., w_d, t) that makes it.
 
-    Parameters
-    ----------
-    points : array of integers, shape (m, d)
-        Distinct points, m >= 1 and d >= 1, in any position.
-
-    Returns
-    -------
-    dict from labels (m,) to (w_1, .., w_d, t)
-        Label 1 where <w, x> >= t; no point lies on the boundary. Sorted by labels; the representation of each is the
-        shortest that was found (greatest absolute entry, then lexicographic order).
+    The points (m, d) are distinct, in any position, m >= 1 and d >= 1. Labels (m,) map to (w_1, .., w_d, t): label 1
+    where <w, x> >= t, and no point lies on the boundary. They are sorted by labels; the representation of each is the
+    shortest that was found (greatest absolute entry, then lexicographic order).
     """
     xs = np.asarray(points)
     if xs.ndim != 2 or not len(xs):
@@ -192,10 +178,7 @@ def _keep(found: dict[Row, Row], labels: Row, functional: Row) -> None:
 def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
     """Return labels (size, m) of the grid's points and functionals (size, d + 1), one row a dichotomy.
 
-    Raises
-    ------
-    InputError
-        If the dimension is above 3 or Claim 4.1's bound 2 |X|^(d + 1) exceeds `MAX_DICHOTOMIES`.
+    `InputError` if the dimension is above 3 or Claim 4.1's bound 2 |X|^(d + 1) exceeds `MAX_DICHOTOMIES`.
     """
     check_integer("dimension", dimension, 1, MAX_DIMENSION)
     check_integer("side", side, 1)

@@ -18,8 +18,6 @@ from learners.halfspaces.subsamples import Hit, Subsamples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.mechanisms.log_laws import placed
 
-__all__ = ["LEARNERS", "HalfspaceRefusing"]
-
 SUBSAMPLES = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 3}, n=3)
 FOUR = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
 FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)

@@ -31,11 +31,6 @@ from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
 
-__all__ = [
-    "LEARNERS", "PICTURED_EXAMPLES", "HullPoint", "HullPointExponential", "HullPointJoint", "Point",
-    "Selected", "exponential_examples", "weighted_points",
-]  # fmt: skip
-
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
 MAX_PLANE_ATOMS = 2**25
@@ -94,6 +89,7 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
     return _Depths(extended, table, np.array(weights, dtype=np.int64))
 
 
+@dataclass(frozen=True)
 class HullPoint(ClassLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
@@ -108,6 +104,10 @@ class HullPoint(ClassLearner):
     settings: ClassVar[tuple[str, ...]] = ("solution",)
     claim_id: ClassVar[str]
     source: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        _ = self.extended
 
     @property
     def concepts(self) -> Halfspaces:
@@ -275,19 +275,11 @@ class HullPointExponential(HullPoint):
     Source: BMNS, Section 1.1 (the exponential mechanism with Tukey depth as quality), over Claim 3.5's domain.
     """
 
-    side: int
-    dimension: int
-    epsilon: float
-
     id: ClassVar[str] = "hull-point-exponential"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
     claim_id: ClassVar[str] = "BMNS-Exponential"
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
     pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
-
-    def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
-        _ = self.extended
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
@@ -336,17 +328,13 @@ class HullPointJoint(HullPoint):
     Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
     """
 
-    side: int
-    dimension: int
-    epsilon: float
-
     id: ClassVar[str] = "hull-point-joint"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
     claim_id: ClassVar[str] = "BMNS-Joint"
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
 
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 

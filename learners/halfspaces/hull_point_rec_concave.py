@@ -18,9 +18,7 @@ from learners.halfspaces.sizes import figure_1_share, size_panels
 from learners.mechanisms.composition import Cost, advanced, basic
 from learners.mechanisms.rec_concave import BASE, RecConcave
 from learners.mechanisms.steps import Steps
-from learners.parameters import check_positive, check_probability
-
-__all__ = ["LEARNERS", "HullPointRecConcave"]
+from learners.parameters import check_probability
 
 MAX_CANDIDATES = 2**15
 """Up to this many candidates on an axis laws are computed."""
@@ -54,9 +52,6 @@ class HullPointRecConcave(HullPoint):
     Source: BMNS, Figure 1 and Theorem 3.6.
     """
 
-    side: int
-    dimension: int
-    epsilon: float
     delta: float
     beta: float
     literal: bool = False
@@ -72,7 +67,7 @@ class HullPointRecConcave(HullPoint):
     _spent: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("beta", self.beta)
         check_probability("delta", self.delta)
         if self.delta >= 0.5 or (self.literal and self.epsilon > 1):
@@ -80,7 +75,6 @@ class HullPointRecConcave(HullPoint):
                 f"delta must be in (0, 1/2), and epsilon at most 1 if literal; got delta={self.delta!r} and "
                 f"epsilon={self.epsilon!r}"
             )
-        _ = self.extended
 
     def _panels(self) -> tuple[Panel, ...]:
         """Return how many examples it takes, against the domain's size."""

@@ -23,17 +23,6 @@ from learners.bisection import last
 from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = [
-    "coefficients",
-    "common_point",
-    "common_point_examples",
-    "common_point_in_span",
-    "named_point",
-    "points_in_span",
-    "required_examples",
-    "theorem_51_slack",
-]
-
 Vector = Sequence[int | Fraction]
 
 

@@ -24,8 +24,6 @@ from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Poin
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
 
-__all__ = ["Agreement", "AnyHullPoint", "DeepExponential", "DeepRecConcave", "Release"]
-
 
 @lru_cache(maxsize=8)
 def _extended(side: int, dimension: int) -> ExtendedDomain:
@@ -127,12 +125,7 @@ class Agreement:
     with probability 1 - beta one with q >= m/(d + 2) - (2/epsilon) ln(|H|/beta) is returned. Replacing one h_i moves
     every number by at most 1, and so q: epsilon-differentially private.
 
-    Parameters
-    ----------
-    side, dimension : int
-        The grid.
-    epsilon : float
-        What the release spends.
+    Over the grid {0 .. side}^dimension; `epsilon` is what the release spends.
     """
 
     side: int

@@ -19,18 +19,6 @@ from learners.halfspaces.lower_bound import common_point_examples, required_exam
 from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = [
-    "crossover",
-    "figure_1_share",
-    "hard_samples",
-    "log_star",
-    "measured_examples",
-    "printed_examples",
-    "recursive_examples",
-    "shallow_probability",
-    "size_panels",
-]
-
 
 def log_star(size: float) -> int:
     """Return how often the binary logarithm must be taken of a size >= 1 until it is at most 1."""
@@ -141,11 +129,8 @@ Recursive = Callable[[int, int, float, float, float], HullPoint]
 def size_panels(exponential: Pure, rec_concave: Recursive) -> tuple[Panel, Panel]:
     """Return n against the domain's size: on a line, measured sizes included, and for d = 10 with the lower bound.
 
-    Parameters
-    ----------
-    exponential, rec_concave : callable
-        The learners whose sizes are measured, made of (side, dimension, epsilon) and (side, dimension, epsilon, delta,
-        beta).
+    Both are learners whose sizes are measured, made of (side, dimension, epsilon) and (side, dimension, epsilon, delta,
+    beta).
     """
     setting = f"epsilon = {EPSILON:g}, delta = {DELTA:g}, beta = {BETA:g}"
     line = Panel(

@@ -21,8 +21,6 @@ from learners.arrays import Bools, Floats, Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.parameters import check_integer
 
-__all__ = ["Subsamples", "consistent_law", "independent_counts"]
-
 MAX_LAW_EXAMPLES = 32
 MAX_LAW_SUBSAMPLES = 8
 MAX_LAW_COUNTS = 2**12
@@ -39,12 +37,7 @@ class Subsamples:
     The paper's subsamples are of equal size; these are in expectation, which needs no order of the examples and no
     divisibility. Where no halfspace is consistent the default, number 0, is taken.
 
-    Parameters
-    ----------
-    concepts : Halfspaces
-        H.
-    subsamples : int
-        m.
+    `concepts` is H, `subsamples` m.
     """
 
     concepts: Halfspaces
@@ -158,16 +151,8 @@ def _updated(spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[H
 def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> Floats:
     """Return the law (|H|,) of a uniform consistent halfspace of `size` independent examples labelled by a concept.
 
-    Parameters
-    ----------
-    concepts : Halfspaces
-        The class; its grid must have at most 16 points.
-    target : int
-        The number of the labelling concept.
-    probabilities : array of float, shape (|X|,)
-        The distribution on the grid's points.
-    size : int
-        Examples of each subsample.
+    `target` is the number of the labelling concept, `probabilities` (|X|,) the distribution on the points of the grid,
+    at most 16, and `size` the examples of each subsample.
     """
     p = np.asarray(probabilities, dtype=np.float64)
     points = concepts.domain.points()
@@ -197,14 +182,8 @@ def independent_counts(
     Sub-learners on disjoint subsamples of floor(n / m) independent examples each are independent, so the counts of m of
     them are multinomial with the law of one: a theorem with 1e15 examples is simulated without any.
 
-    Parameters
-    ----------
-    concepts, target, probabilities
-        As in `consistent_law`.
-    n : int
-        Examples of each sample; at least m.
-    subsamples : int
-        m, below 2^63.
+    `concepts`, `target` and `probabilities` are as in `consistent_law`; n, the examples of each sample, is at least m =
+    `subsamples`, which is below 2^62.
     """
     check_integer("subsamples", subsamples, 1, 2**62)
     check_integer("n", n, subsamples)

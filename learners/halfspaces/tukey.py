@@ -19,6 +19,7 @@ from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponentia
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
 from learners.parameters import (
+    check_choice,
     check_integer,
     check_positive,
     check_probability,
@@ -26,8 +27,6 @@ from learners.parameters import (
     check_sample,
     check_statement,
 )
-
-__all__ = ["LEARNERS", "HalfspaceTukey"]
 
 Code = Point | int
 MAX_SUBSAMPLES = 10**6
@@ -89,8 +88,7 @@ class HalfspaceTukey:
         check_integer("subsamples", self.subsamples, 1, 2**62)
         for name in ("delta", "beta"):
             check_probability(name, getattr(self, name))
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        check_choice("variant", self.variant, VARIANTS)
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
@@ -144,14 +142,8 @@ class HalfspaceTukey:
 
         Subsamples are of equal size, as in the paper; n and m may be as large as the theorems ask (below 2^62).
 
-        Parameters
-        ----------
-        target : int
-            The number of the labelling concept.
-        probabilities : array of float, shape (|X|,)
-            The distribution on the grid's points, of which there must be at most 16.
-        n : int
-            Examples of each sample, at least m.
+        `target` is the number of the labelling concept, `probabilities` (|X|,) the distribution on the points of the
+        grid, at most 16; n is at least m.
         """
         check_integer("size", size, 1)
         found = independent_counts(self.concepts, target, probabilities, n, self.subsamples, rng, size)

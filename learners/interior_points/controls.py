@@ -33,8 +33,6 @@ from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
 from learners.points.concepts import Points
 
-__all__ = ["LEARNERS", "AlwaysStable", "BareStable", "StableMode", "StableSelectWrong", "WrongStable", "interior_only"]
-
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
 
 

@@ -23,21 +23,8 @@ from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores, multiset
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import check_choice, check_integer, check_positive, check_probability, check_run, check_sample
 from learners.points.concepts import Threshold, Thresholds
-
-__all__ = [
-    "LEARNERS",
-    "VARIANTS",
-    "ExponentialSolver",
-    "InteriorPoint",
-    "InteriorPointExponential",
-    "InteriorPointRecConcave",
-    "InteriorPointTreeLog",
-    "Solver",
-    "check_variant",
-    "make_solver",
-]
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
 
@@ -127,8 +114,7 @@ def check_variant(variant: str, delta: float | None) -> None:
     """Raise `InputError` unless the variant exists, and delta is a probability, or None where none is needed."""
     if delta is not None:
         check_probability("delta", delta)
-    if variant not in VARIANTS:
-        raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+    check_choice("variant", variant, VARIANTS)
     if variant != "exponential" and delta is None:
         raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
 
@@ -145,6 +131,7 @@ def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fract
     return tree, tree.points_needed
 
 
+@dataclass(frozen=True)
 class InteriorPoint(ClassLearner):
     """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
@@ -152,10 +139,15 @@ class InteriorPoint(ClassLearner):
     """
 
     domain_size: int
+    epsilon: float
 
     settings: ClassVar[tuple[str, ...]] = ("solution",)
     claim_id: ClassVar[str]
     source: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64)
+        check_positive("epsilon", self.epsilon)
 
     @property
     def concepts(self) -> Thresholds:
@@ -233,17 +225,10 @@ class InteriorPointExponential(InteriorPoint):
         The privacy claim, > 0.
     """
 
-    domain_size: int
-    epsilon: float
-
     id: ClassVar[str] = "interior-point-exponential"
     instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
     claim_id: ClassVar[str] = "STE-IPP"
     source: ClassVar[str] = f"{STE}, the interior point problem"
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
 
     def _solver(self, n: int) -> ExponentialSolver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
@@ -293,8 +278,6 @@ class InteriorPointRecConcave(InteriorPoint):
         With `points_needed` examples the point has q > (1 - alpha) n/2; in (0, 1/2], a number with few decimals.
     """
 
-    domain_size: int
-    epsilon: float
     delta: float
     alpha: float = 0.5
 
@@ -304,8 +287,7 @@ class InteriorPointRecConcave(InteriorPoint):
     source: ClassVar[str] = f"{BMNS}, Proposition 2.11"
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("delta", self.delta)
         check_probability("alpha", self.alpha)
         if self.alpha > 0.5:
@@ -342,8 +324,6 @@ class InteriorPointTreeLog(InteriorPoint):
         With `points_needed` examples the point is interior with probability 1 - beta; in (0, 1).
     """
 
-    domain_size: int
-    epsilon: float
     delta: float
     beta: float
 
@@ -356,8 +336,7 @@ class InteriorPointTreeLog(InteriorPoint):
     source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         check_probability("delta", self.delta)
         check_probability("beta", self.beta)
 

@@ -27,8 +27,6 @@ from learners.parameters import (
 )
 from learners.points.concepts import Thresholds
 
-__all__ = ["LEARNERS", "ThresholdInteriorPoint"]
-
 MAX_EPSILON = 1000
 """Up to here e^(epsilon/2) is a float."""
 

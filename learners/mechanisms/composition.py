@@ -12,8 +12,6 @@ from itertools import groupby
 from dpaudit.contract import InputError
 from learners.bisection import last
 
-__all__ = ["Cost", "advanced", "basic", "best", "largest_repeated_epsilon", "largest_share", "repeated_delta"]
-
 
 @dataclass(frozen=True)
 class Cost:
@@ -78,14 +76,8 @@ def best(calls: Sequence[Cost], slack: float | Fraction = 0) -> Cost:
 def largest_share(epsilon: Fraction, slack: float | Fraction, calls: Callable[[Fraction], Sequence[Cost]]) -> Fraction:
     """Return an epsilon per call, up to 2^-40 of the greatest, for which the calls cost at most `epsilon` together.
 
-    Parameters
-    ----------
-    epsilon : Fraction
-        The whole budget, > 0.
-    slack : float or Fraction
-        What may be added to delta; 0 for basic composition alone.
-    calls : callable
-        Maps an epsilon per call to the calls made; their cost must grow with it.
+    `slack` is what may be added to delta; 0 for basic composition alone. `calls` maps an epsilon per call to the calls
+    made; their cost must grow with it.
     """
     unit = basic(calls(Fraction(1))).epsilon
     plain = epsilon / unit

@@ -12,8 +12,6 @@ import numpy as np
 from learners.arrays import Bools, Floats, Integers
 from learners.mechanisms.log_laws import ULP
 
-__all__ = ["draw", "draw_cells", "limit_logs", "log_law", "uniform_below", "uniform_within"]
-
 START_DIGITS = 50
 """Decimal digits of the first refinement; doubled until every draw is decided."""
 
@@ -34,14 +32,9 @@ def log_law(scores: Integers, rate: float, eligible: Bools | None = None) -> tup
     exponential good to 4 ulp and a correctly rounded sum add 9u, the logarithm 8u ln K + u, the last subtraction
     u (x_h + ln K). In all at most u (3 x_max + 11 ln K + 10); the bound returned is 2^-52 (2 x_max + 6 ln K + 8).
 
-    Parameters
-    ----------
-    scores : array of int64, shape (K,)
-        Any size; only differences matter, so scores near 1e12 lose nothing.
-    rate : float
-        The inverse temperature: epsilon / 2 makes scores of sensitivity 1 epsilon-differentially private.
-    eligible : array of bool, shape (K,), optional
-        Which outputs may be returned; at least one.
+    `scores` (K,) may have any size: only differences matter, so scores near 1e12 lose nothing. `rate` is the inverse
+    temperature: epsilon / 2 makes scores of sensitivity 1 epsilon-differentially private. At least one output is
+    `eligible` (K,); all by default.
     """
     logs = _log_weights(scores, rate, eligible)
     total = math.log(math.fsum(np.exp(logs)))
@@ -59,14 +52,8 @@ def limit_logs(
     mu(g) exp(rate scores(g)), but for a share that vanishes. Left out is rate t (direction(h) - max direction), the
     same for every base of the ray. The bound on the error is that of `log_law`.
 
-    Parameters
-    ----------
-    scores, direction : array of int64, shape (K,)
-        The scores on the base of the ray, and on the examples that are added t times.
-    rate : float
-        The inverse temperature.
-    log_measure : array of float64, shape (K,), optional
-        ln mu; zeros by default.
+    `scores` and `direction` (K,) are the scores on the base of the ray, and on the examples that are added t times;
+    `rate` is the inverse temperature, `log_measure` (K,) ln mu, zeros by default.
     """
     base = np.zeros(len(scores)) if log_measure is None else log_measure
     ahead = direction == direction.max()
@@ -119,14 +106,9 @@ def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.rand
     running sum adds m u of the total: (m + 1502) u of the total at most, once for the cumulative weight and once for
     the total that the uniform number is multiplied with. The margin taken is (4 m + 6000) u.
 
-    Parameters
-    ----------
-    sizes : sequence of int, length m
-        How many outputs each cell has; any positive integers, the total may exceed 2^64.
-    scores : array of int64, shape (m,)
-        The score of the outputs in each cell.
-    rate : float
-        The inverse temperature; epsilon / 2 for scores of sensitivity 1.
+    `sizes` says how many outputs each of the m cells has, any positive integers, whose total may exceed 2^64; `scores`
+    (m,) is the score of the outputs in each cell; `rate` the inverse temperature, epsilon / 2 for scores of sensitivity
+    1.
     """
     gaps = scores.max() - scores
     scale = max(sizes)

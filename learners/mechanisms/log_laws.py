@@ -11,20 +11,6 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 
-__all__ = [
-    "LAW_SIZE",
-    "ULP",
-    "check_size",
-    "greatest",
-    "log_above",
-    "log_below",
-    "log_between",
-    "log_mixture",
-    "log_softmax",
-    "log_sum",
-    "placed",
-]
-
 ULP = 2.0**-52
 LAW_SIZE = 4096
 """The largest domain on which exact laws of points are computed."""

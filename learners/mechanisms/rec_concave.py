@@ -18,8 +18,6 @@ from learners.mechanisms.stable_select import StableSelect, Standing, standing_o
 from learners.mechanisms.steps import Steps, widest_windows
 from learners.parameters import check_integer
 
-__all__ = ["BASE", "RecConcave"]
-
 BASE = 32
 """Up to this greatest index the exponential mechanism is used directly."""
 

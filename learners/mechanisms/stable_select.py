@@ -15,8 +15,6 @@ from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.mechanisms.steps import Number, Steps
 
-__all__ = ["StableSelect", "Standing", "standing_of_intervals", "standing_of_values"]
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -104,10 +102,7 @@ class StableSelect:
 def standing_of_values(values: Sequence[Number], others: bool = False) -> Standing:
     """Return the standing of solutions 0, 1, 2, ... with the given values.
 
-    Parameters
-    ----------
-    others : bool
-        Whether there are further solutions, with value 0, that are not listed.
+    `others` says whether there are further solutions, with value 0, that are not listed.
     """
     best = max(range(len(values)), key=lambda i: (values[i], -i))
     rest = [*values[:best], *values[best + 1 :], *([0] if others else [])]

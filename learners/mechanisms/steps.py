@@ -21,19 +21,6 @@ from learners.arrays import Floats, Integers
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, placed
 
-__all__ = [
-    "Multiset",
-    "Number",
-    "Steps",
-    "extremes",
-    "interior_scores",
-    "merged",
-    "multiset",
-    "of_counter",
-    "ranks",
-    "widest_windows",
-]
-
 Multiset = tuple[list[int], list[int]]
 """Distinct values in ascending order, and their counts."""
 
@@ -90,14 +77,8 @@ Number = int | Fraction
 class Steps:
     """The function with value `values[i]` from `starts[i]` to the next start (or to `size`).
 
-    Attributes
-    ----------
-    starts : sequence of int
-        Ascending; the first is 0 in a function on the whole domain.
-    lengths : sequence of int
-        How many integers each piece holds; pieces need not touch, so that a restriction is one too.
-    values : sequence of int or Fraction
-        The values.
+    Starts ascend; the first is 0 in a function on the whole domain. `lengths` says how many integers each piece holds;
+    pieces need not touch, so that a restriction is one too.
     """
 
     starts: Sequence[int]
@@ -181,12 +162,7 @@ def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> 
     Replacing one x_i moves each of the two counts by at most 1, so q has sensitivity 1; the first count ascends and the
     second descends, so q is quasi-concave; at a median it is at least half of the number of points.
 
-    Parameters
-    ----------
-    points : sequence of int
-        Distinct, ascending.
-    counts : sequence of int
-        How often each occurs.
+    The points are distinct and ascend; `counts` says how often each occurs.
     """
     below = list(accumulate(counts, initial=0))
     n = below[-1]

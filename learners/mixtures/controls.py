@@ -9,8 +9,6 @@ from learners.arrays import Bools, Integers
 from learners.controls import control, rate, top
 from learners.mixtures.halfspace import MixtureHalfspace
 
-__all__ = ["LEARNERS"]
-
 # On a line the crafted samples have private points beyond the public ones, where behaviours part.
 ON_A_LINE = Instance({"dimension": 1, "epsilon": 1.0, "side": 4}, n=6, exhaustive=False)
 

@@ -44,8 +44,6 @@ from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 
-__all__ = ["LEARNERS", "MixtureGrid", "MixtureHalfspace"]
-
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17
@@ -59,12 +57,7 @@ Code = tuple[Any, ...]
 class MixtureGrid(Grid):
     """A grid whose samples carry public flags: those given, else the label-determined ones.
 
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension.
-    public_label : {0, 1}
-        Without flags, examples with this label are public, all others private.
+    Without flags, examples with the label `public_label` are public, all others private.
     """
 
     public_label: int = 0

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from learners.arrays import Bools, Integers
 from learners.words import linear
 
-__all__ = ["MAX_LISTED", "Intersections", "Listed", "Outside", "Ranking", "Tallied", "members_of"]
-
 Row = tuple[int, ...]
 
 BLOCK_CELLS = 2**22
@@ -33,12 +31,7 @@ class Outside:
 
     All else has the other label. Without halfspaces it is the empty hypothesis: nothing is inside.
 
-    Attributes
-    ----------
-    halfspaces, flat : tuple of rows (w_1, .., w_d, t)
-        What meets in the intersection.
-    inside : {0, 1}
-        The label of the intersection.
+    Rows of `halfspaces` and `flat`, which meet in the intersection, are (w_1, .., w_d, t); `inside` is the label there.
     """
 
     halfspaces: tuple[Row, ...]
@@ -72,16 +65,8 @@ class Intersections:
     n_a counts the examples labelled a. Collections are numbered by size, then in lexicographic order, from one block to
     the next.
 
-    Attributes
-    ----------
-    inside : array of bool, shape (K, m)
-        Whether each halfspace contains each point.
-    gains : array of int64, shape (m,)
-        n_b(x) - n_a(x): examples at x that are labelled b less those labelled a.
-    base : int
-        n_a, all examples labelled a.
-    most : int
-        The most halfspaces of a collection.
+    `inside` (K, m) says whether each halfspace contains each point; `gains` (m,) is n_b(x) - n_a(x), `base` n_a for all
+    examples, and `most` the most halfspaces of a collection.
     """
 
     inside: Bools

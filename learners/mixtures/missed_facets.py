@@ -42,8 +42,6 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 
-__all__ = ["expected_products", "facets_failure", "log_odds"]
-
 UNSEEN = 1e-6
 """Sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""
 
@@ -72,21 +70,8 @@ def facets_failure(dimension: int, rate: float, alpha: float, n: int) -> tuple[f
     It is the bound at n examples or, where these are too few to see all public points, at the least number that is
     enough: it does not increase with n.
 
-    Parameters
-    ----------
-    dimension : int
-        d, from 2 to 1000.
-    rate : float
-        The inverse temperature, per error.
-    alpha : float
-        The accuracy.
-    n : int
-        The number of examples.
-
-    Raises
-    ------
-    InputError
-        If the public points cannot have more than alpha of the mass each.
+    d is from 2 to 1000, `rate` the inverse temperature, per error. `InputError` if the public points cannot have more
+    than alpha of the mass each.
     """
     from scipy.special import expit
 

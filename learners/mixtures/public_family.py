@@ -18,8 +18,6 @@ from learners.arrays import Bools
 from learners.arrays import Exact as Integers
 from learners.halfspaces.depth.tukey_depth import primitive
 
-__all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "log_collections", "public_family"]
-
 Row = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**31
@@ -30,12 +28,8 @@ MAX_COLLECTIONS = 2**31
 class PublicFamily:
     """The family C~_pub and the flat Aff of the public points.
 
-    Attributes
-    ----------
-    halfspaces : tuple of rows (w, t)
-        Distinct closed halfspaces {<w, x> >= t}, opposite ones next to each other.
-    flat : tuple of rows (w, t)
-        Equations <w, x> = t of the smallest flat that contains the public points; none if it is the whole space.
+    `halfspaces` are rows (w, t) of distinct closed halfspaces {<w, x> >= t}, opposite ones next to each other; `flat`
+    equations <w, x> = t of the smallest flat that contains the public points, none if it is the whole space.
     """
 
     halfspaces: tuple[Row, ...]
@@ -74,18 +68,9 @@ def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
     that leave freedom are completed by other public points, so the family consists of both sides of every hyperplane
     of Aff that public points span. If all are one point, the whole space is the only member.
 
-    Parameters
-    ----------
-    points : array of int64, shape (m, d)
-        The public points; repetitions count once.
-    literal : bool
-        "One arbitrary halfspace" as printed: sets that leave freedom (the empty one included) are completed by the
-        directions e_1, e_2, .., which may put all of Aff on the boundary.
-
-    Raises
-    ------
-    InputError
-        If the intersections of at most d of them would be more than `MAX_COLLECTIONS`.
+    Repetitions among the points (m, d) count once. `literal` builds "one arbitrary halfspace" as printed: sets that
+    leave freedom (the empty one included) are completed by the directions e_1, e_2, .., which may put all of Aff on the
+    boundary. `InputError` if the intersections of at most d halfspaces would be more than `MAX_COLLECTIONS`.
     """
     rows = np.asarray(points, dtype=np.int64)
     return _family(rows.shape[1], tuple(sorted({tuple(row) for row in rows.tolist()})), literal)

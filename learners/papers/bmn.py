@@ -13,9 +13,8 @@ from dpaudit.contract import Evidence, Tools
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import collections_of, public_family
-from learners.papers.evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, states
-
-__all__ = ["STATEMENTS"]
+from learners.papers.evidence import errors_data, judged_loss, learner_data, losses_of, sample_data
+from learners.papers.verdicts import judged, statements_in, states
 
 
 @states(
@@ -152,22 +151,22 @@ def _family_size(tools: Tools) -> Evidence:
         points = np.array([[x, x * x] for x in range(n)])[:, :d]
         for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
             size, listed = public_family(public).collections(public.shape[1]), _listed_size(public)
-            most = _most_collections(len(public), public.shape[1])
+            # 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i).
+            planes = sum(math.comb(len(public), i) for i in range(public.shape[1] + 1))
+            most = collections_of(2 * planes, public.shape[1])
             if size > most or size != listed:
                 witness, last = f"{public.tolist()}: {size} hypotheses, {listed} listed, {most} allowed", public
             if name:
                 numbers |= {f"|G|, {name}": size, f"allowed, {name}": most}
     growth = math.log(numbers["|G|, d=2, 40 public"] / numbers["|G|, d=2, 20 public"]) / math.log(2)
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged(
-        "holds",
+    summary = (
         f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
-        f"like n^{growth:.2f} at d = 2",
-        {**numbers, "growth": growth},
-        witness or text,
-        {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]},
-        failed=bool(witness) or growth > 4.25,
+        f"like n^{growth:.2f} at d = 2"
     )
+    data = {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]}
+    failed = bool(witness) or growth > 4.25
+    return judged("holds", summary, {**numbers, "growth": growth}, witness or text, data, failed=failed)
 
 
 def _listed_size(points: Any) -> int:
@@ -181,11 +180,6 @@ def _listed_size(points: Any) -> int:
         scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
         lines.add(tuple(v // scale for v in row))
     return collections_of(2 * len(lines), 2)
-
-
-def _most_collections(n: int, d: int) -> int:
-    """Return 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i)."""
-    return collections_of(2 * sum(math.comb(n, i) for i in range(d + 1)), d)
 
 
 @states(
@@ -213,4 +207,4 @@ def _agnostic_display(tools: Tools) -> Evidence:
     return judged("undecided", text, numbers, witness, data, failed=failed, grade="numeric")
 
 
-STATEMENTS = (_literal_family, _helly, _relaxation_i, _relaxation_ii, _private, _family_size, _agnostic_display)
+STATEMENTS = statements_in(globals())

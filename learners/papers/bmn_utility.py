@@ -13,10 +13,9 @@ from dpaudit.contract import Distribution, Evidence, Tools
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
-from learners.papers.evidence import errors_data, exceeds, greatest, judged, states
+from learners.papers.evidence import errors_data
 from learners.papers.sizes import errors_of_law, judged_sizes
-
-__all__ = ["STATEMENTS"]
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
 
 ALPHA, BETA = 0.2, 0.1
 
@@ -63,17 +62,14 @@ def _excess(over_best_halfspace: bool) -> Evidence:
             failure = float(p[wrong > best + ALPHA * n].sum())
             cases.append((failure, repr(sample), errors_data(learner, sample, best + ALPHA * n, failure)))
     worst, where, data = greatest(cases)
-    return judged(
-        "holds",
+    text = (
         f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "
         f"{', '.join(map(str, sorted(sizes)))}: over {'all sets' if over_best_halfspace else 'all labellings'} "
         f"of private points (d = 1, side 4 and d = 2, side 1) the exact probability of a greater excess is at most "
-        f"{worst:.2g}",
-        {"failure": worst, "beta": BETA, "n": max(sizes)},
-        where,
-        data,
-        failed=exceeds(worst, BETA),
+        f"{worst:.2g}"
     )
+    numbers = {"failure": worst, "beta": BETA, "n": max(sizes)}
+    return judged("holds", text, numbers, where, data, failed=exceeds(worst, BETA))
 
 
 _beyond_g = states(
@@ -241,4 +237,4 @@ def _both_labels(tools: Tools) -> Evidence:
     return judged_sizes(tools, setup, cases, alpha=LEVEL, beta=LEVEL, halvings=9, trials=50)
 
 
-STATEMENTS = (_beyond_g, _beyond_halfspaces, _compression, _compression_size, _realizable, _agnostic, _both_labels)
+STATEMENTS = statements_in(globals())

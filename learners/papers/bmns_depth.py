@@ -20,10 +20,9 @@ from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
 from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import measured_examples
-from learners.papers.evidence import judged, learner_data, pair_data, sample_data, states, tightness
+from learners.papers.evidence import learner_data, pair_data, sample_data
 from learners.papers.sizes import compositions
-
-__all__ = ["STATEMENTS"]
+from learners.papers.verdicts import judged, statements_in, states, tightness
 
 
 @states(
@@ -62,13 +61,11 @@ def _facets(tools: Tools) -> Evidence:
     top = max(level for level in regions.levels if regions.function()(Fraction(1)) >= level)
     on = [int((_side(triangle, a, b) == 0).sum()) for a, b in combinations(triangle, 2)]
     text = f"the Tukey medians of a triangle (depth {top}) are the triangle; its edges pass through {on} of the points"
+    numbers = {"points on a facet": min(on), "d + 1": 3}
+    data = {"points": triangle, "counts": ones, "points on a facet": min(on)}
+    failed = top == 1 and min(on) < 3
     return judged(
-        "undecided",
-        text,
-        {"points on a facet": min(on), "d + 1": 3},
-        "the corners (0, 0), (3, 0), (1, 2), one example each",
-        {"points": triangle, "counts": ones, "points on a facet": min(on)},
-        failed=top == 1 and min(on) < 3,
+        "undecided", text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed
     )
 
 
@@ -158,13 +155,10 @@ def _extended_literal(tools: Tools) -> Evidence:
     centre = tukey_depth(corners, ones, (half, half))
     numbers = {"depth on the literal domain": best, "depth of (1/2, 1/2)": centre, "n/(d+1)": 4 / 3}
     text = f"with d - i subspaces the deepest point has depth {best}; (1/2, 1/2) has {centre} and n/(d + 1) = 4/3"
+    data = {"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre}
+    failed = best < centerpoint_bound(4, 2)
     return judged(
-        "undecided",
-        text,
-        numbers,
-        "the four corners of the unit square, one example each",
-        {"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre},
-        failed=best < centerpoint_bound(4, 2),
+        "undecided", text, numbers, "the four corners of the unit square, one example each", data, failed=failed
     )
 
 
@@ -233,14 +227,10 @@ def _same_depth(other: Any, name: str) -> Evidence:
             witness = witness or f"points {points}, x = {x}: depth {depth}, {name} {found}"
         if depth != found or not data or depth > data["depth"]:
             data = {"points": points, "x": x, "depth": depth, "other": found}
-    return judged(
-        "holds",
-        f"{cases} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
-        + ("of all" if not witness else "of some only"),
-        {"cases": cases},
-        witness,
-        data,
+    text = f"{cases} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth " + (
+        "of all" if not witness else "of some only"
     )
+    return judged("holds", text, {"cases": cases}, witness, data)
 
 
 _projections = states(
@@ -308,15 +298,13 @@ def _rank(tools: Tools) -> Evidence:
     r = sample.n / 6
     depths = np.array([tukey_depth(sample.points, sample.counts, atom) for atom in law.atoms])
     low, high = (float(np.exp(law.log_prob)[kept].sum()) for kept in (depths <= r, depths >= r))
-    return judged(
-        "undecided",
+    text = (
         f"60 examples at each corner of the unit square, epsilon = 1: the depth is at most r = {r:g} with "
-        f"probability {low:.3g}, and at least r with {high:.4f}: 'at least' is meant",
-        {"probability": low, "at least r": high},
-        f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}",
-        {"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low},
-        failed=low < 0.95,
+        f"probability {low:.3g}, and at least r with {high:.4f}: 'at least' is meant"
     )
+    witness = f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}"
+    data = {"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low}
+    return judged("undecided", text, {"probability": low, "at least r": high}, witness, data, failed=low < 0.95)
 
 
 @states(
@@ -342,27 +330,13 @@ def _joint(tools: Tools) -> Evidence:
         numbers[f"by coordinates, side {side}"] = measured_examples(HullPointExponential(side, 2, 1.0), 0.1)
     leaks = any(finding.verdict == "violation" for finding in findings)
     more = any(numbers[f"joint, side {side}"] > numbers[f"by coordinates, side {side}"] for side in (1, 2))
-    return judged(
-        "holds",
+    text = (
         f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
         f"for depth n/6 with probability 0.9 on the hardest of a few samples: "
-        + ", ".join(f"{name}: {value}" for name, value in numbers.items() if name != "epsilon"),
-        numbers,
-        repr(worst.worst_pair) if leaks else str(numbers),
-        pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
-        failed=leaks or more,
+        + ", ".join(f"{name}: {value}" for name, value in numbers.items() if name != "epsilon")
     )
+    data = pair_data(learner, worst.worst_pair, epsilon=worst.epsilon)
+    return judged("holds", text, numbers, repr(worst.worst_pair) if leaks else str(numbers), data, failed=leaks or more)
 
 
-STATEMENTS = (
-    _centerpoint,
-    _facets,
-    _quasi_concave,
-    _extended,
-    _extended_literal,
-    _projections,
-    _removal,
-    _step_loss,
-    _rank,
-    _joint,
-)
+STATEMENTS = statements_in(globals())

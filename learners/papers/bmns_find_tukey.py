@@ -17,10 +17,9 @@ from learners.halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
-from learners.papers.evidence import exceeds, judged, judged_loss, learner_data, losses_of, states, tightness
+from learners.papers.evidence import judged_loss, learner_data, losses_of
 from learners.papers.mechanisms import composed_delta, greatest_share
-
-__all__ = ["STATEMENTS"]
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 MOST_BITS, WORD = 2**15, 64
@@ -132,7 +131,8 @@ def _deep_point(tools: Tools) -> Evidence:
         shown.append(
             f"{name}: {printed:.1e} printed, {explicit} explicit, {measured} measured (1/{explicit / measured:.0f})"
         )
-        if _shallow(learner, explicit):
+        hard = hard_samples(learner, 12 * -(-explicit // 12))
+        if any(shallow_probability(learner, sample) > BETA for sample in hard):
             witness = f"{name}: the explicit {explicit} examples fail with a probability above {BETA}"
         # The printed n is FindTukey's. What was measured is a multiple of 12, and 12 fewer are too few.
         if recursive and measured - 12 >= printed:
@@ -142,11 +142,6 @@ def _deep_point(tools: Tools) -> Evidence:
             data = {"learner": learner_data(learner), "n": measured, "beta": BETA, "printed": printed}
     text = "least n for depth n/(2 (d + 1)): " + "; ".join(shown)
     return judged(tightness(share, 1), text, numbers, witness, data)
-
-
-def _shallow(learner: HullPoint, n: int) -> bool:
-    """Return whether a hard sample of n examples, up to a multiple of 12, fails with a probability above beta."""
-    return any(shallow_probability(learner, sample) > BETA for sample in hard_samples(learner, 12 * -(-n // 12)))
 
 
 @states(
@@ -173,15 +168,10 @@ def _pays(tools: Tools) -> Evidence:
     )
     if most == math.inf:
         text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis in the hardest case"
-    return judged(
-        "loose" if most > WORD else "holds",
-        text,
-        numbers,
-        ", ".join(name for name, bits in numbers.items() if bits == math.inf),
-        {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON},
-        failed=most == math.inf,
-        grade="numeric",
-    )
+    witness = ", ".join(name for name, bits in numbers.items() if bits == math.inf)
+    data = {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON}
+    failed = most == math.inf
+    return judged("loose" if most > WORD else "holds", text, numbers, witness, data, failed=failed, grade="numeric")
 
 
-STATEMENTS = (_printed_promise, _figure_1_share, _pure_hull_point, _deep_point, _pays)
+STATEMENTS = statements_in(globals())

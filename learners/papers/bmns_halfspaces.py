@@ -12,10 +12,9 @@ from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
-from learners.papers.evidence import against, judged, judged_loss, losses_of, pair_data, states
+from learners.papers.evidence import against, judged_loss, losses_of, pair_data
 from learners.papers.sizes import audit_cases
-
-__all__ = ["STATEMENTS"]
+from learners.papers.verdicts import greatest, judged, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 RELEASE_DELTA = 0.01
@@ -35,16 +34,15 @@ LISTS = {
     found="{side 1, d=3} for 8 points, d = 3",
 )
 def _dichotomies(tools: Tools) -> Evidence:
-    numbers, holds, share = {}, True, 0.0
-    data: dict[str, Any] = {}
+    cases = []
     for side, d in ((1, 1), (7, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
         size, points = Halfspaces(side, d).size, (side + 1) ** d
-        numbers[f"side {side}, d={d}"] = size
-        holds &= size <= 2 * points ** (d + 1)
-        if size / (2 * points ** (d + 1)) > share:
-            share, data = size / (2 * points ** (d + 1)), {"side": side, "dimension": d, "labellings": size}
+        data = {"side": side, "dimension": d, "labellings": size}
+        cases.append((size / (2 * points ** (d + 1)), f"side {side}, d={d}", data))
+    numbers = {name: data["labellings"] for _, name, data in cases}
     text = "|HALFSPACE(X)|: " + ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged("holds", text, numbers, text, data, failed=not holds)
+    share, _, data = greatest(cases)
+    return judged("holds", text, numbers, text, data, failed=share > 1)
 
 
 @states(
@@ -66,23 +64,21 @@ def _aggregate(tools: Tools) -> Evidence:
     leaky = [name for name, (_, spill) in spilled.items() if spill > RELEASE_DELTA]
     pure, spill = (max(values) for values in zip(*spilled.values(), strict=True))
     levels = release.mechanism(release.extended.most[0], 0, 60).levels
-    return judged_loss(
-        worst,
-        1.0,
+    text = (
         f"worst epsilon over samples of two points, 3 subsamples: {shown}; of 1. Lists of 60 h_i on 6 points "
         f"that differ in one, which RecConcave with {levels} levels releases from {release.extended.most[0]} "
-        f"candidates: pure loss {pure:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}",
-        {
-            "epsilon": worst.value,
-            "coordinates": losses[0].value,
-            "n": worst.found.n,
-            "levels": levels,
-            "pure loss of the recursion": pure,
-            "delta(1) of the recursion": spill,
-        },
-        failed=bool(leaky),
-        witness=f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else "",
+        f"candidates: pure loss {pure:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}"
     )
+    numbers = {
+        "epsilon": worst.value,
+        "coordinates": losses[0].value,
+        "n": worst.found.n,
+        "levels": levels,
+        "pure loss of the recursion": pure,
+        "delta(1) of the recursion": spill,
+    }
+    witness = f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else ""
+    return judged_loss(worst, 1.0, text, numbers, failed=bool(leaky), witness=witness)
 
 
 def recursive_release() -> Any:
@@ -141,16 +137,12 @@ def _halfspaces(tools: Tools) -> Evidence:
     verdict, numbers, sizes, witness, data = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12, trials=60)
     huge, wrong = _printed_halfspaces()
     text = f"{sizes}; " + ", ".join(f"{k} {v:.1e}" for k, v in huge.items()) + f", {wrong} of 100 runs fail"
-    if _chance(wrong, 100) < 0.01:
+    # The probability of so many failures, or more, if each run fails with probability beta.
+    if math.fsum(math.comb(100, i) * BETA**i * (1 - BETA) ** (100 - i) for i in range(wrong, 101)) < 0.01:
         witness = f"{wrong} of 100 runs at the printed s fail, beta = {BETA}"
     return judged(
         verdict, text, {**numbers, **huge, "failures at the printed s": wrong}, witness, data, grade="statistical"
     )
-
-
-def _chance(wrong: int, trials: int) -> float:
-    """Return the probability of so many failures, or more, if each run fails with probability beta."""
-    return math.fsum(math.comb(trials, i) * BETA**i * (1 - BETA) ** (trials - i) for i in range(wrong, trials + 1))
 
 
 def _printed_halfspaces() -> tuple[dict[str, float], int]:
@@ -224,4 +216,4 @@ def _corollary(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_dichotomies, _aggregate, _unrealizable, _halfspaces, _corollary)
+STATEMENTS = statements_in(globals())

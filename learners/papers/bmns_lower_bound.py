@@ -24,9 +24,7 @@ from learners.halfspaces.lower_bound import (
     theorem_51_slack,
 )
 from learners.mechanisms.exponential import log_law
-from learners.papers.evidence import exceeds, judged, states
-
-__all__ = ["STATEMENTS"]
+from learners.papers.verdicts import exceeds, judged, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 BUDGET = 1.0
@@ -136,15 +134,13 @@ def _display(tools: Tools) -> Evidence:
     error = 2.0**-4 * math.sqrt(math.log(2000) / (2 * draws))
     mean = float(np.mean(drawn))
     numbers |= {"average, d=10, T=2": mean, "its error": error}
-    return judged(
-        "undecided",
+    text = (
         f"exact averages over all I_-i: {'; '.join(failing)}, above T^(-d/2). Over {draws} draws at d = 10, "
         f"T = 2 it is {mean:.4f} (+- {error:.4f}), and 1/32 is {1 / 32:.4f}: where the theorem needs it, d >= 10, no "
-        f"(d, T) was found at which the display fails",
-        numbers,
-        "; ".join(failing),
-        {"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]},
+        f"(d, T) was found at which the display fails"
     )
+    witness = "; ".join(failing)
+    return judged("undecided", text, numbers, witness, {"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]})
 
 
 def named_exactly(law: Callable[[Examples], Mapping[Any, float]], domain: Grid, copies: int) -> tuple[float, float]:
@@ -221,18 +217,16 @@ def _experiment(tools: Tools) -> Evidence:
         name = f"d={d}, T={values}"
         numbers |= {f"{name}: m": m, f"{name}: in span(S)": spanned, f"{name}: m of the common point": enough}
         early = early or (f"{name}: m = {m:.1f}" if spanned > 0.5 else "")
-    return judged(
-        "holds",
+    text = (
         f"exactly, d = 2, epsilon = 1, m = 1, 2, 4, 8 copies: Pr[named on S] is at most {most:.3f} of what "
         f"privacy allows ({worst}). At the bound with epsilon = 1 the best algorithm known answers in span(S) with "
         f"probability at most {max(v for k, v in numbers.items() if 'in span' in k):.3g} (five (d, T) from d = 10 to "
         f"40); at d = T = 10 it needs {numbers['d=10, T=10: m of the common point']:.0f} examples for a half, and the "
-        f"bound is {numbers['d=10, T=10: m']:.1f}",
-        {**numbers, "greatest share": most},
-        early or worst,
-        {"share": most, "at": worst, "epsilon": 1.0},
-        failed=exceeds(most, 1) or bool(early),
+        f"bound is {numbers['d=10, T=10: m']:.1f}"
     )
+    data = {"share": most, "at": worst, "epsilon": 1.0}
+    failed = exceeds(most, 1) or bool(early)
+    return judged("holds", text, {**numbers, "greatest share": most}, early or worst, data, failed=failed)
 
 
-STATEMENTS = (_inequality, _largest_coefficient, _span_count, _display, _experiment)
+STATEMENTS = statements_in(globals())

@@ -18,9 +18,8 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog
-from learners.papers.evidence import against, exceeds, judged, pair_data, states, tightness
-
-__all__ = ["STATEMENTS", "crossover", "exponential_needs", "rec_concave_needs", "tree_log_fallback_needs"]
+from learners.papers.evidence import against, pair_data
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:
@@ -73,7 +72,9 @@ def _crossover(tools: Tools) -> Evidence:
         share = max(share, concave / printed)
         numbers |= {f"printed, 2^{k}": printed, f"RecConcave, 2^{k}": concave, f"exponential, 2^{k}": plain}
     learner = InteriorPointRecConcave(40, 2.0, 0.01)
-    law = tools.audit_law(learner, samples=[_uneven(learner)])
+    # The worst pair known: 48 examples at three points, one of which moves to the middle.
+    one, other = (learner.domain.sample([10, 19, 30], [0] * 3, counts) for counts in ([2, 16, 30], [1, 17, 30]))
+    law = tools.audit_law(learner, samples=[Pair(one, other, "10 replaced by 19")])
     leaks = law.verdict == "violation"
     numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta_at_claim}
     promise = math.ceil(numbers["printed, 2^6"])
@@ -99,13 +100,6 @@ def _crossover(tools: Tools) -> Evidence:
         failed=leaks or failure > 0.1,
         grade="numeric",
     )
-
-
-def _uneven(learner: InteriorPointRecConcave) -> Pair:
-    """Return the worst pair known on 40 points, 48 examples at three of them, one of which moves to the middle."""
-    left, right = ([2, 16, 30], [1, 17, 30])
-    sample = learner.domain.sample
-    return Pair(sample([10, 19, 30], [0] * 3, left), sample([10, 19, 30], [0] * 3, right), "10 replaced by 19")
 
 
 EPSILON, DELTA, BETA = Fraction(1), 1e-6, 0.1
@@ -205,15 +199,9 @@ def _log_star(tools: Tools) -> Evidence:
         + ("all of them from its fallback, the exponential mechanism" if all(branches) else "its recursion included")
         + f": its recursion starts near the {numbers['TreeLog asks for, 2^64']:.0f} that its theorem asks for"
     )
-    return judged(
-        "holds",
-        summary,
-        numbers,
-        f"two adjacent points on 2^{HUGE}, or within a level",
-        {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers},
-        failed=spread > 1.1 or gain <= 1,
-        grade="numeric",
-    )
+    witness = f"two adjacent points on 2^{HUGE}, or within a level"
+    data = {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers}
+    return judged("holds", summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
 
 
 SELECTIONS = "the selections inside Proposition 2.11"
@@ -252,11 +240,8 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Tools) -> Evidence:
-    select = StableSelect(Fraction(1), NAMED)
-    ratio, named = _measured(select)
-    return _as_claimed(
-        select, ratio, named, f"ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
-    )
+    words = "ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
+    return _as_claimed(StableSelect(Fraction(1), NAMED), words)
 
 
 @states(
@@ -270,22 +255,17 @@ def _safe(tools: Tools) -> Evidence:
     best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
 )
 def _loose(tools: Tools) -> Evidence:
-    select = _Loose(Fraction(1), NAMED)
-    ratio, named = _measured(select)
-    return _as_claimed(select, ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
+    return _as_claimed(_Loose(Fraction(1), NAMED), "really ({ratio:.4f}, {named:.3g})-private")
 
 
-def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> Evidence:
+def _as_claimed(select: StableSelect, words: str) -> Evidence:
     """Return the evidence on a calibration that promises (1, 1e-6)-privacy."""
-    delta = float(NAMED)
-    return judged(
-        tightness(max(ratio, named / delta), 1.0),
-        f"epsilon 1, delta 1e-6: {text}",
-        {"epsilon": ratio, "delta": named},
-        f"epsilon 1, delta 1e-6: {text}",
-        {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named},
-        failed=exceeds(ratio, 1.0) or exceeds(named, delta),
-    )
+    (ratio, named), delta = _measured(select), float(NAMED)
+    text = "epsilon 1, delta 1e-6: " + words.format(ratio=ratio, named=named)
+    data = {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named}
+    failed = exceeds(ratio, 1.0) or exceeds(named, delta)
+    verdict = tightness(max(ratio, named / delta), 1.0)
+    return judged(verdict, text, {"epsilon": ratio, "delta": named}, text, data, failed=failed)
 
 
 @states(
@@ -333,4 +313,4 @@ def _hidden(tools: Tools) -> float:
     return float(tools.audit_law(learner, samples=pairs).epsilon)
 
 
-STATEMENTS = (_crossover, _log_star, _safe, _loose, _wrong)
+STATEMENTS = statements_in(globals())

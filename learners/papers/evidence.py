@@ -1,109 +1,16 @@
-"""Statements of papers beside their checks, and the rule by which numbers become a verdict, the same for all of them.
-
-A check computes what the statement bounds. If a number contradicts the statement, the verdict is "refuted" and the
-instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
-that the summary names, and is "loose" if, besides, the truth is far below its constant. The truth of a claim of privacy
-is the supremum over samples of every size, so that "loose" takes a proof of it: a maximum over a few examples, or over
-what a search met, may be far below. A single instance that was chosen because it might refute, and does not, leaves the
-statement "undecided".
-
-Witnesses are data as JSON holds them: learners with their parameters, samples, pairs and hard cases.
-"""
+"""Evidence on claims of privacy, and witnesses as data: learners with parameters, samples, pairs, hard cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
-from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Statement, Support, SupremumAudit, Tools
-from learners import citations
-
-__all__ = [
-    "TOLERANCE",
-    "Loss",
-    "against",
-    "case_data",
-    "errors_data",
-    "exceeds",
-    "greatest",
-    "judged",
-    "judged_loss",
-    "learner_data",
-    "losses_of",
-    "pair_data",
-    "sample_data",
-    "states",
-    "tightness",
-]
-
-LOOSE = 0.75
-"""A true statement is loose if the truth is at most this share of its constant."""
-
-TOLERANCE = 1e-9
-"""The relative error that rounding may give a number computed from exact laws."""
-
-Check = Callable[[Tools], Evidence]
+from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, Tools
+from learners.papers.verdicts import exceeds, judged, tightness
 
 
-def states(
-    id: str, statement: str, place: str = "", *, paper: str = "",
-    short: str, printed: str, found: str = "", best: str = "", slow: bool = False,
-) -> Callable[[Check], Statement]:  # fmt: skip
-    """Return the decorator that makes a check the statement of that id; see `contract.Statement`.
-
-    The source is a place in the paper with which the id begins, or in the one that is given by its short name.
-    """
-    source = getattr(citations, paper or id.partition("-")[0])
-    source += place if place.startswith(";") else f", {place}" * bool(place)
-    return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best)
-
-
-def judged(
-    otherwise: str,
-    summary: str,
-    numbers: Mapping[str, float],
-    witness: str,
-    data: Mapping[str, Any],
-    *,
-    failed: bool | None = None,
-    grade: str = "exact",
-) -> Evidence:
-    """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`.
-
-    Parameters
-    ----------
-    otherwise : str
-        The verdict if the statement is not refuted.
-    summary, numbers, grade
-        As in `Evidence`.
-    witness, data : str, mapping
-        The instance that decides, in words and as data; the data are returned whatever the verdict.
-    failed : bool, optional
-        Whether the statement is refuted; by default whether there is a witness.
-    """
-    verdict, shown = ("refuted", witness) if failed or (failed is None and witness) else (otherwise, "")
-    return Evidence(verdict, summary, numbers, grade, shown, _plain(data))
-
-
-def greatest(cases: Iterable[tuple[float, str, dict[str, Any]]]) -> tuple[float, str, dict[str, Any]]:
-    """Return the first case with the greatest number, as (number, words, data)."""
-    return max(cases, key=lambda case: case[0])
-
-
-def exceeds(found: float, claimed: float) -> bool:
-    """Return whether an exactly computed number is above a bound by more than rounding explains."""
-    return found > claimed * (1 + TOLERANCE)
-
-
-def tightness(truth: float, claimed: float) -> str:
-    """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
-    return "loose" if truth <= LOOSE * claimed else "holds"
-
-
-def against(pair: Neighbours) -> str:
+def against(pair: Pair) -> str:
     """Return both sides of a pair in words."""
     return f"{pair.data!r} against {pair.neighbour!r}"
 
@@ -113,12 +20,12 @@ class Loss:
     """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
 
     learner: Any
-    found: SupremumAudit
+    found: Any
 
     @property
     def value(self) -> float:
         """The supremum, or the greatest loss found."""
-        return self.found.value
+        return float(self.found.value)
 
     def __str__(self) -> str:
         where = f"computed {self.found.attained:.4f} at n = {self.found.n}"
@@ -167,7 +74,7 @@ def sample_data(sample: Sample) -> dict[str, Any]:
     return {"points": sample.points, "labels": sample.labels, "counts": sample.counts, **public}
 
 
-def pair_data(learner: Any, pair: Neighbours, **numbers: float) -> dict[str, Any]:
+def pair_data(learner: Any, pair: Pair, **numbers: float) -> dict[str, Any]:
     """Return a learner and two neighbouring samples, with the numbers that the laws of both give."""
     samples = {"data": sample_data(pair.data), "neighbour": sample_data(pair.neighbour)}
     return {"kind": "pair", "learner": learner_data(learner), **samples, **numbers}
@@ -189,12 +96,3 @@ def case_data(
         drawn |= {} if distribution.public is None else {"public": distribution.public}
     case = {"learner": learner_data(learner), "concept": concept, "distribution": drawn, "n": n, "alpha": alpha}
     return {"kind": "case", **case, **numbers}
-
-
-def _plain(value: Any) -> Any:
-    """Return data with arrays, NumPy's numbers and tuples as lists and numbers of Python: equal data compare equal."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -11,19 +11,8 @@ from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import choice_cost, composed_share, noiseless_share, paper_share, pure_share, rounds_for
 from learners.covers.game import calibrate, game_epsilon
 from learners.domains import Cube
-from learners.papers.evidence import (
-    TOLERANCE,
-    exceeds,
-    judged,
-    judged_loss,
-    learner_data,
-    losses_of,
-    pair_data,
-    states,
-    tightness,
-)
-
-__all__ = ["STATEMENTS"]
+from learners.papers.evidence import judged_loss, learner_data, losses_of, pair_data
+from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
 
 
 @states(
@@ -117,17 +106,14 @@ def _pure_calibration(tools: Tools) -> Evidence:
     (loss,), _ = losses_of(tools, [tiny])
     bound = choice_cost(tiny.rounds, tiny.k, tiny.selection_epsilon)
     shown = ", ".join(f"{cost:.3f} (k = {k})" for k, cost in costs.items() if k in (1, 2, 4, 8, 9))
-    return judged_loss(
-        loss,
-        bound,
+    text = (
         f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, for any n and noise, is at "
         f"most {shown}: pure up to k = {greatest}. At d = 1, k = 2, J = {tiny.rounds} the "
-        f"search finds {loss.value:.5f} of the {bound:.5f} that the theorem allows",
-        {"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": loss.value},
-        otherwise="holds",
-        failed=greatest < 8,
-        witness=f"k = {greatest + 1} costs {costs.get(greatest + 1, math.inf):.4f}",
+        f"search finds {loss.value:.5f} of the {bound:.5f} that the theorem allows"
     )
+    numbers = {"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": loss.value}
+    witness = f"k = {greatest + 1} costs {costs.get(greatest + 1, math.inf):.4f}"
+    return judged_loss(loss, bound, text, numbers, otherwise="holds", failed=greatest < 8, witness=witness)
 
 
 @states(
@@ -152,16 +138,13 @@ def _pure_budget(tools: Tools) -> Evidence:
     }
     learners = (SetCoverConjunction(**TINY, variant=name, budget="proved") for name in ("composition", "noiseless"))
     (noisy, bare), worst = losses_of(tools, learners)
-    return judged_loss(
-        worst,
-        1.0,
+    text = (
         f"at d = 1, k = 2 the exact pure loss is {noisy} with noise and {bare} without, of 1. At (1, 1e-6), alpha = "
         f"0.1 it allows {numbers['pure, k=2']:.4f} a round at k = 2, composition {numbers['composition, k=2']:.4f}; it "
         f"gains over composition for k = {gains['composition'][0]} to {gains['composition'][-1]}, and over the "
-        f"analysis without noise for k = {gains['no noise'][0]} to {gains['no noise'][-1]}",
-        {**numbers, "epsilon": worst.value},
-        otherwise="holds",
+        f"analysis without noise for k = {gains['no noise'][0]} to {gains['no noise'][-1]}"
     )
+    return judged_loss(worst, 1.0, text, {**numbers, "epsilon": worst.value}, otherwise="holds")
 
 
 @states(
@@ -226,17 +209,14 @@ def _sketch(tools: Tools) -> Evidence:
     common = min(share / 2 * rounds / k, epsilon) + sketched - epsilon
     game = game_epsilon(k, rounds, share / 2, delta, 0.4, Relation.ADD_REMOVE_ONE)
     numbers = {"by the sketch": sketched, "common noise": common, "game": game, "rounds": rounds}
-    return judged(
-        "holds",
+    text = (
         f"at (1, 1e-6), k = 2, alpha = 0.1 the sketch pays {epsilon:g} for the noise and "
         f"{sketched - epsilon:.3f} for the rounds: {sketched:.3f} in all. With the same noise on both sides the first "
-        f"part is a J/k, and {common:.3f} is enough; by the game {game:.3f}: the claim is true",
-        numbers,
-        f"epsilon = {epsilon:g}, delta = {delta:g}: {sketched:.4f} of {epsilon:g}",
-        {"epsilon": epsilon, "delta": delta, "eps_hat": share, "by the sketch": sketched},
-        failed=exceeds(sketched, epsilon),
-        grade="numeric",
+        f"part is a J/k, and {common:.3f} is enough; by the game {game:.3f}: the claim is true"
     )
+    witness = f"epsilon = {epsilon:g}, delta = {delta:g}: {sketched:.4f} of {epsilon:g}"
+    data = {"epsilon": epsilon, "delta": delta, "eps_hat": share, "by the sketch": sketched}
+    return judged("holds", text, numbers, witness, data, failed=exceeds(sketched, epsilon), grade="numeric")
 
 
-STATEMENTS = (_no_literal, _calibration, _claim_34, _sketch, _pure_calibration, _pure_budget)
+STATEMENTS = statements_in(globals())

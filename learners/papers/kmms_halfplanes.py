@@ -16,13 +16,12 @@ from dpaudit.contract import Evidence, Tools
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
-from learners.papers.evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, states, tightness
+from learners.papers.evidence import errors_data, judged_loss, losses_of
 from learners.papers.sizes import errors_of_law
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 from learners.regions.families import halfplane_family
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.snapping import full_grid
-
-__all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
 
 
 def _vc(labels: NDArray[Any]) -> int:
@@ -93,14 +92,9 @@ def _lemma_46(tools: Tools) -> Evidence:
             words = f"d = {side}, 12 examples at each point, labels {row}"
             cases.append((failure, words, errors_data(learner, sample, limit, failure)))
     worst, where, data = greatest(cases)
-    return judged(
-        tightness(worst, beta),
-        f"failure at most {worst:.1e} where the lemma allows {beta}",
-        {"worst failure probability": worst, "beta": beta},
-        where,
-        data,
-        failed=exceeds(worst, beta),
-    )
+    text = f"failure at most {worst:.1e} where the lemma allows {beta}"
+    numbers = {"worst failure probability": worst, "beta": beta}
+    return judged(tightness(worst, beta), text, numbers, where, data, failed=exceeds(worst, beta))
 
 
 def _grid(side: int) -> list[tuple[int, int]]:
@@ -276,13 +270,4 @@ def _observation_44(tools: Tools) -> Evidence:
     return judged("holds", summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
 
 
-STATEMENTS = (
-    _observation_22,
-    _select_halfplane,
-    _lemma_46,
-    _observation_41,
-    _observation_44,
-    _regions,
-    _claim_45,
-    _proof_45,
-)
+STATEMENTS = statements_in(globals())

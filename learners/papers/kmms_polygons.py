@@ -12,12 +12,11 @@ import numpy as np
 from dpaudit.contract import Evidence, Tools
 from learners.covers.game import game_epsilon
 from learners.geometry.polygons import contains, cross, triangulate
-from learners.papers.evidence import judged, pair_data, states, tightness
+from learners.papers.evidence import pair_data
 from learners.papers.sizes import judged_sizes
+from learners.papers.verdicts import judged, statements_in, states, tightness
 from learners.regions.families import triangle_family
 from learners.regions.region_cover import ConvexPolygon, PolygonUnion
-
-__all__ = ["STATEMENTS", "random_polygon"]
 
 Corner = tuple[int, int]
 
@@ -102,7 +101,8 @@ def _triangles(tools: Tools) -> Evidence:
         bent += any(cross(*ring[i : i + 3]) < 0 for i in range(len(corners)))
     small = [(x, y) for x in range(4) for y in range(4)]
     known = {row.tobytes() for row in triangle_family(3).labels}
-    shapes = [ears[0] for chosen in combinations(small, 3) if (ears := triangulate(_left(chosen)))]
+    left = [chosen if cross(*chosen) >= 0 else chosen[::-1] for chosen in combinations(small, 3)]
+    shapes = [ears[0] for chosen in left if (ears := triangulate(list(chosen)))]
     for shape in shapes:
         labels = np.array([contains(list(shape), p) for p in small], dtype=np.uint8)
         if labels.tobytes() not in known:
@@ -114,12 +114,6 @@ def _triangles(tools: Tools) -> Evidence:
     )
     data = {"corners": corners or [], "triangles": triangulate(corners) if corners else []}
     return judged("holds", summary, numbers, witness, data)
-
-
-def _left(chosen: tuple[Corner, ...]) -> list[Corner]:
-    """Return three corners counter-clockwise."""
-    o, p, q = chosen
-    return [o, p, q] if cross(o, p, q) >= 0 else [o, q, p]
 
 
 def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tools) -> Evidence:
@@ -151,4 +145,4 @@ _polygon_union = states(
 )(lambda tools: _utility(PolygonUnion, 2, tools))
 
 
-STATEMENTS = (_claim_43, _triangles, _convex_polygon, _polygon_union)
+STATEMENTS = statements_in(globals())

@@ -14,9 +14,7 @@ from dpaudit.contract import Evidence, Sample, Tools
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
-from learners.papers.evidence import judged, states
-
-__all__ = ["STATEMENTS", "exponents"]
+from learners.papers.verdicts import judged, statements_in, states
 
 SLACK = 0.25
 """A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""
@@ -125,14 +123,11 @@ def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
     shown = "; ".join(
         f"{name} = {min(t)} .. {max(t)}: {min(t.values()):,} to {max(t.values()):,}" for name, t in tables.items()
     )
-    return judged(
-        "holds",
-        f"{what}, {shown}; exponents at the upper end "
-        + ", ".join(f"{numbers[f'in {name}']:.2f} in {name}" for name in grown),
-        numbers,
-        "; ".join(failing),
-        {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}},
+    text = f"{what}, {shown}; exponents at the upper end " + ", ".join(
+        f"{numbers[f'in {name}']:.2f} in {name}" for name in grown
     )
+    data = {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}}
+    return judged("holds", text, numbers, "; ".join(failing), data)
 
 
-STATEMENTS = (_literals, _polygons)
+STATEMENTS = statements_in(globals())

@@ -16,10 +16,9 @@ from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import paper_share, rounds_for
 from learners.covers.game import game_epsilon
 from learners.domains import Cube
-from learners.papers.evidence import errors_data, exceeds, judged, pair_data, states, tightness
+from learners.papers.evidence import errors_data, pair_data
 from learners.papers.sizes import answer, judged_sizes
-
-__all__ = ["STATEMENTS", "most_errors"]
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA = 1.0, 1e-6
 COPIES = 4000
@@ -63,29 +62,25 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     best="{share of the bound:.3g} of it, in the worst case found",
 )
 def _errors(tools: Tools) -> Evidence:
-    share, cases = 0.0, 0
-    data: dict[str, Any] = {}
+    cases = []
     strikes = contradicted(Cube(2).points()).astype(bool)
     # All targets of one and of two literals are alike.
     for literals, k, alpha in (((0,), 1, 0.1), ((0,), 2, 0.1), ((0, 2), 2, 0.1), ((0,), 1, 0.5)):
         labels = (~strikes[:, literals].any(axis=1)).astype(int)
         for chosen, slack, offset in itertools.product(itertools.product((1, 60), repeat=4), (0, 10), (0, 5)):
-            counts, cases = np.array(chosen), cases + 1
+            counts = np.array(chosen)
             bound = max(alpha * counts.sum() / 2, 4 * offset) + 4 * k * slack * math.log(2 / alpha)
             found = most_errors(counts, labels, k, rounds_for(k, alpha), slack, offset)
-            if found / bound > share:
-                share = found / bound
-                data = {"counts": counts, "labels": labels, "k": k, "rounds": rounds_for(k, alpha)}
-                data |= {"slack": slack, "offset": offset, "errors": found, "bound": bound}
-    return judged(
-        "holds",
-        f"an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {cases} "
-        f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound",
-        {"share of the bound": share, "cases": cases},
-        str(data),
-        data,
-        failed=exceeds(share, 1),
+            data = {"counts": counts, "labels": labels, "k": k, "rounds": rounds_for(k, alpha)}
+            data |= {"slack": slack, "offset": offset, "errors": found, "bound": bound}
+            cases.append((found / bound, str(data), data))
+    share, witness, data = greatest(cases)
+    text = (
+        f"an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {len(cases)} "
+        f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound"
     )
+    numbers = {"share of the bound": share, "cases": len(cases)}
+    return judged("holds", text, numbers, witness, data, failed=exceeds(share, 1))
 
 
 @states(
@@ -241,15 +236,12 @@ def _greedy(tools: Tools) -> Evidence:
                 if max(wrong, literals - allowed) > excess:
                     excess, data = max(wrong, literals - allowed), errors_data(learner, sample, 0, float(wrong > 0))
                     data["literals allowed"] = allowed
-    return judged(
-        "holds",
+    text = (
         f"{cases} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
-        f"most {most} literals",
-        {"errors": errors, "most literals": most, "cases": cases},
-        str(data),
-        data,
-        failed=excess > 0,
+        f"most {most} literals"
     )
+    numbers = {"errors": errors, "most literals": most, "cases": cases}
+    return judged("holds", text, numbers, str(data), data, failed=excess > 0)
 
 
-STATEMENTS = (_errors, _sample_size, _composition, _noiseless, _noise, _greedy)
+STATEMENTS = statements_in(globals())

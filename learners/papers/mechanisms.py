@@ -12,9 +12,7 @@ from dpaudit.contract import Evidence, Tools
 from learners.bisection import last
 from learners.mechanisms.exponential import log_law
 from learners.mechanisms.log_laws import log_above, log_below
-from learners.papers.evidence import exceeds, judged, states, tightness
-
-__all__ = ["STATEMENTS", "advanced_epsilon", "composed_delta", "greatest_share", "optimal_epsilon"]
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 NOISE = 1.0
 """The scale of Laplace noise, in units of sensitivity/epsilon."""
@@ -32,24 +30,19 @@ RATE = 0.5
     best="ε, attained",
 )
 def _laplace(tools: Tools) -> Evidence:
-    share, worst = 0.0, (0.0, 0.0, 0.0)
+    cases = []
     for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
         scale = NOISE * sensitivity / epsilon
         # Half-lines decide: the ratio of the densities is monotone. Beyond both values their ratio is constant.
         cuts = np.linspace(-5 * sensitivity, 5 * sensitivity, 201)
         for tail in (log_above, log_below):
             loss = float(np.abs(tail(cuts / scale) - tail((cuts - sensitivity) / scale)).max())
-            if loss / epsilon > share:
-                share, worst = loss / epsilon, (sensitivity, epsilon, scale)
-    sensitivity, epsilon, scale = worst
-    return judged(
-        tightness(share, 1),
-        f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon",
-        {"share of epsilon": share},
-        f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}",
-        {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon},
-        failed=exceeds(share, 1),
-    )
+            words = f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}"
+            data = {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale}
+            cases.append((loss / epsilon, words, {**data, "loss": loss / epsilon * epsilon}))
+    share, witness, data = greatest(cases)
+    text = f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon"
+    return judged(tightness(share, 1), text, {"share of epsilon": share}, witness, data, failed=exceeds(share, 1))
 
 
 @states(
@@ -166,16 +159,12 @@ def _composition(cost: Any, name: str) -> Evidence:
         if (epsilon, delta) == (0.05, 0.0):
             numbers |= {f"printed, k={calls}": whole, f"optimal, k={calls}": best}
     numbers |= {"share of epsilon": max(shares), "least share of epsilon": min(shares), "share of delta": delta_share}
-    return judged(
-        tightness(max(shares), 1),
+    text = (
         f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "
         f"the exact composition of the worst calls needs {min(shares):.3f} to {max(shares):.3f} of the epsilon of "
-        f"{name} at the same delta, and at most {delta_share:.3f} of its delta",
-        numbers,
-        witness,
-        data,
-        grade="numeric",
+        f"{name} at the same delta, and at most {delta_share:.3f} of its delta"
     )
+    return judged(tightness(max(shares), 1), text, numbers, witness, data, grade="numeric")
 
 
 def composed_delta(calls: int, share: float, each: float, epsilon: float) -> float:
@@ -203,4 +192,4 @@ def greatest_share(calls: int, each: float, epsilon: float, delta: float) -> flo
     return last(lambda share: composed_delta(calls, share, each, epsilon) <= delta, 0.0, 2 * epsilon, 50)
 
 
-STATEMENTS = (_laplace, _exponential, _basic, _advanced)
+STATEMENTS = statements_in(globals())

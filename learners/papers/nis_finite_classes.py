@@ -13,14 +13,13 @@ from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
-from learners.papers.evidence import case_data, errors_data, greatest, judged, judged_loss, losses_of, states, tightness
+from learners.papers.evidence import case_data, errors_data, judged_loss, losses_of
 from learners.papers.sizes import answer, failure_probability, two_point
+from learners.papers.verdicts import greatest, judged, statements_in, states, tightness
 from learners.parities.concepts import Parities, ParityElimination
 from learners.points.concepts import Intervals
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential
-
-__all__ = ["STATEMENTS"]
 
 
 @states(
@@ -44,15 +43,12 @@ def _point(tools: Tools) -> Evidence:
     masses = (alpha * 1.001, 2 * alpha, 0.5)
     failure, where, data = greatest(case(target, mass) for target in range(8) for mass in masses)
     bound = (1 - alpha) ** n
-    return judged(
-        "holds" if bound <= beta else "undecided",
+    text = (
         f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
-        f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}",
-        {"n": n, "failure": failure, "bound": bound, "beta": beta},
-        where,
-        data,
-        failed=failure > bound,
+        f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}"
     )
+    numbers = {"n": n, "failure": failure, "bound": bound, "beta": beta}
+    return judged("holds" if bound <= beta else "undecided", text, numbers, where, data, failed=failure > bound)
 
 
 @states(
@@ -75,15 +71,11 @@ def _occam(tools: Tools) -> Evidence:
         return failure, f"interval {code}, probabilities {weights}, n = {n}", data
 
     worst, where, data = greatest(case(law, code) for law in laws for code in range(learner.concepts.size))
-    return judged(
-        "holds",
+    text = (
         f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
-        f"failure probability is at most {worst:.5f}; beta is {beta}",
-        {"n": n, "failure": worst, "beta": beta},
-        where,
-        data,
-        failed=worst > beta,
+        f"failure probability is at most {worst:.5f}; beta is {beta}"
     )
+    return judged("holds", text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
 
 
 @states(
@@ -230,15 +222,11 @@ def _sauer(tools: Tools) -> Evidence:
             data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
             cases.append((most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points", data))
     worst, where, data = greatest(cases)
-    return judged(
-        "holds",
+    text = (
         f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
-        f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)",
-        {"worst_ratio": worst},
-        where,
-        data,
-        failed=worst > 1,
+        f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)"
     )
+    return judged("holds", text, {"worst_ratio": worst}, where, data, failed=worst > 1)
 
 
 @states(
@@ -303,14 +291,4 @@ def _vc_bounds(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (
-    _point,
-    _occam,
-    _threshold,
-    _generic,
-    _generic_large_epsilon,
-    _generalises,
-    _sauer,
-    _vc_examples,
-    _vc_bounds,
-)
+STATEMENTS = statements_in(globals())

@@ -11,23 +11,13 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.domains import Cube
-from learners.papers.evidence import (
-    TOLERANCE,
-    exceeds,
-    judged,
-    judged_loss,
-    losses_of,
-    pair_data,
-    states,
-    tightness,
-)
+from learners.papers.evidence import judged_loss, losses_of, pair_data
+from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
 from learners.parameters import BUDGETS
 from learners.parities.amplified import ParityAmplified
 from learners.parities.concepts import Parities
 from learners.parities.private import ParityPrivate
 from learners.parities.restart import ParityRestart
-
-__all__ = ["STATEMENTS"]
 
 
 @states(
@@ -148,15 +138,13 @@ def _restart(tools: Tools) -> Evidence:
     losses, worst = losses_of(tools, (ParityRestart(2, 1.0, beta) for beta in betas))
     failure = _consistent_failure(ParityRestart(2, 1.0, 1e-3))
     shown = ", ".join(f"{loss.value:.5f} (beta = {beta:g})" for beta, loss in zip(betas, losses, strict=True))
-    return judged_loss(
-        worst,
-        1.0,
+    text = (
         f"exact epsilon over samples of every size: {shown}, of 1; at d = 2 {worst}; a "
-        f"consistent sample fails with probability {failure:.6f}, beta = 0.001",
-        {"epsilon": worst.value, "failure": failure},
-        failed=abs(failure - 1e-3) > 1e-12,
-        witness="d = 2: (0, 1) -> 1, (1, 1) -> 0",
+        f"consistent sample fails with probability {failure:.6f}, beta = 0.001"
     )
+    numbers = {"epsilon": worst.value, "failure": failure}
+    failed = abs(failure - 1e-3) > 1e-12
+    return judged_loss(worst, 1.0, text, numbers, failed=failed, witness="d = 2: (0, 1) -> 1, (1, 1) -> 0")
 
 
 @states(
@@ -198,15 +186,13 @@ def _effect(tools: Tools) -> Evidence:
     (chosen, added), least = min(
         ((equations, share) for equations, share in shares.items() if share > 0), key=lambda item: item[1]
     )
-    return judged(
-        "holds",
+    text = (
         f"d = {d}: in all {len(shares)} ways of adding an equation to two, the solutions left are none or at least "
-        f"{least:g}",
-        {"least_share": least, "cases": len(shares)},
-        f"d = {d}: equations {chosen} (point number, label), and then {added}",
-        {"d": d, "equations": [*chosen, added], "share": least},
-        failed=least < 0.5,
+        f"{least:g}"
     )
+    witness = f"d = {d}: equations {chosen} (point number, label), and then {added}"
+    data = {"d": d, "equations": [*chosen, added], "share": least}
+    return judged("holds", text, {"least_share": least, "cases": len(shares)}, witness, data, failed=least < 0.5)
 
 
-STATEMENTS = (_parity, _parity_failure, _amplification, _amplification_proved, _restart, _effect)
+STATEMENTS = statements_in(globals())

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
-from learners.papers.evidence import judged, states
-
-__all__ = ["RUNS", "STATEMENTS"]
+from dpaudit.contract import Evidence, Statement, Tools
+from learners.papers.verdicts import judged, states
 
 SMALL: dict[str, dict[str, Any]] = {
     "point-exponential": {"domain_size": 64},
@@ -89,7 +87,7 @@ def _law(
     return states(id, statement, place, short=short, printed=f"exponent {exponent}", found=shown, slow=slow)(check)
 
 
-def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
+def _judged(found: Sequence[Any], measured: str) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
     broken = [
         law for law in found if law.verdict == "violation" or any(point.lower >= point.theorem for point in law.points)
@@ -110,21 +108,23 @@ def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
         # Where no n was shown to suffice, nothing is known of the ratio.
         "ratio": last.theorem / last.upper if last.upper else 0.0,
     }
+    names = ("value", "lower", "upper", "theorem", "case")
+    laws = [
+        {
+            "learner": law.learner,
+            "abscissa": law.abscissa,
+            "points": [{name: getattr(point, name) for name in names} for point in law.points],
+        }
+        for law in found
+    ]
     return judged(
         "holds" if all(law.verdict == "holds" for law in found) else "undecided",
         f"{measured}, {words}",
         numbers,
         "; ".join(f"{law.learner} against {law.abscissa}: {law.points[-1].case}" for law in broken),
-        {"kind": "laws", "laws": [_law_data(law) for law in found]},
+        {"kind": "laws", "laws": laws},
         grade=max((law.grade for law in found), key=["exact", "numeric", "statistical"].index),
     )
-
-
-def _law_data(law: MeasuredLaw) -> dict[str, Any]:
-    """Return the brackets of n* at every value of a law's parameter, and what the theorem asks for there."""
-    names = ("value", "lower", "upper", "theorem", "case")
-    points = [{name: getattr(point, name) for name in names} for point in law.points]
-    return {"learner": law.learner, "abscissa": law.abscissa, "points": points}
 
 
 STATEMENTS = (

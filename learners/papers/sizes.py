@@ -12,23 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools
 from learners.arrays import Floats, Integers, Labels
-from learners.papers.evidence import case_data, judged, tightness
-
-__all__ = [
-    "HalvedSizes",
-    "answer",
-    "audit_cases",
-    "audit_halved",
-    "compositions",
-    "errors_of_law",
-    "failure_probability",
-    "joint_verdict",
-    "judged_sizes",
-    "two_point",
-    "worst_empirical_failure",
-]
+from learners.papers.evidence import case_data
+from learners.papers.verdicts import judged, tightness
 
 Case = tuple[str, Any, int, Distribution | str]
 """Name, learner, concept, distribution."""
@@ -52,7 +39,10 @@ def failure_probability(learner: Any, concept: Hypothesis, distribution: Distrib
 
     total = []
     for counts in compositions(n, len(distribution.points)):
-        weight = _multinomial(counts, distribution.probabilities)
+        # The multinomial probability n! / prod c_i! prod p_i^c_i.
+        ways = math.lgamma(n + 1) - sum(math.lgamma(c + 1) for c in counts)
+        chances = zip(counts, distribution.probabilities, strict=True)
+        weight = math.exp(ways + sum(c * math.log(p) for c, p in chances if c))
         seen = np.array(counts) > 0
         sample = learner.domain.sample(distribution.points[seen], truth[seen], np.array(counts)[seen])
         law = learner.law(sample)
@@ -106,54 +96,30 @@ def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield tuple(b - a - 1 for a, b in itertools.pairwise(ends))
 
 
-def _multinomial(counts: tuple[int, ...], probabilities: Any) -> float:
-    """Return n! / prod c_i! prod p_i^c_i."""
-    ways = math.lgamma(sum(counts) + 1) - sum(math.lgamma(c + 1) for c in counts)
-    return math.exp(ways + sum(c * math.log(p) for c, p in zip(counts, probabilities, strict=True) if c))
-
-
 class HalvedSizes:
-    """The findings of the audits by their n."""
+    """The findings of the audits by their n, and their word on a theorem's n.
 
-    def __init__(self, findings: Mapping[int, UtilityAudit]) -> None:
-        self.findings = findings
+    Attributes
+    ----------
+    top : int
+        The theorem's n.
+    enough : int
+        The least n down to which the failure rate was at most beta at every n; 0 if not even at the top.
+    too_few : int
+        The greatest n at which the failure rate exceeded beta; 0 if none did.
+    verdict : str
+        That on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough.
+    """
 
-    @property
-    def top(self) -> int:
-        """The theorem's n."""
-        return max(self.findings)
-
-    @property
-    def enough(self) -> int:
-        """The least n down to which the failure rate was at most beta at every n; 0 if not even at the top."""
-        by_size = sorted(self.findings.items(), reverse=True)
-        kept = [n for n, _ in itertools.takewhile(lambda item: item[1].verdict == "holds", by_size)]
-        return min(kept, default=0)
-
-    @property
-    def too_few(self) -> int:
-        """The greatest n at which the failure rate exceeded beta; 0 if none did."""
-        return max((n for n, finding in self.findings.items() if finding.verdict == "violation"), default=0)
-
-    @property
-    def verdict(self) -> str:
-        """The verdict on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough."""
-        if self.findings[self.top].verdict == "violation":
-            return "refuted"
-        return tightness(self.enough, self.top) if self.enough else "undecided"
-
-    def numbers(self, name: str) -> dict[str, float]:
-        """Return the three n and the failure rate's upper bound at the theorem's, for a ledger row."""
-        upper = self.findings[self.top].failure_upper
-        found = {f"{name}: theorem's n": self.top, f"{name}: enough": self.enough, f"{name}: too few": self.too_few}
-        return {**found, f"{name}: failure rate at most": upper}
-
-    def in_words(self, name: str) -> str:
-        """Return the same in words."""
-        ratio = self.top / max(self.enough, 1)
-        least = f"{self.enough} enough (1/{ratio:.0f})" if self.enough else "not even so many are seen to be enough"
-        few = f", {self.too_few} too few" if self.too_few else ""
-        return f"{name}: theorem {self.top}, measured {least}{few}"
+    def __init__(self, findings: Mapping[int, Any]) -> None:
+        self.findings, self.top = findings, max(findings)
+        by_size = sorted(findings.items(), reverse=True)
+        kept = itertools.takewhile(lambda item: item[1].verdict == "holds", by_size)
+        self.enough = min((n for n, _ in kept), default=0)
+        self.too_few = max((n for n, finding in by_size if finding.verdict == "violation"), default=0)
+        refuted = findings[self.top].verdict == "violation"
+        found = tightness(self.enough, self.top) if self.enough else "undecided"
+        self.verdict = "refuted" if refuted else found
 
 
 def joint_verdict(verdicts: Iterable[str]) -> str:
@@ -214,8 +180,13 @@ def audit_cases(
             if isinstance(distribution, Distribution):
                 drawn = f"probabilities {distribution.probabilities.tolist()}"
             witness = f"{learner!r}, concept {concept}, {drawn}, n = {found.top}"
-        numbers |= found.numbers(name)
-        words.append(found.in_words(name))
+        numbers |= {f"{name}: theorem's n": found.top, f"{name}: enough": found.enough}
+        numbers |= {f"{name}: too few": found.too_few}
+        numbers |= {f"{name}: failure rate at most": found.findings[found.top].failure_upper}
+        least = f"{found.enough} enough (1/{found.top / max(found.enough, 1):.0f})"
+        least = least if found.enough else "not even so many are seen to be enough"
+        few = f", {found.too_few} too few" if found.too_few else ""
+        words.append(f"{name}: theorem {found.top}, measured {least}{few}")
     return joint_verdict(verdicts), numbers, "; ".join(words), witness, data
 
 

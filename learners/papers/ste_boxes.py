@@ -9,10 +9,9 @@ from dpaudit.contract import Evidence, Tools
 from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.papers.evidence import against, case_data, errors_data, exceeds, judged, pair_data, states, tightness
+from learners.papers.evidence import against, case_data, errors_data, pair_data
 from learners.papers.sizes import errors_of_law, failure_probability, two_point
-
-__all__ = ["STATEMENTS"]
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 
 
 @states(
@@ -34,16 +33,14 @@ def _signs(tools: Tools) -> Evidence:
         "Pr[more than 4 (m - 1) wrong]": float(p[wrong > 4 * (m - 1)].sum()),
         "negative examples": int(sample.counts[sample.labels == 0].sum()),
     }
-    return judged(
-        "undecided",
+    text = (
         f"m = {m}: errs on positive examples with probability "
         f"{numbers['Pr[some positive example wrong]']:.3f}, on more than 4 (m - 1) of them with probability "
-        f"{numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; none is negative",
-        numbers,
-        f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative points",
-        errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"]),
-        failed=numbers["Pr[some positive example wrong]"] > 0.1,
+        f"{numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; none is negative"
     )
+    witness = f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative points"
+    data = errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"])
+    return judged("undecided", text, numbers, witness, data, failed=numbers["Pr[some positive example wrong]"] > 0.1)
 
 
 @states(
@@ -65,16 +62,14 @@ def _count(tools: Tools) -> Evidence:
         "m, literal": literal.m,
         "m, repaired": repaired.m,
     }
-    return judged(
-        "holds",
+    text = (
         f"all samples of 4 examples, d = 1. Exact count: epsilon {found.epsilon}, delta(8) = "
         f"{found.delta_at_claim:.3f}; noisy count as one of three calls: epsilon {sound.epsilon:.3f} of 8, and m "
-        f"goes from {literal.m} to {repaired.m}",
-        numbers,
-        f"{against(found.worst_pair)}: {literal.m} or fewer positives",
-        pair_data(literal, found.worst_pair, epsilon=found.epsilon),
-        failed=exceeds(found.epsilon, 8.0),
+        f"goes from {literal.m} to {repaired.m}"
     )
+    witness = f"{against(found.worst_pair)}: {literal.m} or fewer positives"
+    data = pair_data(literal, found.worst_pair, epsilon=found.epsilon)
+    return judged("holds", text, numbers, witness, data, failed=exceeds(found.epsilon, 8.0))
 
 
 @states(
@@ -95,14 +90,12 @@ def _plane(tools: Tools) -> Evidence:
     ]
     finding = tools.audit_law(learner, samples=samples)
     numbers = {"epsilon": finding.epsilon, "claim": 20.0, "calls": len(learner.calls)}
-    return judged(
-        tightness(finding.epsilon, 20.0),
-        f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among the calls",
-        numbers,
-        repr(finding.worst_pair),
-        pair_data(learner, finding.worst_pair, epsilon=finding.epsilon),
-        failed=exceeds(finding.epsilon, 20.0),
+    text = (
+        f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among the calls"
     )
+    witness = repr(finding.worst_pair)
+    data = pair_data(learner, finding.worst_pair, epsilon=finding.epsilon)
+    return judged(tightness(finding.epsilon, 20.0), text, numbers, witness, data, failed=exceeds(finding.epsilon, 20.0))
 
 
 @states(
@@ -200,4 +193,4 @@ def _tightest(tools: Tools) -> Evidence:
     )
 
 
-STATEMENTS = (_signs, _count, _plane, _dimension, _exponential, _tightest)
+STATEMENTS = statements_in(globals())

@@ -16,11 +16,10 @@ from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
-from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, pair_data, states, tightness
+from learners.papers.evidence import errors_data, judged_loss, losses_of, pair_data
 from learners.papers.sizes import answer, errors_of_law, judged_sizes, worst_empirical_failure
+from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
 from learners.parameters import BUDGETS
-
-__all__ = ["STATEMENTS"]
 
 
 @states(
@@ -47,15 +46,12 @@ def _elimination(tools: Tools) -> Evidence:
     shown = example.domain.sample(bits[:, :6], bits[:, 6])
     found = answer(example, shown)
     errors += int(shown.errors(found))
-    return judged(
-        "holds",
+    text = (
         f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
-        f"example, which gives {found}",
-        {"errors": errors, "cases": cases},
-        witness or repr(shown),
-        errors_data(example, shown, 0, float(shown.errors(found) > 0)),
-        failed=errors > 0,
+        f"example, which gives {found}"
     )
+    data = errors_data(example, shown, 0, float(shown.errors(found) > 0))
+    return judged("holds", text, {"errors": errors, "cases": cases}, witness or repr(shown), data, failed=errors > 0)
 
 
 @states(
@@ -77,15 +73,13 @@ def _laplace(tools: Tools) -> Evidence:
     finding = tools.audit_law(learner, samples=[flip])
     replaced = finding.epsilon
     added = tools.audit_law(learner, samples=[removed], relation=Relation.ADD_REMOVE_ONE).epsilon
-    return judged(
-        tightness(replaced, 1.0),
+    text = (
         "under replacement, where a positive example replaced by its complement moves all 2 d counts, the "
-        f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}",
-        {"replacement": replaced, "add_remove": added},
-        repr(flip),
-        pair_data(learner, flip, epsilon=replaced),
-        failed=exceeds(replaced, 1.0),
+        f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}"
     )
+    numbers = {"replacement": replaced, "add_remove": added}
+    data = pair_data(learner, flip, epsilon=replaced)
+    return judged(tightness(replaced, 1.0), text, numbers, repr(flip), data, failed=exceeds(replaced, 1.0))
 
 
 @states(
@@ -120,16 +114,13 @@ def _exponential(tools: Tools) -> Evidence:
     # The learner treats all literals alike, so one target of each length is as hard as any other of it.
     targets = [learner.concepts.concept(code) for code in (0, 1)]
     (failure, where), (literal, _) = (worst_empirical_failure(learner, size, alpha, targets) for size in (n, printed))
-    return judged_loss(
-        loss,
-        1.0,
+    text = (
         f"exact epsilon {loss}, of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the "
         f"exact failure is at most {failure:.4f} over all samples that no literal or v1 labels (d = 2, k = 1), beta is "
-        f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}",
-        {"epsilon": loss.value, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
-        failed=failure > beta,
-        witness=where,
+        f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}"
     )
+    numbers = {"epsilon": loss.value, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal}
+    return judged_loss(loss, 1.0, text, numbers, failed=failure > beta, witness=where)
 
 
 @states(
@@ -143,14 +134,12 @@ def _exponential(tools: Tools) -> Evidence:
 def _greedy(tools: Tools) -> Evidence:
     (first, second), worst = losses_of(tools, (ConjunctionGreedy(2, k, 1.0) for k in (1, 2)))
     leak = tools.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon
-    return judged_loss(
-        worst,
-        1.0,
+    text = (
         f"exact epsilon at d = 2: {first} (k = 1) and {second} (k = 2), of 1; "
         f"it is (1 + 1/k)/2 of the claim for every d. J = ceil(2 k ln n) is public under replacement; if examples are "
-        f"added or removed, the number of literals tells of n: epsilon = {leak}",
-        {"epsilon_k1": first.value, "epsilon_k2": second.value, "add_remove": leak},
+        f"added or removed, the number of literals tells of n: epsilon = {leak}"
     )
+    return judged_loss(worst, 1.0, text, {"epsilon_k1": first.value, "epsilon_k2": second.value, "add_remove": leak})
 
 
 @states(
@@ -302,14 +291,4 @@ def _size(dimension: int, delta: float | None) -> int:
     return ConjunctionLaplace(dimension, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
 
 
-STATEMENTS = (
-    _elimination,
-    _laplace,
-    _laplace_utility,
-    _exponential,
-    _greedy,
-    _greedy_proved,
-    _greedy_slack,
-    _greedy_constant,
-    _with_delta,
-)
+STATEMENTS = statements_in(globals())

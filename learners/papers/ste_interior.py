@@ -15,11 +15,10 @@ from learners.interior_points.interior_point import InteriorPointExponential, In
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.steps import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
-from learners.papers.evidence import exceeds, judged, judged_loss, losses_of, pair_data, states
+from learners.papers.evidence import judged_loss, losses_of, pair_data
 from learners.papers.sizes import compositions, worst_empirical_failure
+from learners.papers.verdicts import exceeds, judged, statements_in, states
 from learners.samples import Sample
-
-__all__ = ["STATEMENTS"]
 
 
 def _outside(learner: Any, sample: Sample) -> float:
@@ -45,15 +44,13 @@ def _interior(tools: Tools) -> Evidence:
         (_outside(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
     )
     few = _outside(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
-    return judged_loss(
-        loss,
-        1.0,
+    text = (
         f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} "
-        f"data the exact failure is at most {failure:.4f}, at {list(worst)}, and beta is {beta}; {few:.4f} with n = 4",
-        {"epsilon": loss.value, "n": n, "failure": failure, "failure with 4": few},
-        failed=failure > beta,
-        witness=f"{list(worst)} examples at the points 0 .. 4",
+        f"data the exact failure is at most {failure:.4f}, at {list(worst)}, and beta is {beta}; {few:.4f} with n = 4"
     )
+    numbers = {"epsilon": loss.value, "n": n, "failure": failure, "failure with 4": few}
+    failed = failure > beta
+    return judged_loss(loss, 1.0, text, numbers, failed=failed, witness=f"{list(worst)} examples at the points 0 .. 4")
 
 
 @states(
@@ -172,23 +169,21 @@ def _slices(tools: Tools) -> Evidence:
         "delta of the sound one": right.delta_at_claim,
         "moved": (rests[0] - rests[1]).total(),
     }
-    return judged(
-        "undecided",
+    text = (
         f"2^8 points, epsilon = 4, delta = 0.01: a pair of {samples[0].n} examples whose paths part at a node "
         f"of 25 against 26: {numbers['moved']} of the embedded values that the recursion gets differ, and delta(4) is "
-        f"{found.delta_at_claim:.4f}. With the deepest elements sliced off it is {right.delta_at_claim:.2g}",
-        numbers,
-        f"the example {PILE} of {EXAMPLES} replaced by {HEAVY_LEFT[0][0]}",
-        {
-            "size": 256,
-            "margin": tree.margin,
-            "slice": tree.deep,
-            "data": sorted(EXAMPLES.items()),
-            "neighbour": sorted(moved.items()),
-            "moved": numbers["moved"],
-        },
-        failed=found.verdict == "violation",
+        f"{found.delta_at_claim:.4f}. With the deepest elements sliced off it is {right.delta_at_claim:.2g}"
     )
+    witness = f"the example {PILE} of {EXAMPLES} replaced by {HEAVY_LEFT[0][0]}"
+    data = {
+        "size": 256,
+        "margin": tree.margin,
+        "slice": tree.deep,
+        "data": sorted(EXAMPLES.items()),
+        "neighbour": sorted(moved.items()),
+        "moved": numbers["moved"],
+    }
+    return judged("undecided", text, numbers, witness, data, failed=found.verdict == "violation")
 
 
 def _rest(tree: TreeLog, data: dict[int, int]) -> Counter[int]:
@@ -197,4 +192,4 @@ def _rest(tree: TreeLog, data: dict[int, int]) -> Counter[int]:
     return Counter(dict(zip(*rest, strict=True)))
 
 
-STATEMENTS = (_interior, _thresholds, _tree, _slices)
+STATEMENTS = statements_in(globals())

@@ -11,11 +11,10 @@ import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
 from learners.bisection import last
-from learners.parameters import check_budget, check_law_limit, check_probability, check_sample
+from learners.mechanisms.log_laws import ULP
+from learners.parameters import BUDGETS, check_choice, check_law_limit, check_probability, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.law import ULP, log_law
-
-__all__ = ["LEARNERS", "ParityAmplified", "amplified_cost", "amplified_rate"]
+from learners.parities.law import log_law
 
 
 def amplified_cost(keep: float, repetitions: int) -> float:
@@ -71,8 +70,6 @@ class ParityAmplified(SubsamplingLearner):
         Whether a run keeps examples with probability epsilon/(4 K), or `amplified_rate`; any epsilon > 0 then.
     """
 
-    dimension: int
-    epsilon: float
     beta: float
     budget: str = later("paper")
 
@@ -85,7 +82,7 @@ class ParityAmplified(SubsamplingLearner):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_probability("beta", self.beta)
-        check_budget(self.budget)
+        check_choice("budget", self.budget, BUDGETS)
         if self.budget == "proved":
             return
         share = self.epsilon / self.repetitions

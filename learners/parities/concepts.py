@@ -26,8 +26,6 @@ from learners.parameters import (
 )
 from learners.parities.gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 
-__all__ = ["LAW_DIMENSION", "LEARNERS", "MAX_EPSILON", "Parities", "Parity", "ParityElimination", "SubsamplingLearner"]
-
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""
 MAX_EPSILON = 3.830016096309
@@ -102,6 +100,7 @@ class Parities(Numbered):
         return generators
 
 
+@dataclass(frozen=True)
 class SubsamplingLearner(ClassLearner):
     """A learner that keeps each example with probability p and answers a uniform solution of the system of the kept."""
 
@@ -201,18 +200,7 @@ def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: flo
     (2^d - 2^r)/(2^d - 1), whatever came before. The answer is uniform among the 2^(d-r) solutions, of which one is
     right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)), with the law of r after n steps of that chain.
 
-    Parameters
-    ----------
-    dimension : int
-        d.
-    keep : float
-        p, the probability with which an example is kept.
-    failure : float
-        f, the probability of failing on consistent examples.
-    alpha : float
-        The accuracy, below 1/2: no wrong parity errs on much more.
-    n : int
-        Examples.
+    `dimension` is d, `keep` p, `failure` f; alpha is below 1/2, and no wrong parity errs on much more.
     """
     mass = min(1.0, 1.001 * alpha * (2 - 2.0 ** (1 - dimension)))
     ranks = np.arange(dimension + 1)

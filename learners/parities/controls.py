@@ -16,8 +16,6 @@ from learners.parities.law import log_answers
 from learners.parities.private import ParityPrivate
 from learners.parities.restart import ParityRestart
 
-__all__ = ["LEARNERS"]
-
 NO_COIN: dict[str, Any] = {
     "fault": "never fails by the coin: failure proves that the sample is inconsistent",
     "_coin": 0.0,

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, Sample
 from learners.arrays import Bools, Floats, Integers, Words
 
-__all__ = ["MAX_DIMENSION", "RUNS", "Subsampler", "Systems", "echelon", "equations_of", "log_skipped", "pack", "parity"]
-
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""
 
@@ -55,11 +53,7 @@ class Systems:
     pivot variables are leftmost, as in elimination by hand. An added equation that contradicts the others is dropped
     and the run marked as inconsistent.
 
-    Attributes
-    ----------
-    pivots : array of uint64, shape (dimension, runs)
-    rank : array of int64, shape (runs,)
-    consistent : array of bool, shape (runs,)
+    `pivots` is (dimension, runs), `rank` and `consistent` are (runs,).
     """
 
     def __init__(self, dimension: int, runs: int) -> None:
@@ -123,16 +117,8 @@ class Subsampler:
     An example with count c stands for c copies of one equation and takes part unless all are left out: with
     probability 1 - (1 - p)^c.
 
-    Parameters
-    ----------
-    sample : Sample
-        The examples.
-    dimension : int
-        The number d of variables.
-    keep : float
-        The probability p, in (0, 1].
-    uniform : bool
-        Whether to answer a uniform solution; the least one otherwise.
+    `dimension` is d, `keep` the probability p in (0, 1]; `uniform` says whether to answer a uniform solution, or the
+    least one.
     """
 
     def __init__(self, sample: Sample, dimension: int, keep: float, rng: np.random.Generator, *, uniform: bool) -> None:

@@ -18,8 +18,6 @@ from learners.arrays import Bools, Floats
 from learners.mechanisms.log_laws import ULP
 from learners.parities.gf2 import log_skipped, pack, parity
 
-__all__ = ["ULP", "log_answers", "log_law", "rational_law"]
-
 
 def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform: bool = True) -> tuple[Floats, float]:
     """Return the log-probabilities of `FAIL` and of r = 0 .. 2^d - 1, and a bound on their error.
@@ -27,16 +25,9 @@ def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform
     With `log_answers` g of one subsample, Pr[r | S] = (1 - coin) g(r) and Pr[fail | S] = 1 - sum_r Pr[r | S]. The error
     of ln Pr[fail] is that of the sum divided by Pr[fail], which is at least `coin`.
 
-    Parameters
-    ----------
-    sample : Sample
-        Points (m, d), labels and counts; counts may be huge, all sums are taken on logarithms.
-    dimension : int
-        d; the tables have 2^d columns, so keep it small.
-    keep, coin : float
-        The probability p in (0, 1] to keep an example and the probability to fail at once.
-    uniform : bool
-        Whether the answer is a uniform solution.
+    Counts may be huge, all sums are taken on logarithms; the tables have 2^d columns, so d, the `dimension`, must be
+    small. `keep` is the probability p in (0, 1] to keep an example, `coin` that to fail at once; `uniform` says whether
+    the answer is a uniform solution.
     """
     answers, error, consistent = log_answers(sample, dimension, keep, uniform=uniform)
     return _with_failure(answers + math.log1p(-coin), error, coin, consistent=consistent)
@@ -147,10 +138,7 @@ def rational_law(
     (1 - coin), is shared equally by the r that satisfy all of T (or goes to the least one, if not `uniform`); if there
     is none it goes to `FAIL`, as does the coin.
 
-    Raises
-    ------
-    InputError
-        If the sample has too many examples, or subsets, to go through.
+    `InputError` if the sample has too many examples, or subsets, to go through.
     """
     distinct = len(sample.labels)
     if distinct + dimension >= MOST_SUBSETS.bit_length() or sample.n > MOST_EXAMPLES:

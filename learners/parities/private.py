@@ -12,8 +12,6 @@ from learners.parameters import check_law_limit, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
 from learners.parities.law import log_law, rational_law
 
-__all__ = ["LEARNERS", "ParityPrivate"]
-
 
 @dataclass(frozen=True)
 class ParityPrivate(SubsamplingLearner):
@@ -35,9 +33,6 @@ class ParityPrivate(SubsamplingLearner):
     epsilon : float
         The privacy claim, in (0, 3.83].
     """
-
-    dimension: int
-    epsilon: float
 
     id: ClassVar[str] = "parity-private"
     instance: ClassVar[Instance] = Instance({"dimension": 3, "epsilon": 1.0}, n=3, beta=0.6)

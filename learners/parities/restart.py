@@ -10,12 +10,11 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
 from learners.arrays import Bools, Integers
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_law_limit, check_probability, check_run, check_sample
 from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
 from learners.parities.gf2 import RUNS
-from learners.parities.law import ULP, log_answers
-
-__all__ = ["LEARNERS", "ParityRestart", "restart_rate"]
+from learners.parities.law import log_answers
 
 
 def restart_rate(epsilon: float) -> float:
@@ -54,8 +53,6 @@ class ParityRestart(SubsamplingLearner):
         with probability 1 - u.
     """
 
-    dimension: int
-    epsilon: float
     beta: float
 
     id: ClassVar[str] = "parity-restart"

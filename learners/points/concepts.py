@@ -14,8 +14,6 @@ from learners.domains import Interval, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
-__all__ = ["Constant", "Intervals", "Point", "Points", "Span", "Threshold", "Thresholds"]
-
 
 @dataclass(frozen=True)
 class Constant:

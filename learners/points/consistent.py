@@ -14,8 +14,6 @@ from learners.finite.counting import check_law_size, point_law
 from learners.parameters import check_sample
 from learners.points.concepts import Constant, Intervals, Points, Thresholds
 
-__all__ = ["LEARNERS", "OccamConsistent", "PointConsistent", "ThresholdConsistent"]
-
 
 @dataclass(frozen=True)
 class PointConsistent(ConsistentLearner):

@@ -6,8 +6,6 @@ from dpaudit.contract import Instance
 from learners.controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, control
 from learners.points.exponential import PointExponential, ThresholdExponential
 
-__all__ = ["LEARNERS"]
-
 TWO = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
 
 LEARNERS = (

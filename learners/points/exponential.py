@@ -16,8 +16,6 @@ from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_run
 from learners.points.concepts import Points, Thresholds
 
-__all__ = ["LEARNERS", "PointExponential", "ThresholdExponential"]
-
 
 @dataclass(frozen=True)
 class PointExponential(ExponentialLearner):

@@ -28,8 +28,6 @@ from learners.arrays import Integers
 from learners.geometry.arrangement import Arrangement
 from learners.geometry.polygons import Bits, Box, UniformPoint, polygon
 
-__all__ = ["Bounds", "Selector", "choose", "decided", "exponential_bounds"]
-
 Output = TypeVar("Output")
 Bounds = tuple[list[int], list[int]]
 
@@ -79,15 +77,9 @@ def decided(attempt: Callable[[list[int], int, int], Output | None], count: int,
 class Selector:
     """The exponential mechanism on the cells of an arrangement, in both copies.
 
-    Parameters
-    ----------
-    build : callable
-        Returns the arrangement with some extra binary places of its areas, each computed once; the cells must come in
-        the same order.
-    scores : array of int64, shape (2, cells)
-        q of every cell in the copies z = 1 and z = -1.
-    rate : Fraction
-        The weights are exp(rate q) times the area.
+    `build` returns the arrangement with some extra binary places of its areas, each computed once, the cells in the
+    same order; `scores` (2, cells) are q of every cell in the copies z = 1 and z = -1. The weights are exp(rate q)
+    times the area.
     """
 
     def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
@@ -131,15 +123,8 @@ class Selector:
     def draw(self, bits: Bits, resolve: Callable[[int, int, Box, int], Output | None], base: int) -> Output:
         """Return one draw, as `resolve` reports it.
 
-        Parameters
-        ----------
-        bits : Bits
-            The source of randomness.
-        resolve : callable
-            Takes (z, cell, box, bits) and returns the output for the exact point, which lies in the box, or None if
-            the box is too large to say.
-        base : int
-            How many bits of each uniform number are drawn first, a multiple of 8.
+        `resolve` takes (z, cell, box, bits) and returns the output for the exact point, which lies in the box, or None
+        if the box is too large to say. `base` bits of each uniform number are drawn first, a multiple of 8.
         """
         return decided(partial(self._attempt, resolve), 5, bits, base)
 

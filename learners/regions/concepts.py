@@ -32,20 +32,6 @@ from learners.regions.families import (
 from learners.regions.snapping import LISTED_SIDE
 from learners.words import linear
 
-__all__ = [
-    "ConvexPolygons",
-    "Halfplane",
-    "Halfplanes",
-    "Intersection",
-    "Joins",
-    "PolygonUnions",
-    "Triangles",
-    "Union",
-    "halfplanes",
-    "triangle",
-    "triangles",
-]
-
 LISTED_TRIANGLES = 3
 """The largest side at which outputs are the labellings of the grid by triangles."""
 MAX_JOINS = 2**22

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Floats, Integers
-from learners.controls import GREEDY, MULTIPLIED, SPARING, control, rate, top
+from learners.controls import COVER_FAULTS, control, cover_instance, rate, top
 from learners.domains import grid_rows
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Box, polygon, vertex_mean
@@ -28,8 +28,6 @@ from learners.regions.region_selection import ListedSelection, TriangleSelect
 from learners.regions.snapping import Region, full_grid
 from learners.samples import distinct_points
 
-__all__ = ["LEARNERS"]
-
 SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)
 # By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.
@@ -38,12 +36,10 @@ PLANE = Instance(
     {"side": 1, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
 SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
-SIMPLICES = replace(SPACE, n=1)
-
-
-def _bare(instance: Instance) -> Instance:
-    """Return an instance without noise."""
-    return replace(instance, parameters={**instance.parameters, "variant": "noiseless"})
+COVERS: list[tuple[Any, Instance]] = [
+    (ConvexPolygon, PLANE), (PolygonUnion, PLANE), (DiscUnion, PLANE), (ConvexPolytope, SPACE),
+    (SimplexUnion, replace(SPACE, n=1)),
+]  # fmt: skip
 
 
 def _flat_base(self: ListedSelection, family: Family, sample: Sample) -> Floats:
@@ -167,19 +163,9 @@ LEARNERS = (
     control(PolynomialSelect, "broken-polynomial-unhalved", SELECTION, **UNHALVED),
     control(PolynomialSelect, "broken-polynomial-consistent-first", SELECTION, **CONSISTENT_FIRST),
     control(PolynomialSelect, "broken-polynomial-unweighted", LINES, **UNWEIGHTED),
-    control(ConvexPolygon, "broken-convex-polygon-multiplied", PLANE, **MULTIPLIED),
-    control(ConvexPolygon, "broken-convex-polygon-sparing", _bare(PLANE), **SPARING),
-    control(ConvexPolygon, "broken-convex-polygon-greedy", _bare(PLANE), **GREEDY),
-    control(PolygonUnion, "broken-polygon-union-multiplied", PLANE, **MULTIPLIED),
-    control(PolygonUnion, "broken-polygon-union-sparing", _bare(PLANE), **SPARING),
-    control(PolygonUnion, "broken-polygon-union-greedy", _bare(PLANE), **GREEDY),
-    control(DiscUnion, "broken-disc-union-multiplied", PLANE, **MULTIPLIED),
-    control(DiscUnion, "broken-disc-union-sparing", _bare(PLANE), **SPARING),
-    control(DiscUnion, "broken-disc-union-greedy", _bare(PLANE), **GREEDY),
-    control(ConvexPolytope, "broken-convex-polytope-multiplied", SPACE, **MULTIPLIED),
-    control(ConvexPolytope, "broken-convex-polytope-sparing", _bare(SPACE), **SPARING),
-    control(ConvexPolytope, "broken-convex-polytope-greedy", _bare(SPACE), **GREEDY),
-    control(SimplexUnion, "broken-simplex-union-multiplied", SIMPLICES, **MULTIPLIED),
-    control(SimplexUnion, "broken-simplex-union-sparing", _bare(SIMPLICES), **SPARING),
-    control(SimplexUnion, "broken-simplex-union-greedy", _bare(SIMPLICES), **GREEDY),
+    *(
+        control(learner, f"broken-{learner.id}-{name}", cover_instance(instance, name), **fault)
+        for learner, instance in COVERS
+        for name, fault in COVER_FAULTS.items()
+    ),
 )

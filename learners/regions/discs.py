@@ -30,8 +30,6 @@ from learners.regions.region_cover import COVERED, INSTANCE, RegionCover
 from learners.regions.targets import plane_targets
 from learners.words import linear
 
-__all__ = ["LEARNERS", "Disc", "DiscUnion", "Discs", "disc_family", "lifted"]
-
 MAX_DISC_SIDE = 8
 """The largest side whose labellings by discs are listed: 134,438 of them, in a few seconds."""
 

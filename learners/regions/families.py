@@ -20,20 +20,6 @@ from learners.arrays import Floats, Labels
 from learners.domains import Grid
 from learners.regions.snapping import full_grid
 
-__all__ = [
-    "Family",
-    "OnRegions",
-    "Region",
-    "Regions",
-    "family_of",
-    "halfplane_family",
-    "joined",
-    "labels_of",
-    "listed_entries",
-    "masks_of",
-    "triangle_family",
-]
-
 TRIANGLE_SIDE = 4
 """The largest side whose labellings by triangles are listed."""
 
@@ -45,14 +31,9 @@ Region = tuple[Any, ...]
 class Family:
     """Distinct labellings of a grid, each with its measure and one tuple of regions that makes it.
 
-    Parameters
-    ----------
-    labels : array of uint8, shape (size, (d + 1)^2)
-        Label 1 where all halfplanes of the tuple contain the point; grid points in lexicographic order.
-    volumes : tuple of int
-        Measures of the labellings, up to a common factor.
-    regions : tuple of tuples of (z, a, b)
-        One tuple of halfplanes, or halfspaces, for each labelling, sorted.
+    A label of `labels` (size, (d + 1)^2) is 1 where all halfplanes of the tuple contain the point; grid points stand in
+    lexicographic order. `volumes` are the measures up to a common factor, `regions` one tuple of halfplanes (z, a, b),
+    or of halfspaces, for each labelling, sorted.
     """
 
     labels: Labels
@@ -73,16 +54,9 @@ class Family:
 class Regions:
     """The regions of the grid {0 .. side}^dimension that a learner selects among, with their measure.
 
-    Parameters
-    ----------
-    side, dimension : int
-        The grid.
-    listing : callable or None
-        Lists the regions; None where they are too many to be listed.
-    region : callable
-        Returns the region that a family lists as these halfplanes, or halfspaces.
-    measures, labellings : callable, optional
-        Return V and D; by default both are ln N, for N listed regions of equal measure.
+    `listing` lists the regions; None where they are too many. `region` returns the one that a family lists as these
+    halfplanes, or halfspaces. `measures` and `labellings` return V and D; by default both are ln N, for N listed
+    regions of equal measure.
     """
 
     side: int

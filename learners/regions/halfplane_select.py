@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample, Supremum
+from dpaudit.contract import Distribution, Instance, Law, Picture, PrivacyClaim, Sample, Supremum
 from learners.arrays import Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows, moving_points
@@ -20,7 +20,7 @@ from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.pictures import panel, regions
 from learners.geometry.polygons import Bits, Box
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_law_limit, check_run, check_sample
+from learners.parameters import check_choice, check_law_limit, check_run, check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
 from learners.regions.pictures import dual_panels, regular_polygon
@@ -28,10 +28,6 @@ from learners.regions.region_selection import RegionSelection, log_total
 from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
 from learners.regions.targets import plane_targets
 from learners.samples import distinct_points
-
-__all__ = ["LEARNERS", "HalfplaneSelect"]
-
-CONVENTIONS = ("half", "full")
 
 
 @dataclass(frozen=True)
@@ -72,8 +68,7 @@ class HalfplaneSelect(RegionSelection):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.convention not in CONVENTIONS:
-            raise InputError(f"convention must be one of {', '.join(CONVENTIONS)}; got {self.convention!r}")
+        check_choice("convention", self.convention, ("half", "full"))
 
     @property
     def privacy(self) -> PrivacyClaim:

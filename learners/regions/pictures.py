@@ -17,8 +17,6 @@ from learners.geometry.pictures import panel, regions
 from learners.geometry.polygons import polygon
 from learners.regions.concepts import Halfplane, Intersection
 
-__all__ = ["dual_panels", "plane_picture", "regular_polygon", "uniform_sample"]
-
 MOST_POINTS = 128
 """The most distinct points of a pictured sample."""
 DENOMINATOR = 64
@@ -65,14 +63,8 @@ def plane_picture(self: Any, sample: Sample, codes: Any, target: Any = None) -> 
 def dual_panels(arrangement: Arrangement, shares: Floats, chosen: Sequence[Halfplane]) -> tuple[Panel, ...]:
     """Return one panel for each copy of the dual plane.
 
-    Parameters
-    ----------
-    arrangement : Arrangement
-        The cells of the sample's own arrangement.
-    shares : array, shape (2, cells)
-        Probabilities of the cells in the copies z = 1 and z = -1; the darkest cell of both is the likeliest.
-    chosen : sequence of Halfplane
-        Outputs, drawn as points in their copies.
+    The arrangement is the sample's own; `shares` (2, cells) are the probabilities of its cells in the copies z = 1 and
+    z = -1, of which the darkest is the likeliest. The `chosen` outputs are drawn as points in their copies.
     """
     cells = [tuple((p / q, r / q) for p, r, q in polygon(arrangement, cell)) for cell in range(arrangement.cells)]
     width = float(half_width(arrangement.side))

@@ -12,25 +12,13 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
-from learners.domains import Grid, grid_rows, moving_points
+from learners.domains import Grid, moving_points
 from learners.parameters import check_integer, check_positive
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions
 from learners.regions.region_selection import ListedSelection
 from learners.regions.targets import plane_targets
 from learners.words import linear
-
-__all__ = [
-    "LEARNERS",
-    "MAX_VECTORS",
-    "Polynomial",
-    "PolynomialSelect",
-    "Polynomials",
-    "monomials",
-    "polynomial_family",
-    "powers",
-    "sign_patterns",
-]
 
 MAX_DEGREE = 3
 MAX_POLYNOMIALS = 2**17
@@ -166,11 +154,7 @@ class PolynomialSelect(ListedSelection):
 
         A polynomial after an affine map of the plane, and its negative, are polynomials of that degree.
         """
-        points = self.domain.points().astype(np.int64)
-        reflected = points.copy()
-        reflected[:, 0] = self.side - points[:, 0]
-        moved = [moving_points(grid_rows(image, self.side)) for image in (reflected, points[:, ::-1])]
-        return [*moved, moving_points(np.arange(len(points)), 1)]
+        return [*self.domain.renamings([1, 0]), moving_points(np.arange(self.domain.size), 1)]
 
 
 LEARNERS = (PolynomialSelect,)
@@ -188,11 +172,8 @@ def sign_patterns(vectors: Any) -> tuple[Integers, Ints]:
 
     Patterns are in lexicographic order; functionals are coprime integers and 0 on no vector.
 
-    Parameters
-    ----------
-    vectors : array of integers, shape (m, D)
-        1 to 62 vectors, none of which is 0, in at most 15 dimensions. 25 vectors in 6 dimensions take a few seconds:
-        the work grows as the number of subsets of at most D vectors.
+    There are 1 to 62 `vectors` (m, D) of integers, none of which is 0, in at most 15 dimensions. 25 vectors in 6
+    dimensions take a few seconds: the work grows as the number of subsets of at most D vectors.
     """
     given = np.asarray(vectors)
     keys, functionals = _half(given)

@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
 from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
-from learners.domains import grid_rows, moving_points
+from learners.domains import grid_rows
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
 from learners.mechanisms import exponential
 from learners.parameters import check_run
@@ -26,19 +26,6 @@ from learners.regions.concepts import Intersection, Joins
 from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
 from learners.regions.region_cover import RegionCover
 from learners.regions.region_selection import ListedSelection
-
-__all__ = [
-    "LEARNERS",
-    "MAX_POINTS",
-    "ConvexPolytope",
-    "Polytopes",
-    "SimplexSelect",
-    "SimplexUnion",
-    "SimplexUnions",
-    "TupleCounts",
-    "halfspace_family",
-    "simplex_family",
-]
 
 DIMENSION = 3
 HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
@@ -111,11 +98,8 @@ def space_symmetries(self: Any) -> list[Integers]:
 
     They permute the labellings by halfspaces and keep their counting measures.
     """
-    points = self.domain.points().astype(np.int64)
-    reflected = points.copy()
-    reflected[:, 0] = self.side - points[:, 0]
-    images = (points[:, [1, 0, 2]], points[:, [1, 2, 0]], reflected)
-    return [moving_points(grid_rows(image, self.side)) for image in images]
+    reflection, *orders = self.domain.renamings([1, 0, 2], [1, 2, 0])
+    return [*orders, reflection]
 
 
 class TupleCounts:
@@ -125,14 +109,8 @@ class TupleCounts:
     have an intersection that contains T; inclusion and exclusion over the supersets of S leaves those whose
     intersection is S. Both are sums over subcubes, point by point: m 2^m additions of integers.
 
-    Parameters
-    ----------
-    masks : array of int64, shape (N,)
-        For each region the points that it contains, as bits.
-    points : int
-        m, at most `MAX_POINTS`.
-    components : int
-        t; N^t and N^(t - 1) 2^m must be below 2^62.
+    `masks` (N,) are for each region the points that it contains, as bits; `points` is m, at most `MAX_POINTS`,
+    `components` t; N^t and N^(t - 1) 2^m must be below 2^62.
     """
 
     def __init__(self, masks: Integers, points: int, components: int) -> None:

@@ -29,8 +29,6 @@ import numpy as np
 from learners.arrays import Bools, Floats, Integers
 from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
-__all__ = ["Pieces", "Products", "Score"]
-
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 
@@ -53,12 +51,8 @@ class Pieces:
 
     A halfplane (z, a, b) whose dual point lies in piece p is written as the code 2 p if z = 1 and 2 p + 1 if z = -1.
 
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        Distinct points of the grid.
-    side : int
-        d of the grid {0 .. d}^2, below 2^256: more bits would overflow the floating-point filter.
+    The points (x, y) of the grid {0 .. side}^2 are distinct; side is below 2^256: more bits would overflow the
+    floating-point filter.
     """
 
     def __init__(self, points: Sequence[tuple[int, int]], side: int) -> None:
@@ -172,18 +166,9 @@ def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
 class Products:
     """Products of pieces that partition the t-tuples of halfplanes.
 
-    Parameters
-    ----------
-    pieces : Pieces
-        The dual box and its parts; shared and grown.
-    weights : array of float64, shape (m, 2)
-        Weight of each point to be covered and to be spared: integers, below 2^53 in all.
-    score : callable
-        f of the module's docstring.
-    rate : float
-        The density is proportional to exp(rate q).
-    components : int
-        t.
+    The `pieces` are shared and grown. `weights` (m, 2) of each point, to be covered and to be spared, are integers,
+    below 2^53 in all; `score` is f of the module's docstring, `components` t; the density is proportional to exp(rate
+    q).
     """
 
     def __init__(self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int) -> None:

@@ -34,8 +34,6 @@ from learners.regions.targets import plane_targets
 from learners.regions.tuple_draws import TupleSampler
 from learners.samples import distinct_points
 
-__all__ = ["COVERED", "INSTANCE", "LEARNERS", "ConvexPolygon", "PolygonUnion", "RegionCover"]
-
 INSTANCE = Instance(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )

@@ -25,8 +25,6 @@ from learners.regions.targets import plane_targets
 from learners.regions.tuple_draws import TupleSampler
 from learners.samples import distinct_points
 
-__all__ = ["LEARNERS", "ListedSelection", "RegionSelection", "TriangleSelect", "log_total"]
-
 
 def log_total(logs: Floats) -> float:
     """Return the logarithm of the sum of exp(logs)."""

@@ -22,18 +22,6 @@ from learners.arrays import Bools
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Box, area, polygon, vertex_mean
 
-__all__ = [
-    "LISTED_SIDE",
-    "FullGrid",
-    "Region",
-    "Resolver",
-    "check_regions",
-    "count_below",
-    "dyadic_square",
-    "full_grid",
-    "region_of",
-]
-
 LISTED_SIDE = 6
 """The largest side whose full-grid cells are listed as outputs and atoms."""
 
@@ -47,18 +35,10 @@ Resolver = Callable[[int, Box, int], Region | None]
 class FullGrid:
     """The cells of the arrangement of all dual lines of a small grid.
 
-    Parameters
-    ----------
-    side : int
-        d of the grid.
-    points : tuple of (Fraction, Fraction)
-        One point (a, b) in each cell: the mean of its vertices.
-    areas : tuple of Fraction
-        Their areas; they sum to (4 d^2)^2.
-    below : array of bool, shape (cells, (d + 1)^2)
-        Whether each grid point (lexicographic order) lies below the line y = a x + b of each cell.
-    index : dict
-        From the column counts of a line (see `columns`) to the cell's number.
+    The grid is {0 .. side}^2. `points` has one point (a, b) in each cell, the mean of its vertices; `areas`, which sum
+    to (4 d^2)^2, are those of the cells. `below` (cells, (d + 1)^2) says whether each grid point (lexicographic order)
+    lies below the line y = a x + b of each cell; `index` leads from the column counts of a line (see `columns`) to the
+    number of the cell.
     """
 
     side: int

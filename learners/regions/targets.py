@@ -15,8 +15,6 @@ from dpaudit.contract import Distribution, InputError
 from learners.arrays import Bools, Floats
 from learners.domains import Grid
 
-__all__ = ["plane_targets"]
-
 MAX_CONCEPTS = 2**16
 """Classes are searched up to this size."""
 RANDOM = 2

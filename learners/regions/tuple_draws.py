@@ -29,8 +29,6 @@ from learners.regions.cell_draws import Bounds, choose, decided, exponential_bou
 from learners.regions.refinement import Pieces, Products, Score
 from learners.regions.snapping import Region, Resolver
 
-__all__ = ["TupleSampler"]
-
 MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
 """Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""
@@ -43,20 +41,10 @@ Weights = list[tuple[int, int]]
 class TupleSampler:
     """The exponential mechanism on unordered t-tuples of halfplanes, with Lebesgue measure on their dual points.
 
-    Parameters
-    ----------
-    points : list of (x, y)
-        Distinct points of the grid.
-    weights : list of (int, int)
-        Weight of each point that should be covered, and that should not; below 2^53 in all.
-    side : int
-        d of the grid, below 2^256.
-    score : callable
-        Integer scores, growing in the weight covered and falling in the weight spoiled.
-    rate : Fraction
-        The density is proportional to exp(rate q).
-    components : int
-        t; a tuple covers what all its halfplanes contain.
+    The points of the grid {0 .. side}^2, side below 2^256, are distinct; each of `weights` is that of a point that
+    should be covered, and that should not; below 2^53 in all. `score` gives integers, growing in the weight covered and
+    falling in the weight spoiled; the density is proportional to exp(rate q). A tuple covers what all its t =
+    `components` halfplanes contain.
     """
 
     def __init__(
@@ -82,14 +70,8 @@ class TupleSampler:
     def draw(self, bits: Bits, resolve: Resolver, base: int = 0) -> tuple[Region, ...]:
         """Return the regions of one draw, sorted.
 
-        Parameters
-        ----------
-        bits : Bits
-            The source of randomness.
-        resolve : callable
-            Takes (z, box, bits) and returns the region of the dual point in the box, None if the box is too large.
-        base : int
-            How many bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
+        `resolve` takes (z, box, bits) and returns the region of the dual point in the box, None if the box is too
+        large. `base` bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
         """
         base = base or 256 + 8 * self._side.bit_length()
         count, found = 2 + 3 * self.products.codes.shape[1], _REJECTED

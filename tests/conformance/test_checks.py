@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from toy_learners import ToyBare, ToyCoin
 
-from dpaudit.conformance import NonConforming, check_learner
-from dpaudit.conformance.checks import check_claims, check_constructor_only_stores, check_names
+from dpaudit.conformance import NonConforming, check_claims, check_constructor_only_stores, check_learner, check_names
 from dpaudit.contract import Instance, PrivacyClaim, UtilityClaim
 
 NAMED = UtilityClaim(0.3, 0.3, 8, claim_id="toy", source="toys")

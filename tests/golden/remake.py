@@ -22,8 +22,7 @@ from dpaudit.contract import (
 )
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
-from dpaudit.engine.run_file import chained, write_line
-from dpaudit.engine.store import load_run
+from dpaudit.engine.store import chained, load_run, write_line
 from dpaudit.engine.tasks import Task
 from dpaudit.events.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords

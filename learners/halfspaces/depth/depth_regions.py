@@ -28,8 +28,6 @@ from learners.arrays import Exact
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
-__all__ = ["DepthRegions", "StepFunction", "contours", "depth_panel", "region_of_depth", "spanned_normals"]
-
 Interval = tuple[Fraction, Fraction]
 
 _EXACT_QUOTIENT = 2**25
@@ -91,14 +89,8 @@ def _wide(points: Exact) -> Exact:
 class DepthRegions:
     """All regions T(r) of one weighted multiset.
 
-    Parameters
-    ----------
-    points : array of integers, shape (m, d)
-        d = 1, 2 or 3.
-    weights : array of int64, shape (m,)
-        Weights >= 0.
-    normals : array of integers, shape (k, d)
-        `spanned_normals` of the points or of any set that contains them.
+    `points` (m, d), d = 1, 2 or 3, have `weights` (m,) >= 0; `normals` (k, d) are `spanned_normals` of the points or of
+    any set that contains them.
     """
 
     points: Exact
@@ -151,10 +143,7 @@ class DepthRegions:
     def function(self, prefix: Sequence[int | Fraction] = ()) -> StepFunction:
         """Return Q_{prefix}(x_i) = max of td(prefix, x_i, ...) over the coordinates after i = len(prefix) + 1.
 
-        Raises
-        ------
-        InputError
-            If more than one coordinate would be left free: then give candidates to `values`.
+        `InputError` if more than one coordinate would be left free: then give candidates to `values`.
         """
         free = self.normals.shape[1] - len(prefix) - 1
         if free not in (0, 1):

@@ -26,8 +26,6 @@ from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, plane
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
-__all__ = ["ExtendedDomain"]
-
 _MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
 """The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 there are 2e7 triples."""
@@ -43,12 +41,8 @@ class ExtendedDomain:
     The coordinates on axis i may depend on those released before (X~_i(prefix)); the paper takes the union over all
     prefixes, which `union` returns.
 
-    Parameters
-    ----------
-    domain : tuple of tuples of int
-        X: distinct points with d = 1, 2 or 3 coordinates that span the space. `grid` makes one of a grid.
-    literal : bool
-        Take d - i subspaces, as printed (dimension 1 and 2 only).
+    `domain` is X: distinct points with d = 1, 2 or 3 coordinates that span the space; `grid` makes one of a grid.
+    `literal` takes d - i subspaces, as printed (dimension 1 and 2 only).
     """
 
     domain: tuple[tuple[int, ...], ...]

@@ -18,8 +18,6 @@ import numpy as np
 from learners.arrays import Integers
 from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction
 
-__all__ = ["PlaneSlices", "crossings", "plane_slices", "step_values"]
-
 Coordinates = tuple[Fraction, ...]
 
 _LIMIT = 2**62
@@ -71,16 +69,8 @@ class PlaneSlices(Sequence[Coordinates]):
 
     As a sequence, all points of the slices in lexicographic order, each made when it is asked for.
 
-    Attributes
-    ----------
-    firsts : tuple of Fraction
-        The first coordinates p/q, increasing.
-    p, q : arrays of int64
-        Their numerators and denominators.
-    normals, offsets : arrays of int64, shapes (k, 2) and (k,)
-        The spanned lines that are not vertical, a x + b y = c with b > 0.
-    scale : int
-        L.
+    `firsts` are the first coordinates p/q, increasing, with their `p` and `q`; `normals` (k, 2) and `offsets` (k,) the
+    spanned lines that are not vertical, a x + b y = c with b > 0; `scale` is L.
     """
 
     firsts: Coordinates

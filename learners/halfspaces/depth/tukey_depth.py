@@ -21,8 +21,6 @@ from dpaudit.contract import InputError
 from learners.arrays import Bools, Exact
 from learners.parameters import check_integer
 
-__all__ = ["MAX_DIMENSION", "centerpoint_bound", "cross", "primitive", "tukey_depth", "tukey_depths"]
-
 
 def cross(a: Exact, b: Exact) -> Exact:
     """Return the cross products (m, 3) of vectors of space."""
@@ -70,24 +68,9 @@ def tukey_depth(points: Any, weights: Any, query: Sequence[int | Fraction]) -> i
 def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
     """Return td(x), the least weight of a closed halfspace containing x, for every query x.
 
-    Parameters
-    ----------
-    points : array of integers, shape (m, d)
-        d = 1, 2 or 3; points may repeat, coincide with queries, or lie in a flat.
-    weights : array of integers, shape (m,)
-        Weights >= 0 with a sum below 2^63.
-    queries : sequence of length q
-        Points with d integer or rational coordinates.
-
-    Returns
-    -------
-    array of int64, shape (q,)
-        The depths. Cost O(m log m) for each query in d = 2, O(m^3) in d = 3.
-
-    Raises
-    ------
-    InputError
-        If d > 3, a shape does not fit or a weight is negative.
+    `points` (m, d), d = 1, 2 or 3, may repeat, coincide with queries, or lie in a flat; `weights` (m,) are >= 0 with a
+    sum below 2^63; `queries` are q points with d integer or rational coordinates. Cost O(m log m) for each query in d =
+    2, O(m^3) in d = 3. `InputError` if d > 3, a shape does not fit or a weight is negative.
 
     Notes
     -----

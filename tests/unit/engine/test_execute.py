@@ -6,7 +6,7 @@ import inspect
 import io
 import re
 from collections import Counter
-from functools import partial
+from contextlib import suppress
 
 import pytest
 import toy_learners
@@ -15,9 +15,10 @@ from toy_records import failure, privacy_finding, result, run_of
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.engine import execute as execute_module
 from dpaudit.engine import perform as perform_module
 from dpaudit.engine.arguments import PrivacyArguments
-from dpaudit.engine.execute import BACKENDS, Progress, RunFinished, RunStarted, execute
+from dpaudit.engine.execute import BACKENDS, Progress, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import Plan, make_plan
@@ -37,38 +38,28 @@ def plan(*ids: str) -> list[Task]:
 
 
 def run(tasks, **options):
-    events = []
-    failed = execute(tasks, seed=5, paths=TOYS, listeners=[events.append], **options)
-    return events, failed
+    return list(execute(tasks, seed=5, paths=TOYS, **options))
 
 
-def results(events) -> list[str]:
-    return sorted(canonical(event) for event in events if isinstance(event, Result))
+def results(records) -> list[str]:
+    return sorted(canonical(record) for record in records if isinstance(record, Result))
 
 
 @pytest.fixture(scope="module")
 def reference():
-    return results(run(plan("toy-coin", "toy-liar"), backend="sequential")[0])
+    return results(run(plan("toy-coin", "toy-liar"), backend="sequential"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_results_are_the_same_for_any_backend(backend, reference):
-    events, failed = run(plan("toy-coin", "toy-liar"), n_jobs=2, backend=backend)
-    assert (results(events), failed) == (reference, 0)
+    assert results(run(plan("toy-coin", "toy-liar"), n_jobs=2, backend=backend)) == reference
     assert len(reference) > 8
 
 
 def test_results_are_the_same_in_any_order_and_depend_on_the_seed(reference):
     tasks = plan("toy-coin", "toy-liar")
-    assert results(run(tasks[::-1])[0]) == reference
-    events = []
-    execute(tasks, seed=6, paths=TOYS, listeners=[events.append])
-    assert results(events) != reference
-
-
-def kept(store, event):
-    if isinstance(event, Result):
-        store.append(event)
+    assert results(run(tasks[::-1])) == reference
+    assert results(execute(tasks, seed=6, paths=TOYS)) != reference
 
 
 def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
@@ -77,7 +68,8 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
     for jobs, order in ((1, tasks), (2, tasks[::-1])):
         path = tmp_path / str(jobs) / FILENAME
         store = Store.start(path, Header(plan=Plan(tuple(tasks)).planned, seed=5, profile="quick", command="x"))
-        execute(order, seed=5, paths=TOYS, listeners=[partial(kept, store)], n_jobs=jobs, backend="threading")
+        for record in execute(order, seed=5, paths=TOYS, n_jobs=jobs, backend="threading"):
+            store.append(record)
         store.finish()
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
@@ -86,19 +78,19 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
 
 def test_a_record_says_what_a_report_needs():
     coin = load(TOYS).get("toy-coin")
-    record = perform(exact_task(coin, coin.build(gain=3.0)), seed=0, paths=TOYS)
+    record = perform(exact_task(coin.build(gain=3.0), coin.instance), seed=0, paths=TOYS)
     assert record.finding.epsilon == pytest.approx(3.0, abs=1e-12)
     assert record.claim == PrivacyClaim(3.0, 0.0, Relation.REPLACE_ONE, "toy")
     assert (record.learner, record.kind, record.fault) == ("toy-coin", "exact", None)
     control = load(TOYS).get("broken-toy-open")
-    record = perform(exact_task(control, control.build(gain=3.0)), seed=0, paths=TOYS)
+    record = perform(exact_task(control.build(gain=3.0), control.instance), seed=0, paths=TOYS)
     assert record.fault == "it leaks twice its claim"
     assert record.finding.verdict == "violation"
 
 
 def test_crafted_samples_reach_the_exact_audit():
     coin = load(TOYS).get("toy-coin")
-    task = exact_task(coin, coin.build(gain=3.0), n=4, crafted=True)
+    task = exact_task(coin.build(gain=3.0), coin.instance, n=4, crafted=True)
     finding = perform(task, seed=0, paths=TOYS).finding
     assert finding.pair_in_words.origin.kind == "crafted"
     assert finding.epsilon == pytest.approx(3.0, abs=1e-12)
@@ -107,11 +99,11 @@ def test_crafted_samples_reach_the_exact_audit():
 def test_the_utility_audit_gets_the_hard_case_or_what_the_user_chose():
     coin = load(TOYS).get("toy-coin")
     learner = coin.build(gain=3.0)
-    for task in utility_tasks(coin, learner, trials=20, confidence=0.9):
+    for task in utility_tasks(learner, coin.instance, trials=20, confidence=0.9):
         finding = perform(task, seed=0, paths=TOYS).finding
         assert (finding.n, finding.alpha, finding.trials) == (8, 0.3, 20)
         assert finding.distribution in task.arguments.case
-    (task,) = utility_tasks(coin, learner, trials=20, confidence=0.9, cases=[None], concept=1)
+    (task,) = utility_tasks(learner, coin.instance, trials=20, confidence=0.9, cases=[None], concept=1)
     finding = perform(task, seed=0, paths=TOYS).finding
     assert (finding.distribution, finding.concept) == ("uniform", "concept 1")
 
@@ -138,37 +130,33 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
 @pytest.mark.parametrize("backend", ["sequential", "threading"])
 def test_a_task_that_raises_is_a_failure_and_the_others_go_on(backend):
     tasks = plan("toy-crash", "toy-coin")
-    events, failed = run(tasks, n_jobs=2, backend=backend)
-    failures = [event for event in events if isinstance(event, Failure)]
-    assert failed == len(failures) == 1
+    records = run(tasks, n_jobs=2, backend=backend)
+    failures = [record for record in records if isinstance(record, Failure)]
+    assert len(failures) == 1
     assert failures[0].task.startswith("toy-crash/exact/")
     assert "ZeroDivisionError: toy" in failures[0].error
     assert "toy_learners.py, line" in failures[0].error
-    assert len(results(events)) == len(tasks) - 1
-    assert events[-1] == RunFinished()
+    assert len(results(records)) == len(tasks) - 1
 
 
 def test_what_is_done_is_not_done_again():
     tasks = plan("toy-coin")
-    events, _ = run(tasks, done={tasks[0].key, tasks[3].key})
-    assert events[0] == RunStarted(len(tasks), 2)
-    fresh = [event.task for event in events if isinstance(event, Result)]
-    assert fresh == [task.key for i, task in enumerate(tasks) if i not in (0, 3)]
+    records = run(tasks, done={tasks[0].key, tasks[3].key})
+    assert [record.task for record in records] == [task.key for i, task in enumerate(tasks) if i not in (0, 3)]
 
 
-def test_an_interrupt_is_told_and_keeps_what_is_done():
-    tasks = plan("toy-coin")
-    events = []
+def test_an_interrupt_goes_through_and_keeps_what_is_done(monkeypatch):
+    tasks, records = plan("toy-coin"), []
 
-    def interrupt(event):
-        events.append(event)
-        if isinstance(event, Result) and len(events) == 3:
+    def interrupted(task, **options):
+        if len(records) == 2:
             raise KeyboardInterrupt
+        return perform(task, **options)
 
+    monkeypatch.setattr(execute_module, "perform", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        execute(tasks, seed=5, paths=TOYS, listeners=[interrupt])
-    assert events[-1] == RunFinished(interrupted=True)
-    assert len(results(events)) == 2
+        records.extend(execute(tasks, seed=5, paths=TOYS, backend="sequential"))
+    assert len(results(records)) == 2
 
 
 @pytest.mark.parametrize(
@@ -181,10 +169,8 @@ def test_an_interrupt_is_told_and_keeps_what_is_done():
     ],
 )
 def test_bad_options_are_refused_before_anything_runs(options, words):
-    events = []
     with pytest.raises(InputError, match=words):
-        execute(plan("toy-coin"), seed=0, paths=TOYS, listeners=[events.append], **options)
-    assert events == []
+        execute(plan("toy-coin"), seed=0, paths=TOYS, **options)  # no record is asked for
 
 
 @pytest.mark.parametrize(
@@ -246,16 +232,15 @@ class Terminal(io.StringIO):
 def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     # Read once when made, once at the start, once a line.
-    stream, now = Terminal(), iter([0, 0, 0, 10, 20, 30])
-    show = Progress(stream, lambda: next(now))
-    show(RunStarted(4, 1))
-    show(result("exact", "violation"))
-    show(result("utility", "holds"))
-    live = stream.getvalue().split("\r")
+    stream, now = Terminal(), iter([0, 0, 10, 20, 30])
+    with suppress(KeyboardInterrupt), Progress(stream, 4, 1, clock=lambda: next(now)) as show:
+        show(result("exact", "violation"))
+        show(result("utility", "holds"))
+        live = stream.getvalue().split("\r")
+        raise KeyboardInterrupt
     assert live[0] == "dpaudit: resuming: 1/4 audits  0:00\n"
     assert live[1] == "[===========>          ] 2/4 audits  1 violation  a  0:10, 0:20 left"
     assert live[2] == "[================>     ] 3/4 audits  1 violation, 1 consistent  a  0:20, 0:10 left"
-    show(RunFinished(interrupted=True))
     last = "\rdpaudit: interrupted: 3/4 audits  1 violation, 1 consistent  0:30, 0:15 left\n"
     assert stream.getvalue().endswith(last)
 
@@ -263,8 +248,7 @@ def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatc
 def test_progress_is_cut_to_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "25")
     stream, now = Terminal(), iter(range(9))
-    show = Progress(stream, lambda: next(now))
-    show(RunStarted(3, 0))
+    show = Progress(stream, 3, clock=lambda: next(now))
     for verdict in ("violation", "undecided"):
         show(result("utility", verdict))
     assert stream.getvalue().count("\r") == 2
@@ -273,11 +257,9 @@ def test_progress_is_cut_to_the_terminal(monkeypatch):
 
 def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
     stream, now = io.StringIO(), iter(range(300))
-    show = Progress(stream, lambda: next(now))
-    show(RunStarted(25, 0))
-    for _ in range(25):
-        show(result())
-    show(RunFinished())
+    with Progress(stream, 25, clock=lambda: next(now)) as show:
+        for _ in range(25):
+            show(result())
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("dpaudit: [========>             ] 10/25 audits  10 consistent  a  0:10, 0:15 left")
@@ -287,20 +269,17 @@ def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
 
 def test_what_takes_no_time_leaves_no_line():
     stream = io.StringIO()
-    show = Progress(stream, lambda: 0)
-    for event in (RunStarted(1, 0), result(), RunFinished()):
-        show(event)
+    with Progress(stream, 1, clock=lambda: 0) as show:
+        show(result())
     assert stream.getvalue() == ""
 
 
 def test_failures_are_counted():
     stream = io.StringIO()
     now = iter(range(9))
-    show = Progress(stream, lambda: next(now))
-    show(RunStarted(2, 0))
-    show(failure())
-    show(result(fault="leak"))
-    show(RunFinished())
+    with Progress(stream, 2, clock=lambda: next(now)) as show:
+        show(failure())
+        show(result(fault="leak"))
     assert "1 failed, 1 on controls (0 of 1 detected)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 1
 
@@ -325,20 +304,18 @@ def test_a_learner_that_ends_the_process_is_a_failure(tmp_path, jobs):
     (tmp_path / "q.py").write_text(f"from toy_learners import ToyCoin\n{body}LEARNERS = (Quitter,)\n")
     paths = (*TOYS, str(tmp_path / "q.py"))
     quitter, coin = (load(paths).get(id) for id in ("toy-quitter", "toy-coin"))
-    tasks = [exact_task(quitter, quitter.build(gain=1.0)), exact_task(coin, coin.build(gain=1.0))]
-    events = []
+    tasks = [exact_task(one.build(gain=1.0), one.instance) for one in (quitter, coin)]
     # Threads stand in for processes, which would cost seconds and take the same way.
-    execute(tasks, seed=0, paths=paths, listeners=[events.append], n_jobs=jobs, backend="threading")
-    (failure,) = [event for event in events if isinstance(event, Failure)]
+    records = list(execute(tasks, seed=0, paths=paths, n_jobs=jobs, backend="threading"))
+    (failure,) = [record for record in records if isinstance(record, Failure)]
     assert failure.task.startswith("toy-quitter/exact/")
     assert re.match(r"SystemExit: 0 \(.*q\.py, line 5\)", failure.error)
-    assert events[-1] == RunFinished()
+    assert len(records) == 2
 
 
 def test_progress_counts_every_kind_of_record():
     stream = io.StringIO()
     now = iter(range(20))
-    show = Progress(stream, lambda: next(now))
     records = [
         result("exact", "violation"),
         result("utility", "undecided"),
@@ -349,11 +326,9 @@ def test_progress_counts_every_kind_of_record():
         result("ledger", "refuted"),
         result("picture"),
     ]
-    show(RunStarted(len(records) + 1, 0))
-    for record in records:
-        show(record)
-    show(failure())
-    show(RunFinished())
+    with Progress(stream, len(records) + 1, clock=lambda: next(now)) as show:
+        for record in (*records, failure()):
+            show(record)
     last = stream.getvalue().splitlines()[-1]
     counts = re.findall(r"(\d+) [a-z]", last.partition("audits")[2].replace("(1 of 1 detected)", ""))
     assert sum(map(int, counts)) == len(records) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 
@@ -9,7 +10,7 @@ import pytest
 import toy_learners
 from msgspec.structs import replace
 
-from dpaudit.contract import Relation, UtilityClaim
+from dpaudit.contract import Instance, Relation, UtilityClaim
 from dpaudit.engine.arguments import ExactArguments, PictureArguments, PrivacyArguments
 from dpaudit.engine.plan import PROFILES, make_plan
 from dpaudit.engine.tasks import Task, exact_task, offered_settings, utility_tasks
@@ -115,7 +116,7 @@ def test_every_setting_of_the_theorem_is_audited_on_its_own_cases_and_at_its_own
         assert ladder == [n >> k for k in range(1, 7) if n >> k]
     # All settings share one budget.
     assert math.fsum(1 - a.confidence for a in claims) == pytest.approx(0.001, abs=1e-12)
-    assert offered_settings(both.build(gain=3.0), 0.3, 0.3) == tuple(sizes)
+    assert offered_settings(both.build(gain=3.0), both.instance) == tuple(sizes)
 
 
 def test_a_setting_that_the_theorem_does_not_reach_is_noted_and_the_others_are_audited():
@@ -149,13 +150,13 @@ def test_noise_belongs_to_the_agnostic_setting():
     coin = entry("toy-coin")
     learner, options = coin.build(gain=3.0), {"trials": 10, "confidence": 0.9, "n": 5}
     with pytest.raises(InputError, match=r"noise must be left out in every setting but 'agnostic'; got 0\.2"):
-        utility_tasks(coin, learner, noise=0.2, **options)
+        utility_tasks(learner, coin.instance, noise=0.2, **options)
     with pytest.raises(InputError, match="noise must be given for the uniform distribution in the setting 'agnostic'"):
-        utility_tasks(coin, learner, cases=[None], settings=["agnostic"], **options)
-    (task,) = utility_tasks(coin, learner, cases=[None], settings=["agnostic"], noise=0.2, **options)
+        utility_tasks(learner, coin.instance, cases=[None], settings=["agnostic"], **options)
+    (task,) = utility_tasks(learner, coin.instance, cases=[None], settings=["agnostic"], noise=0.2, **options)
     assert task.arguments.noise == 0.2
     with pytest.raises(InputError, match="no theorem on its sample size in the setting 'empirical'; give n"):
-        utility_tasks(coin, learner, settings=["empirical"], trials=10, confidence=0.9)
+        utility_tasks(learner, coin.instance, settings=["empirical"], trials=10, confidence=0.9)
 
 
 @pytest.mark.parametrize(
@@ -203,33 +204,33 @@ def test_crafted_samples_are_taken_where_all_cannot_be_listed_unless_n_is_given(
     coin = entry("toy-coin")
     learner = coin.build(gain=3.0)
     wide = type("Wide", (coin.learner,), {"instance": type(coin.instance)({"gain": 3.0}, n=5, exhaustive=False)})
-    wide_entry = Entry("toy-wide", wide, "here")
-    assert exact_task(wide_entry, learner).arguments.samples == "crafted"
-    assert exact_task(wide_entry, learner, n=2).arguments.samples == "all"
-    assert exact_task(wide_entry, learner, n=2, crafted=True).arguments.samples == "crafted"
-    assert exact_task(coin, learner, relation=Relation.ADD_REMOVE_ONE).arguments.relation == "add-remove-one"
+    assert exact_task(learner, wide.instance).arguments.samples == "crafted"
+    assert exact_task(learner, wide.instance, n=2).arguments.samples == "all"
+    assert exact_task(learner, wide.instance, n=2, crafted=True).arguments.samples == "crafted"
+    assert exact_task(learner, coin.instance, relation=Relation.ADD_REMOVE_ONE).arguments.relation == "add-remove-one"
     with pytest.raises(InputError, match="relation must be one of"):
-        exact_task(coin, learner, relation="swap")
+        exact_task(learner, coin.instance, relation="swap")
 
 
 def test_utility_tasks_take_chosen_cases_and_the_users_n():
     coin = entry("toy-coin")
     learner = coin.build(gain=3.0)
     options = {"trials": 10, "confidence": 0.9}
-    (uniform,) = utility_tasks(coin, learner, cases=[None], n=5, alpha=0.2, concept=1, **options)
+    sharper = dataclasses.replace(coin.instance, alpha=0.2)
+    (uniform,) = utility_tasks(learner, sharper, cases=[None], n=5, concept=1, **options)
     wanted = {"case": "uniform", "case_index": None, "n": 5, "alpha": 0.2, "beta": 0.3, "concept": 1, "confidence": 0.9}
     assert {name: getattr(uniform.arguments, name) for name in wanted} == wanted
     count = len(hard_cases(learner, 0.3))
     for index in (-1, count):
         with pytest.raises(InputError, match=rf"hard case 0\.\.{count - 1}; got {index}"):
-            utility_tasks(coin, learner, cases=[index], **options)
+            utility_tasks(learner, coin.instance, cases=[index], **options)
 
 
 def test_without_a_theorem_n_must_be_given():
     bare = entry("toy-bare")
     with pytest.raises(InputError, match="toy-bare has no theorem on its sample size; give n"):
-        utility_tasks(bare, bare.build(), trials=10, confidence=0.9, cases=[None])
-    (task,) = utility_tasks(bare, bare.build(), trials=10, confidence=0.9, cases=[None], n=3)
+        utility_tasks(bare.build(), bare.instance, trials=10, confidence=0.9, cases=[None])
+    (task,) = utility_tasks(bare.build(), bare.instance, trials=10, confidence=0.9, cases=[None], n=3)
     assert task.arguments.n == 3
 
 
@@ -240,8 +241,8 @@ def test_a_theorem_that_does_not_reach_alpha_matters_only_without_n():
     coin = entry("toy-coin")
     picky = type("Picky", (coin.learner,), {"id": "toy-picky", "utility": refuse})(3.0)
     with pytest.raises(InputError, match="above 1/2"):
-        utility_tasks(coin, picky, trials=10, confidence=0.9, cases=[None])
-    assert utility_tasks(coin, picky, trials=10, confidence=0.9, cases=[None], n=3)[0].arguments.n == 3
+        utility_tasks(picky, coin.instance, trials=10, confidence=0.9, cases=[None])
+    assert utility_tasks(picky, coin.instance, trials=10, confidence=0.9, cases=[None], n=3)[0].arguments.n == 3
 
 
 def test_a_bare_sample_size_is_a_theorem_too():
@@ -250,8 +251,8 @@ def test_a_bare_sample_size_is_a_theorem_too():
             return 7
 
     assert stated_claim(Sized(), 0.1, 0.1) == UtilityClaim(0.1, 0.1, 7)
-    assert offered_settings(Sized(), 0.1, 0.1) == ("realizable",)
-    assert offered_settings(object(), 0.1, 0.1) == ()
+    assert offered_settings(Sized(), Instance({}, 1)) == ("realizable",)
+    assert offered_settings(object(), Instance({}, 1)) == ()
 
 
 def test_a_task_has_its_key_in_a_worker_too():

@@ -12,8 +12,7 @@ from sealed_runs import KINDS, edited, header_of, lines_of, put, resealed, resul
 
 from dpaudit.engine import files
 from dpaudit.engine.records import Failure, State
-from dpaudit.engine.run_file import write_line
-from dpaudit.engine.store import FILENAME, Store, load_run
+from dpaudit.engine.store import FILENAME, Store, load_run, write_line
 from dpaudit.errors import DpauditError, ToolFault
 
 

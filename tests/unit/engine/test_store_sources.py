@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.engine import store as sources
+from dpaudit.engine import verification as sources
 
 
 def test_a_digest_is_of_names_and_contents_of_the_modules_and_of_nothing_else(tmp_path):

@@ -15,11 +15,10 @@ import pytest
 from dpaudit.contract import InputError
 from learners.interior_points.interior_point import VARIANTS, make_solver
 from learners.mechanisms import exponential
-from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import basic
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
-from learners.mechanisms.tree_log import TreeLog
+from learners.mechanisms.tree_log import Choosing, TreeLog
 
 F = Fraction
 

@@ -9,7 +9,7 @@ from ledger_rows import ledger_row
 
 import dpaudit
 from learners.papers import bmn, bmn_utility, bmns_depth, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound
-from learners.papers.sizes import HalvedSizes, audit_halved
+from learners.papers.sizes import HalvedSizes, audit_cases, audit_halved
 from learners.points.exponential import PointExponential
 
 PAPERS = (bmn, bmns_depth, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound)
@@ -29,12 +29,14 @@ def test_statements(statement: Any) -> None:
 
 def test_halved_sizes_read_off_what_the_audits_found() -> None:
     learner = PointExponential(domain_size=8, epsilon=1.0)
-    sizes = audit_halved(dpaudit, learner, 3, "uniform", alpha=0.2, beta=0.2, halvings=9, trials=60)
+    levels: dict[str, Any] = {"alpha": 0.2, "beta": 0.2, "halvings": 9, "trials": 60}
+    sizes = audit_halved(dpaudit, learner, 3, "uniform", **levels)
     assert sizes.top == learner.sample_size(0.2, 0.2)
     assert sizes.top > sizes.enough > sizes.too_few > 0
-    assert set(sizes.numbers("a")) == {f"a: {k}" for k in ("theorem's n", "enough", "too few", "failure rate at most")}
-    assert str(sizes.enough) in sizes.in_words("a")
-    assert str(sizes.too_few) in sizes.in_words("a")
+    _, numbers, words, _, _ = audit_cases(dpaudit, [("a", learner, 3, "uniform")], **levels)
+    assert set(numbers) == {f"a: {k}" for k in ("theorem's n", "enough", "too few", "failure rate at most")}
+    assert str(sizes.enough) in words
+    assert str(sizes.too_few) in words
     bad = HalvedSizes({n: f for n, f in sizes.findings.items() if f.verdict == "violation"})
     assert bad.enough == 0
     assert bad.too_few == bad.top

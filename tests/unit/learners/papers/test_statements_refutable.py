@@ -40,8 +40,8 @@ from learners.papers import (
     ste_conjunctions,
     ste_interior,
 )
-from learners.papers.evidence import exceeds, judged, tightness
 from learners.papers.sizes import HalvedSizes, joint_verdict
+from learners.papers.verdicts import exceeds, judged, tightness
 from learners.parities import controls as broken_parity
 
 Patches = dict[str, Any]

@@ -1,0 +1,284 @@
+"""``dpaudit run``: many learners are audited and what is found is stored; ``report`` and ``verify`` read it again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from dpaudit.audit.options import OPTIONS
+from dpaudit.cli.audits import find_learners, rendered, show_lines
+from dpaudit.cli.command import command, here, option_words, suffix_of
+from dpaudit.cli.options import (
+    FORMS,
+    PLAIN,
+    AllowNoEvidence,
+    Color,
+    Json,
+    Learners,
+    Quiet,
+    Seed,
+    ShownPlain,
+    TimeLimit,
+    Timeout,
+    Verbose,
+    argument,
+    given,
+    jobs,
+    of,
+)
+from dpaudit.cli.streams import output, say, tell, wants_color, width_of
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.engine.outcome import Outcome
+    from dpaudit.engine.plan import Plan
+    from dpaudit.engine.records import Run
+    from dpaudit.engine.store import Store
+    from dpaudit.engine.verification import Verified
+    from dpaudit.report.terminal import Lines
+
+__all__ = ["report", "run", "verify"]
+
+
+class Running(NamedTuple):
+    """The options of ``dpaudit run`` on the work."""
+
+    ids: Annotated[tuple[str, ...], argument("[ID]...")]
+    profile: Annotated[
+        str,
+        given(
+            "how much work: seconds, minutes, hours (default: default)",
+            choices=["quick", "default", "full"],
+            default="default",
+        ),
+    ]
+    out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
+    resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
+    timeout: Timeout
+    time_limit: TimeLimit
+    trials: Annotated[int | None, given("runs a side in the black-box audits (default: the profile's)")]
+    confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
+    seed: Seed
+    n_jobs: Annotated[int, jobs("audits at a time", -1)]
+    backend: Annotated[
+        str, given("how joblib spreads them", choices=["loky", "threading", "sequential"], default="loky")
+    ]
+    learners: Learners
+
+    def words(self, out: str, *more: str) -> str:
+        """Return the command that makes the same results in a folder."""
+        words = ["dpaudit", "run", *dict.fromkeys(self.ids)]
+        for name in ("profile", "seed", "confidence", "trials", "timeout", "time_limit"):
+            value = getattr(self, name)
+            words += [] if value is None else option_words(here(), name, value)
+        for path in self.learners:
+            words += ["--learners", path]
+        return shlex.join([*words, *more, "--out", out])
+
+
+class ShownRun(NamedTuple):
+    """The options of ``dpaudit run`` on what is shown and written."""
+
+    html: Annotated[bool, given("write report.html (default: --html)", default=True, names=("--html/--no-html",))]
+    json: Json
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+@command("run", "dpaudit run parity-private --profile quick --out reports/parity")
+def run(asked: Running, shown: ShownRun) -> int:
+    """Audit learners on their examples: exactly, by running them, and for utility (default: all, with controls).
+
+    Without ids it checks the statements of the papers too. Writes DIR/run.jsonl, DIR/report.json and DIR/report.html
+    and prints a summary. Every result is stored as it comes: after a kill, the same command with --resume goes on and
+    ends with the same bytes. In the end run.jsonl is sealed: `dpaudit verify DIR` checks whether anything in it was
+    changed since. Without --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control
+    that no audit detects counts as a violation: it shows that the audits are blind to its leak.
+    """
+    from dpaudit.engine.files import held
+    from dpaudit.engine.plan import make_plan
+    from dpaudit.engine.records import Header
+    from dpaudit.engine.store import FILENAME, Store
+    from dpaudit.engine.verification import sources
+    from dpaudit.seeding import check_seed
+
+    check_seed(asked.seed)
+    registry = find_learners(asked.learners)
+    entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
+    statements = () if asked.ids else registry.statements
+    chosen = {name: getattr(asked, name) for name in ("profile", "confidence", "trials", "timeout", "time_limit")}
+    plan = make_plan(entries, statements=statements, **chosen)
+    for line in plan.notes:
+        tell("note", line)
+    if not plan.tasks:
+        raise InputError(
+            "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
+        )
+    modules = {entry.learner.__module__ for entry in entries}
+    modules |= {str(getattr(statement.check, "__module__", "")) for statement in statements}
+    header = Header(
+        plan=plan.planned,
+        seed=asked.seed,
+        profile=asked.profile,
+        # Always the same folder, so that where a run was written changes no byte of it; none that `run` writes to by
+        # default, so that the command can be pasted beside the report.
+        command=asked.words("reports/remade"),
+        faults=plan.faults,
+        controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
+        sources=sources(modules, asked.learners),
+    )
+    path = Path(asked.out) / FILENAME
+    with held(path.parent):
+        store = Store.resume(path, header) if asked.resume else Store.start(path, header)
+        _execute(asked, shown, plan, store)
+        store.finish()
+        return _report(shown, path)
+
+
+def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
+    """Run what is not done yet into the store."""
+    from contextlib import closing
+
+    from dpaudit.engine.execute import Progress, execute
+
+    spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs, "backend": asked.backend}
+    records = execute(plan.tasks, seed=asked.seed, done=frozenset(store.done), **spread)
+    progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
+    try:
+        with progress, closing(records):
+            for record in records:
+                store.append(record)
+                progress(record)
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}")
+        stop.add_note(asked.words(asked.out, "--resume"))
+        raise
+
+
+def _report(shown: ShownRun, path: Path) -> int:
+    """Write the reports of a finished run, print the summary and return the status."""
+    from dpaudit.engine.files import keep_foreign, write_atomically
+    from dpaudit.engine.outcome import outcome
+    from dpaudit.engine.store import load_run
+
+    run = load_run(path)
+    written = [path]
+    for form in ("json", "html") if shown.html else ("json",):
+        written.append(path.with_name(f"report.{form}"))
+        keep_foreign(written[-1])
+        write_atomically(written[-1], rendered(run, form).encode())
+    found = outcome(run)
+    say(rendered(run, "json") if shown.json else _on_console(run, shown))
+    _show_faults(run, found)
+    tell("note", f"wrote {', '.join(map(str, written))}")
+    return found.allowed_status if shown.allow_no_evidence else found.status
+
+
+class Rendering(NamedTuple):
+    """The options of ``dpaudit report``."""
+
+    format: Annotated[
+        str | None,
+        given(
+            "what to render (default: what the suffix of --out says, else console)",
+            choices=["console", *(suffix[1:] for suffix in FORMS)],
+        ),
+    ]
+    out: Annotated[str | None, given("where to (default: standard output)", metavar="FILE")]
+    json: Json
+    verbose: Verbose
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+@command("report", "dpaudit report reports/latest --out report.html")
+def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
+    """Render stored results as text, JSON or HTML without running anything; the exit status is that of the results."""
+    from dpaudit.engine.files import write_atomically
+    from dpaudit.engine.outcome import outcome
+    from dpaudit.engine.store import load_run
+
+    suffix = "json" if shown.json else shown.format
+    if suffix is None:
+        suffix = "console" if shown.out is None else suffix_of(shown.out)
+    run = load_run(path)
+    found = outcome(run)
+    text = _on_console(run, shown) if suffix == "console" else rendered(run, suffix)
+    if shown.out is None:
+        say(text)
+    else:
+        write_atomically(Path(shown.out), text.encode())
+    if found.missing:
+        tell("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
+    _show_faults(run, found)
+    return found.allowed_status if shown.allow_no_evidence else found.status
+
+
+def _on_console(run: Run, shown: ShownRun | Rendering) -> str:
+    """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
+    from dpaudit.report import console
+
+    color = wants_color(shown.color)
+    return console.full(run, color) if shown.verbose else console.render(run, color, width_of(output()))
+
+
+def _show_faults(run: Run, found: Outcome) -> None:
+    """Report on stderr which tasks and learners have no result, and why."""
+    failed = [(failure.task, failure.error) for failure in run.failures]
+    for name, error in [*failed, *((fault.learner, fault.error) for fault in found.faults)]:
+        tell("fault", f"{name}: {error}")
+
+
+class Verifying(NamedTuple):
+    """The options of ``dpaudit verify`` on what is verified."""
+
+    again: Annotated[int | None, given("do K tasks again", metavar="K")]
+    total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")]
+    n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)]
+
+
+@command("verify", "dpaudit verify reports/latest --again 3", PLAIN)
+def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: ShownPlain) -> int:
+    """Check that nothing in a stored run was changed since it was made.
+
+    That is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
+    and its claim, counts with runs). --total compares with a total that was published elsewhere, and --again does
+    some tasks, chosen at random, once more. The status is 0 for a sealed run in which all is right, 2 if anything
+    is not, 3 for a run that is not sealed.
+    """
+    from dpaudit.engine.outcome import OPEN
+    from dpaudit.engine.records import State
+    from dpaudit.engine.verification import verify_run
+
+    found = verify_run(path, **asked._asdict(), paths=shown.learners, progress=not shown.quiet)
+    show_lines(shown, _lines(found), found, title=f"dpaudit: the seal of {found.path}")
+    return 0 if found.state == State.SEALED else OPEN
+
+
+def _lines(found: Verified) -> Lines:
+    from dpaudit.engine.records import State
+    from dpaudit.report.numbers import plural
+
+    why = {
+        State.OPEN: "the run is not finished, so that lines may be missing; no line was changed",
+        State.NEVER: "it was written by an earlier version, which made no seals",
+    }
+    held = f"{plural(found.results, 'result')} in {found.path}"
+    counted = [(found.failures, "failed"), (found.missing, "not done")]
+    held += "".join(f", {number} {what}" for number, what in counted if number)
+    if found.state == State.SEALED:
+        lines = [("SEALED", f"{held}: nothing was changed since"), ("total", found.total)]
+    else:
+        lines = [("NOT SEALED", f"{held}: {why[found.state]}")]
+    if found.again:
+        same = sum(not one.differences for one in found.again)
+        again = f"{plural(len(found.again), 'task')} done again: {same} with the same bytes"
+        rest = "" if same == len(found.again) else f", {len(found.again) - same} with the same verdict"
+        lines.append(("again", again + rest))
+    lines += [("changed", text) for text in found.changed]
+    lines += [("differs", f"{one.task}: {text}") for one in found.again for text in one.differences]
+    return lines
