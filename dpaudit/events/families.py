@@ -62,14 +62,7 @@ def fit_scale_mixture(hits: Array, neighbour_hits: Array) -> ScaleMixture:
     `SCALES`; its weights are those that make the counts likeliest (expectation maximisation). So a few ratios far from
     0 among many at 0 are believed, and many that are as far from 0 as luck takes them are not.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array, shape (m,)
-        Counts of the two sides in each atom.
-
-    Returns
-    -------
-    ScaleMixture
+    Given are the counts x and y of the two sides in each atom, shape (m,).
     """
     pairs, back, copies = np.unique(
         np.column_stack([hits, neighbour_hits]), axis=0, return_inverse=True, return_counts=True

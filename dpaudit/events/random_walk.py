@@ -259,10 +259,6 @@ def fit_walk(
         A score of each atom, ascending, that should be a log-likelihood ratio up to scale and shift.
     saturating : bool
         Whether a ratio that does not wander outwards is likelier a priori than one that does.
-
-    Returns
-    -------
-    Walk
     """
     total = hits + neighbour_hits
     cuts = cuts if total.sum() >= FEW else ()

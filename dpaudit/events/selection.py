@@ -193,14 +193,8 @@ class CellFamilies:
     ) -> CellFamilies:
         """Order the cells: up and down if they ascend with a score, else by their counts' ratio and by a known one.
 
-        Parameters
-        ----------
-        discretizer, training
-            As for the class.
-        log_ratio : mapping, optional
-            ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law.
-        careful : bool
-            Whether the choice is worth some 30 milliseconds for models with a prior. They say nothing of p - delta.
+        The known ratio is ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law. A `careful` choice takes
+        some 30 milliseconds more, for models with a prior; they say nothing of p - delta.
         """
         data, neighbour = training
         # A score has a place for every cell, however rare.

@@ -48,7 +48,7 @@ ROOMS = {
     "dpaudit.conformance": 400,
     "dpaudit.contract": 1_175,
     "dpaudit.engine": 2_328,
-    "dpaudit.events": 4_593,
+    "dpaudit.events": 4_537,
     "dpaudit.exact": 2_048,
     "dpaudit.neighbours": 2_677,
     "dpaudit.outputs": 2_017,
