@@ -33,7 +33,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".parquet": pd.read_parquet,
     ".npy": partial(np.load, allow_pickle=False),
 }
-"""What reads the files of each format."""
+"""The reader of each format of files."""
 SPARSE_COLUMNS = 8
 """The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
