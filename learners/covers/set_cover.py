@@ -19,8 +19,7 @@ from learners.parameters import (
     check_choice,
     check_integer,
     check_own_beta,
-    check_positive,
-    check_probability,
+    check_parameters,
     check_run,
     check_sample,
     check_statement,
@@ -81,10 +80,7 @@ class SetCoverLearner(ClassLearner):
 
     def __post_init__(self) -> None:
         # alpha < 1 makes J at least 2.
-        check_integer("k", self.k, 1)
-        check_positive("epsilon", self.epsilon)
-        for name in ("delta", "alpha", "beta"):
-            check_probability(name, getattr(self, name))
+        check_parameters(self, k=(1, None))
         check_choice("budget", self.budget, BUDGETS)
         check_choice("variant", self.variant, VARIANTS)
         if self.variant == "paper" and self.epsilon > 1:

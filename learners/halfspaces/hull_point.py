@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +29,7 @@ from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
-from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import check_integer, check_parameters, check_probability, check_run, check_sample
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
@@ -63,15 +63,10 @@ class _Depths:
 
     def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
         self._extended, self.regions = extended, extended.regions(points, weights)
-        self._known: dict[Point, tuple[tuple[Fraction, ...], Integers]] = {}
-
-    def after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
-        """Return X~_i(prefix) and the values of Q_prefix on it."""
-        if prefix not in self._known:
-            self._known[prefix] = self._found(prefix)
-        return self._known[prefix]
+        self.after = cache(self._found)
 
     def _found(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+        """Return X~_i(prefix) and the values of Q_prefix on it."""
         slices = self._extended.slices
         if slices is None:
             candidates = self._extended.coordinates(prefix)
@@ -106,7 +101,7 @@ class HullPoint(ClassLearner):
     source: ClassVar[str]
 
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
+        check_parameters(self)
         _ = self.extended
 
     @property

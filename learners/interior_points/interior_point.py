@@ -23,7 +23,14 @@ from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores, multiset
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_choice, check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import (
+    check_choice,
+    check_integer,
+    check_parameters,
+    check_probability,
+    check_run,
+    check_sample,
+)
 from learners.points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
@@ -111,9 +118,7 @@ class RecConcaveSolver:
 
 
 def check_variant(variant: str, delta: float | None) -> None:
-    """Raise `InputError` unless the variant exists, and delta is a probability, or None where none is needed."""
-    if delta is not None:
-        check_probability("delta", delta)
+    """Raise `InputError` unless the variant exists, and delta is given where it is needed."""
     check_choice("variant", variant, VARIANTS)
     if variant != "exponential" and delta is None:
         raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
@@ -146,8 +151,7 @@ class InteriorPoint(ClassLearner):
     source: ClassVar[str]
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+        check_parameters(self, domain_size=(2, 2**64))
 
     @property
     def concepts(self) -> Thresholds:
@@ -288,8 +292,6 @@ class InteriorPointRecConcave(InteriorPoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_probability("delta", self.delta)
-        check_probability("alpha", self.alpha)
         if self.alpha > 0.5:
             raise InputError(f"alpha must be in (0, 1/2], got {self.alpha!r}")
 
@@ -334,11 +336,6 @@ class InteriorPointTreeLog(InteriorPoint):
     )
     claim_id: ClassVar[str] = "STE-TreeLog"
     source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_probability("delta", self.delta)
-        check_probability("beta", self.beta)
 
     def _solver(self, n: int) -> Solver:
         return self._tree(n)

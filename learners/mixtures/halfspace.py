@@ -42,7 +42,7 @@ from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
-from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
+from learners.parameters import check_integer, check_parameters, check_run, check_sample, check_statement
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
@@ -132,10 +132,7 @@ class MixtureHalfspace:
     """Whether all hypotheses are looked at one by one, as some controls do."""
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, LARGEST)
-        check_positive("epsilon", self.epsilon)
-        check_integer("side", self.side, 1, MAX_SIDE)
-        check_integer("public_label", self.public_label, 0, 1)
+        check_parameters(self, dimension=(1, LARGEST), side=(1, MAX_SIDE), public_label=(0, 1))
 
     @property
     def concepts(self) -> Halfspaces:

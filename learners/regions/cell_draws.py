@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import TypeVar
 
@@ -84,7 +84,7 @@ class Selector:
 
     def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
         self._build, self._rate = build, rate
-        self._points: dict[int, UniformPoint] = {}
+        self._point = cache(lambda cell: UniformPoint.of(polygon(build(0), cell)))
         self._classes: dict[tuple[int, int], Bounds] = {}
         self._levels: dict[int, Bounds] = {}
         order = np.argsort(-scores.ravel(), kind="stable")
@@ -114,11 +114,6 @@ class Selector:
                 highs.append((total + error) * high)
             self._levels[level] = list(accumulate(lows)), list(accumulate(highs))
         return self._levels[level]
-
-    def _point(self, cell: int) -> UniformPoint:
-        if cell not in self._points:
-            self._points[cell] = UniformPoint.of(polygon(self._build(0), cell))
-        return self._points[cell]
 
     def draw(self, bits: Bits, resolve: Callable[[int, int, Box, int], Output | None], base: int) -> Output:
         """Return one draw, as `resolve` reports it.
