@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Floats, Integers, summed
 from learners.citations import BMNS
 from learners.domains import moving_points
 from learners.finite.counting import ClassLearner
@@ -43,10 +43,7 @@ Selected = tuple[Floats, float]
 
 def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
-    points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-    weights = np.zeros(len(points), dtype=np.int64)
-    np.add.at(weights, place.reshape(-1), sample.counts)
-    return points, weights
+    return summed(sample.points.astype(np.int64), sample.counts)
 
 
 def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:

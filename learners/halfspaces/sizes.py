@@ -133,39 +133,26 @@ def size_panels(exponential: Pure, rec_concave: Recursive) -> tuple[Panel, Panel
     beta).
     """
     setting = f"epsilon = {EPSILON:g}, delta = {DELTA:g}, beta = {BETA:g}"
-    line = Panel(
+    line = (
         f"Examples for a point of depth n/4 among 2^k points on a line, {setting}; measured are the least n at which "
-        "no hard sample fails more often than beta. The sample pictured beside has no part in it.",
-        (0.0, 13.0),
-        (0.0, 11.0),
-        _on_a_line(exponential, rec_concave),
-        x_label="log2 of the number of points",
-        y_label="log10 n",
-        equal=False,
+        "no hard sample fails more often than beta. The sample pictured beside has no part in it."
     )
-    space = Panel(
+    space = (
         f"Examples for a point of the convex hull of points of [T]^10, {setting}: the lower bound of Theorem 5.1, what "
         "finds a common point of its hard samples, and upper bounds over Claim 3.5's domain. Formulas alone: no sample "
-        "has a part in it.",
-        (0.0, 9.0),
-        (0.0, 14.0),
-        _in_space(),
-        x_label="log2 T",
-        y_label="log10 n",
-        equal=False,
+        "has a part in it."
     )
-    return line, space
+    shapes, ends = _on_a_line(exponential, rec_concave), (0.0, 13.0)
+    drawn = Panel(line, ends, (0.0, 11.0), shapes, "log2 of the number of points", "log10 n", equal=False)
+    return drawn, Panel(space, (0.0, 9.0), (0.0, 14.0), _in_space(), "log2 T", "log10 n", equal=False)
 
 
-def _curve(xs: Sequence[int], ns: Sequence[float], tone: str, label: str, *, dashed: bool = False) -> Shape:
+def _curve(
+    xs: Sequence[int], ns: Sequence[float], tone: str, label: str, *, dashed: bool = False, kind: str = "line"
+) -> Shape:
     # A bound below 1 says nothing.
     points = tuple((float(x), math.log10(n)) for x, n in zip(xs, ns, strict=True) if n >= 1)
-    return Shape("line", points, tone, dashed=dashed, label=label)
-
-
-def _dots(xs: Sequence[int], ns: Sequence[float], tone: str, label: str) -> Shape:
-    points = tuple((float(x), math.log10(n)) for x, n in zip(xs, ns, strict=True))
-    return Shape("points", points, tone, label=label)
+    return Shape(kind, points, tone, dashed=dashed, label=label)
 
 
 def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
@@ -177,8 +164,8 @@ def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
         _curve(LINE, printed, "grey", "RecConcave, printed", dashed=True),
         _curve(LINE, explicit, "purple", "RecConcave, explicit"),
         _curve(LINE, [exponential_examples(1, (2**k,), EPSILON, BETA) for k in LINE], "blue", "exponential, explicit"),
-        _dots(MEASURED_RECURSIVE, recursive, "purple", "RecConcave, measured"),
-        _dots(MEASURED, pure, "blue", "exponential, measured"),
+        _curve(MEASURED_RECURSIVE, recursive, "purple", "RecConcave, measured", kind="points"),
+        _curve(MEASURED, pure, "blue", "exponential, measured", kind="points"),
     )
 
 

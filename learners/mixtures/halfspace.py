@@ -30,7 +30,7 @@ from dpaudit.contract import (
     UtilityClaim,
     later,
 )
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Floats, Integers, summed
 from learners.bisection import least_beyond
 from learners.citations import BMN
 from learners.domains import Grid
@@ -170,9 +170,7 @@ class MixtureHalfspace:
     def _collections(self, sample: Sample) -> Intersections:
         """Return the collections of G, with what it takes to count their errors."""
         outside = sample.labels != self.public_label
-        points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-        gains = np.zeros(len(points), dtype=np.int64)
-        np.add.at(gains, place.reshape(-1), np.where(outside, sample.counts, -sample.counts))
+        points, gains = summed(sample.points.astype(np.int64), np.where(outside, sample.counts, -sample.counts))
         inside = self.family(sample).inside(points)
         return Intersections(inside, gains, int(sample.counts[~outside].sum()), self.dimension)
 

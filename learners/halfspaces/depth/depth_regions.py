@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Panel, Shape
-from learners.arrays import Exact
+from learners.arrays import Exact, summed
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
@@ -107,9 +107,7 @@ class DepthRegions:
         """For each normal the distinct heights, and the weights at most and at least as high."""
         found = []
         for row in (self.points.astype(self.normals.dtype) @ self.normals.T).T:
-            heights, place = np.unique(row, return_inverse=True)
-            mass = np.zeros(len(heights), dtype=np.int64)
-            np.add.at(mass, place, self.weights)
+            heights, mass = summed(row, self.weights)
             found.append((heights, np.cumsum(mass), np.cumsum(mass[::-1])[::-1]))
         return found
 
