@@ -119,15 +119,12 @@ def _dimension(tools: Tools) -> Evidence:
         f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and "
         f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
+    witness = f"the sizes at d = {low} and {high}"
+    data = {f"n, d={d}": needed(d, 1e-6) for d in (low, high)}
+    failed = slopes["advanced"] > 1.75
+    # Logarithmic factors are left out: the exponent is rounded to the nearest half.
     return judged(
-        # Logarithmic factors are left out: the exponent is rounded to the nearest half.
-        "loose" if slopes["advanced"] < 1.25 else "holds",
-        text,
-        slopes,
-        f"the sizes at d = {low} and {high}",
-        {f"n, d={d}": needed(d, 1e-6) for d in (low, high)},
-        failed=slopes["advanced"] > 1.75,
-        grade="numeric",
+        "loose" if slopes["advanced"] < 1.25 else "holds", text, slopes, witness, data, failed=failed, grade="numeric"
     )
 
 
