@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample
 from learners.arrays import Bools, Floats, Integers, summed
 from learners.citations import BMNS
 from learners.domains import moving_points
-from learners.finite.counting import ClassLearner
+from learners.finite.counting import SolutionLearner
 from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.depth_regions import depth_panel
@@ -82,7 +82,7 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
 
 
 @dataclass(frozen=True)
-class HullPoint(ClassLearner):
+class HullPoint(SolutionLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
     Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
@@ -93,9 +93,7 @@ class HullPoint(ClassLearner):
     dimension: int
     epsilon: float
 
-    settings: ClassVar[tuple[str, ...]] = ("solution",)
-    claim_id: ClassVar[str]
-    source: ClassVar[str]
+    _failure: ClassVar[str] = "the point lies outside the convex hull"
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -127,14 +125,6 @@ class HullPoint(ClassLearner):
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
         raise NotImplementedError("a hull point learner has a size that keeps half of the depth")
-
-    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
-        """Return the claim that the point is in the hull with probability 1 - beta, for every sample of that size."""
-        if setting != "solution":
-            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
-        check_probability("alpha", alpha)
-        size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def _eligible(self, depths: Integers) -> Bools:
         """Return which candidates an exponential mechanism may select."""

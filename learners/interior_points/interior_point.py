@@ -13,11 +13,11 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum
 from learners.arrays import Floats, Integers
 from learners.citations import BMNS, STE
 from learners.domains import moving_points
-from learners.finite.counting import ClassLearner, as_codes
+from learners.finite.counting import SolutionLearner, as_codes
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
@@ -137,7 +137,7 @@ def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fract
 
 
 @dataclass(frozen=True)
-class InteriorPoint(ClassLearner):
+class InteriorPoint(SolutionLearner):
     """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
     The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
@@ -146,9 +146,7 @@ class InteriorPoint(ClassLearner):
     domain_size: int
     epsilon: float
 
-    settings: ClassVar[tuple[str, ...]] = ("solution",)
-    claim_id: ClassVar[str]
-    source: ClassVar[str]
+    _failure: ClassVar[str] = "the point lies outside the data"
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, 2**64))
@@ -176,14 +174,6 @@ class InteriorPoint(ClassLearner):
         """Return `points_needed(beta)`, whatever alpha."""
         check_probability("alpha", alpha)
         return self.points_needed(beta)
-
-    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
-        """Return the claim that the point is interior with probability 1 - beta, for every sample of that size."""
-        if setting != "solution":
-            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
-        size = self.sample_size(alpha, beta)
-        failure = "the point lies outside the data"
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def solves(self, code: int, sample: Sample) -> bool:
         """Say whether the point lies between the least and the greatest point of the sample."""
