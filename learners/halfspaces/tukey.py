@@ -18,14 +18,7 @@ from learners.halfspaces.hull_point import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
-from learners.parameters import (
-    check_choice,
-    check_integer,
-    check_parameters,
-    check_run,
-    check_sample,
-    check_statement,
-)
+from learners.parameters import check_choice, check_integer, check_parameters, check_run, check_sample, check_statement
 
 Code = Point | int
 MAX_SUBSAMPLES = 10**6
