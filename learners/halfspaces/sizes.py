@@ -56,13 +56,6 @@ def recursive_examples(dimension: int, candidates: int, epsilon: float, delta: f
     return math.ceil(2 * dimension * mechanism.promise_needed(beta / dimension))
 
 
-def candidates_bound(dimension: int, side: int) -> int:
-    """Return a power of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of that side."""
-    d = dimension
-    bits = 2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1))
-    return int(2 ** math.ceil(bits + 1e-6 * bits))
-
-
 def crossover(dimension: int, epsilon: float, delta: float, beta: float, most: int = 2**15) -> int | None:
     """Return the least k from which RecConcave needs fewer examples than the exponential mechanism, 2^k candidates.
 
@@ -171,7 +164,9 @@ def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
 
 def _in_space(d: int = 10) -> tuple[Shape, ...]:
     sides = [2**k - 1 for k in SPACE]
-    domains = [candidates_bound(d, side) for side in sides]
+    # Powers of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of a side.
+    bits = [2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1)) for side in sides]
+    domains = [int(2 ** math.ceil(b + 1e-6 * b)) for b in bits]
     recursive = [float(recursive_examples(d, size, EPSILON, DELTA, BETA)) for size in domains]
     pure = [float(exponential_examples(d, (size,) * d, EPSILON, BETA)) for size in domains]
     needed = [required_examples(d, side, EPSILON, DELTA) for side in sides]

@@ -282,24 +282,19 @@ class TreeLog:
         middle = ranks(data, self.margin, self.n - self.margin)
         nodes = _balanced_nodes(middle)
         named, nothing, error = self._choice.log_law(nodes)
-        following, more = self._log_rest(data, middle)
-        laws = [placed(self.size, list(nodes), named), following]
-        return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
-
-    def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[Floats, float]:
-        """Return the law of steps 3 to 6."""
-        assert self.inner is not None
         deep, shallow = self._embedding(middle)
-        ys, error = self.inner.log_law(*shallow)
-        weights, laws, worst = [], [], 0.0
+        ys, rest = self.inner.log_law(*shallow)
+        weights, endings, worst = [], [], 0.0
         for y, log_y in enumerate(ys):
             standing, candidates = self._candidates(deep, y)
-            named, none, e = self._selection.log_law(standing)
+            found, none, e = self._selection.log_law(standing)
             law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
-            weights += [float(log_y) + named, float(log_y) + none]
-            laws += [law, placed(self.size, 0, 0.0)]
+            weights += [float(log_y) + found, float(log_y) + none]
+            endings += [law, placed(self.size, 0, 0.0)]
             worst = max(worst, e + more + 2 * ULP * greatest(weights[-2:]))
-        return log_mixture(weights, laws, error + worst)
+        following, more = log_mixture(weights, endings, rest + worst)
+        laws = [placed(self.size, list(nodes), named), following]
+        return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
 
     def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
         """Return the multiset S, and that of e - 1 of the rest."""

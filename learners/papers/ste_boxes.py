@@ -11,7 +11,7 @@ from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
 from learners.papers.evidence import against, case_data, errors_data, pair_data
 from learners.papers.sizes import errors_of_law, failure_probability, two_point
-from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(
@@ -169,25 +169,20 @@ def _exponential(tools: Tools) -> Evidence:
 def _tightest(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)
     n, points = learner.sample_size(alpha, beta), learner.domain.points()
-    failures = {
-        (code, hard): failure_probability(
-            learner, learner.concepts.concept(code), two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha
-        )
-        for code in range(learner.concepts.size)
-        for hard in range(4)
-    }
-    code, hard = max(failures, key=lambda case: failures[case])
-    failure = failures[code, hard]
-    return judged(
-        "holds",
+    cases = []
+    for code, hard in itertools.product(range(learner.concepts.size), range(4)):
+        law = two_point(points, hard, 3 - hard, alpha + 0.001)
+        failure = failure_probability(learner, learner.concepts.concept(code), law, n, alpha)
+        words = f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}"
+        cases.append((failure, words, case_data(learner, code, law, n, alpha, failure=failure)))
+    failure, witness, data = greatest(cases)
+    text = (
         f"2 x 2 grid: the smaller of (2 d/alpha) ln(2 d/beta) and (ln|C| + ln(1/beta))/alpha is n = {n}; "
         f"just above alpha = {alpha} on a point the exact failure is at most {failure:.4f} over all boxes and "
-        f"points, and beta is {beta}",
-        {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n},
-        f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}",
-        case_data(learner, code, two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha, failure=failure),
-        failed=failure > beta,
+        f"points, and beta is {beta}"
     )
+    numbers = {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n}
+    return judged("holds", text, numbers, witness, data, failed=failure > beta)
 
 
 STATEMENTS = statements_in(globals())
