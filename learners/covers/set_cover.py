@@ -91,12 +91,12 @@ class SetCoverLearner(ClassLearner):
     @property
     def _log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
-        raise NotImplementedError("a learner bounds the range of its measure")
+        return self._log_behaviours
 
     @property
     def _log_behaviours(self) -> float:
         """D: the logarithm of a bound on the number of different hypotheses."""
-        raise NotImplementedError("a learner bounds the number of hypotheses")
+        return math.log(self._sets)
 
     @property
     def settings(self) -> tuple[str, ...]:

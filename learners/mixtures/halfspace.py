@@ -21,7 +21,6 @@ from dpaudit.contract import (
     InputError,
     Instance,
     Law,
-    Panel,
     Picture,
     PrivacyClaim,
     Relation,
@@ -34,7 +33,8 @@ from learners.arrays import Bools, Floats, Integers, summed
 from learners.bisection import least_beyond
 from learners.citations import BMN
 from learners.domains import Grid
-from learners.geometry.pictures import error_share
+from learners.finite.counting import ClassLearner
+from learners.geometry.pictures import error_share, framed
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
@@ -78,7 +78,7 @@ class MixtureGrid(Grid):
 
 
 @dataclass(frozen=True)
-class MixtureHalfspace:
+class MixtureHalfspace(ClassLearner):
     """Learn halfspaces from private and public examples: the exponential mechanism over public intersections.
 
     C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
@@ -213,10 +213,6 @@ class MixtureHalfspace:
         log_prob, error = exponential.log_law(-errors, self._rate, self._eligible(sample, errors))
         return Law(self.codes(family, np.arange(len(errors))), log_prob, error)
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable theorem, with constants; see `utility`."""
-        return self.utility(alpha, beta).sample_size
-
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta (in excess of the best halfspace, if agnostic).
 
@@ -296,13 +292,12 @@ class MixtureHalfspace:
             row = (*target.weights, target.threshold)
             corners = _region(self.side, [row if self.public_label else tuple(-v for v in row)])
             shapes.append(_polygon(corners, "orange", 0.0, f"target: {self.public_label} on this side"))
-        ends = (-0.06 * self.side, self.side + 0.06 * self.side)
         caption = (
             "Public and private examples, and the regions that were learned to be labelled "
             f"{self.public_label}: intersections of halfplanes through public points. A region without area is drawn "
             "as a line or not at all."
         )
-        return Picture((Panel(caption, ends, ends, (*shapes, *_markers(sample)), x_label="x_1", y_label="x_2"),))
+        return Picture((framed(self.side, caption, [*shapes, *_markers(sample)], "x_1", "x_2"),))
 
     def symmetries(self) -> list[Integers]:
         """Return no symmetry: outputs name points of the plane."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Panel, Shape
 from learners.arrays import Exact, summed
+from learners.geometry.pictures import framed
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
@@ -291,6 +292,4 @@ def depth_panel(
         f"Tukey depth of {n} examples: regions of points at least so deep, the deepest {deepest}, where n/3 is "
         f"{n / 3:.0f}; and the points that were released."
     )
-    margin = 0.06 * side
-    ends = (-margin, side + margin)
-    return Panel(caption, ends, ends, (*shapes, *sample, marks), x_label="x_1", y_label="x_2")
+    return framed(side, caption, [*shapes, *sample, marks], "x_1", "x_2")
