@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,9 +17,7 @@ __all__ = [
     "addressed_parameters_of",
     "check_built",
     "check_jobs",
-    "check_names",
     "lacking",
-    "nearest",
     "parameters_of",
     "read_choice",
     "read_integer",
@@ -90,33 +86,6 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
         message = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
         raise InputError(message, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
-
-
-def check_names(given: Collection[str], function: Callable[..., Any], *taken: str, also: Collection[str] = ()) -> None:
-    """Raise `InputError` for a name that is no keyword of a function, nor one of some others: it says which there are.
-
-    Parameters
-    ----------
-    given : collection of str
-        The names.
-    function : callable
-        The function.
-    *taken : str
-        Its parameters that are given already.
-    also : collection of str
-        Further names that are allowed.
-    """
-    allowed = [*also, *(name for name in inspect.signature(function).parameters if name not in taken)]
-    for name in given:
-        if name not in allowed:
-            message = f"there is no argument {name!r}, but {', '.join(allowed)}{nearest(name, allowed)}"
-            raise InputError(message, parameter=name)
-
-
-def nearest(name: str, known: Collection[str]) -> str:
-    """Return the names nearest to one that there is not, as the end of a message; empty if none is near."""
-    near = get_close_matches(name, list(known))
-    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["DpauditError", "Exited", "InputError", "ToolFault", "blamed", "in_python", "place_of"]
+__all__ = ["DpauditError", "Exited", "InputError", "ToolFault", "blamed", "in_python", "nearest", "place_of"]
 
 
 class DpauditError(Exception):
@@ -50,20 +50,16 @@ class InputError(DpauditError, ValueError):
         super().__init__(self.told(in_python))
 
     @classmethod
-    def of(cls, parameter: str, value: object, allowed: str, hint: str = "") -> InputError:
+    def of(cls, parameter: str, value: object, allowed: str, hint: str = "", comma: str = ",") -> InputError:
         """Return the error that a parameter must be what is allowed, and was given something else."""
-        return cls._that(parameter, value, allowed, ",", hint)
+        message = f"{{0}} must be {{allowed_}}{comma} got {{value_:.100}}" + ("; {hint_}" if hint else "")
+        shown = {"allowed_": allowed, "value_": repr(value), "hint_": hint}
+        return cls(message, value=value, allowed=allowed, names=(parameter,), **shown)
 
     @classmethod
     def among(cls, parameter: str, value: object, allowed: Iterable[str]) -> InputError:
         """Return the error that a parameter must be one of some words, and was given something else."""
-        return cls._that(parameter, value, f"one of {', '.join(allowed)}", ";")
-
-    @classmethod
-    def _that(cls, parameter: str, value: object, allowed: str, comma: str, hint: str = "") -> InputError:
-        told = "{0} must be {allowed_}{comma_} got {value_:.100}" + ("; {hint_}" if hint else "")
-        shown = {"allowed_": allowed, "comma_": comma, "value_": repr(value), "hint_": hint}
-        return cls(told, value=value, allowed=allowed, names=(parameter,), **shown)
+        return cls.of(parameter, value, f"one of {', '.join(allowed)}", comma=";")
 
     def told(self, shown: Callable[[str, str | None], str]) -> str:
         """Return the message with `shown(name, value)` for each parameter; value is None for the name alone."""
@@ -108,6 +104,14 @@ class Exited(InputError):
 
 class ToolFault(DpauditError, RuntimeError):
     """The tool itself failed (a worker died, a result file is corrupt); nothing is known of the mechanism."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the names nearest to one that there is not, as the end of a message; empty if none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @contextmanager

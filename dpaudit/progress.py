@@ -32,32 +32,15 @@ _BAR = 22
 def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]:
     """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
-    Parameters
-    ----------
-    progress : bool or callable
-        True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten
-        seconds elsewhere. A callable gets (done, total) after each piece.
-    total : int
-        The most work that there is; an audit that decides early does less.
-    noun : str
-        The unit, such as "runs".
+    True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten seconds
+    elsewhere. A callable gets (done, total) after each piece; an audit that decides early does less than the total.
     """
     if progress is False:
         yield None
-    elif progress is True:
-        line = Line(sys.stderr, noun, time.monotonic)
-        try:
-            yield _summing(line, total)
-        finally:
-            line.end()
-    elif callable(progress):
-        yield _summing(progress, total)
-    else:
+        return
+    if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
-
-
-def _summing(report: Callable[[int, int], None], total: int) -> Tell:
-    """Return a function that adds up the work done and reports the sum."""
+    report = Line(sys.stderr, noun, time.monotonic) if progress is True else progress
     done = 0
 
     def tell(more: int) -> None:
@@ -65,7 +48,11 @@ def _summing(report: Callable[[int, int], None], total: int) -> Tell:
         done = min(done + more, total)
         report(done, total)
 
-    return tell
+    try:
+        yield tell
+    finally:
+        if isinstance(report, Line):
+            report.end()
 
 
 class Line:
@@ -73,16 +60,8 @@ class Line:
 
     On a terminal and in a notebook it is one line that is rewritten, elsewhere a new one every ten seconds.
 
-    Parameters
-    ----------
-    stream : text file
-        Usually ``sys.stderr``.
-    noun : str
-        The unit of the work.
-    clock : callable
-        Seconds, monotonic.
-    already : int
-        Work that was done before; it says nothing of the time that is left.
+    The noun is the unit of the work, the clock monotonic and in seconds. Work done `already`, by an earlier process,
+    does not count for the time that is left.
     """
 
     def __init__(
@@ -95,55 +74,38 @@ class Line:
         self._width = 0
 
     def __call__(self, done: int, total: int, told: str = "", share: float = 0.0) -> None:
-        """Show how much is done, with what was found so far, if the line that is shown has grown old.
-
-        Parameters
-        ----------
-        done, total : int
-            The pieces of work that are done, and all of them.
-        told : str
-            What was found so far.
-        share : float
-            How much of the piece under way is done.
-        """
+        """Show how much is done, `share` of the piece under way too, and what was found, if the line has grown old."""
         now = self._clock()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
             bar = ("=" * int(_BAR * (done + share) / total) + ">")[:_BAR].ljust(_BAR)
-            self._write(f"[{bar}] {self._text(done, total, told, now, share)}")
+            text = f"[{bar}] {self._text(done, total, told, now, share)}"
+            if self._live:
+                text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
+                print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
+                self._width = len(text)
+            else:
+                print(f"dpaudit: {text}", file=self._stream, flush=True)
 
     def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
         """Show how much was done as a line that stays; of work of no time only if there is something `before`."""
         self.end()
         now = self._clock()
         if before or now - self._began >= WORTH_SECONDS:
-            self._stream.write(f"dpaudit: {before}{self._text(done, total, told, now)}\n")
-            self._stream.flush()
+            print(f"dpaudit: {before}{self._text(done, total, told, now)}", file=self._stream, flush=True)
 
     def end(self) -> None:
         """Take a live line away."""
         if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            print("\r" + " " * self._width, end="\r", file=self._stream, flush=True)
             self._width = 0
 
     def _text(self, done: int, total: int, told: str, now: float, share: float = 0.0) -> str:
         fresh, elapsed = done + share - self._already, now - self._began
-        left = (
-            f", {duration(elapsed / fresh * (total - done - share))} left" if fresh >= TELLING and done < total else ""
-        )
-        return "  ".join(
-            filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), f"{duration(elapsed)}{left}"))
-        )
-
-    def _write(self, text: str) -> None:
-        if self._live:
-            text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
-            self._stream.write("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            self._stream.write(f"dpaudit: {text}\n")
-        self._stream.flush()
+        took = duration(elapsed)
+        if fresh >= TELLING and done < total:
+            took += f", {duration(elapsed / fresh * (total - done - share))} left"
+        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), took)))
 
 
 def duration(seconds: float) -> str:

@@ -5,13 +5,15 @@ This module is imported in every pytest run on the machine, so it imports nothin
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
@@ -81,13 +83,13 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         mechanism: Any, pairs: Any = None, *, allow_no_evidence: bool = False, **arguments: Any
     ) -> PrivacyFinding:
         __tracebackhide__ = True
-        from dpaudit.arguments import check_names
         from dpaudit.audit.audit import audit_privacy
         from dpaudit.contract import Verdict
 
-        given = {**_settings(request.config), **_marked(request), **arguments}
-        _plainly(check_names, arguments, audit_privacy, "mechanism", "pairs", also=("allow_no_evidence",))
-        finding: PrivacyFinding = _plainly(audit_privacy, mechanism, pairs, **given)
+        chosen = {**_settings(request.config), **_marked(request), **arguments}
+        with _as_own_line():
+            _check_names(arguments, audit_privacy, "allow_no_evidence", taken=("mechanism", "pairs"))
+            finding = audit_privacy(mechanism, pairs, **chosen)
         numbers = {"epsilon": finding.epsilon, "detectable_epsilon": finding.detectable_epsilon}
         _record(request, finding, epsilon_lower=finding.epsilon_lower, **numbers)
         for text in _limits(finding):
@@ -113,14 +115,15 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
 
     def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
         __tracebackhide__ = True
-        from dpaudit.arguments import check_names
         from dpaudit.contract import Verdict
         from dpaudit.utility.audit import audit_utility
 
-        settings = {name: value for name, value in _settings(request.config).items() if name != "trials"}
+        settings = _settings(request.config)
+        del settings["trials"]
         chosen = {**settings, **_marked(request), **arguments}
-        _plainly(check_names, arguments, audit_utility, also=("allow_undecided",))
-        finding: UtilityFinding = _plainly(audit_utility, *given, **chosen)
+        with _as_own_line():
+            _check_names(arguments, audit_utility, "allow_undecided")
+            finding = audit_utility(*given, **chosen)
         _record(request, finding, failure_lower=finding.failure_lower, beta=finding.beta)
         if finding.verdict == Verdict.VIOLATION:
             pytest.fail(str(finding))
@@ -133,17 +136,14 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
 
 def _settings(config: pytest.Config) -> dict[str, Any]:
     """Return trials, confidence and seed of the command line, else of the configuration."""
-    given = {name: config.getoption(f"--dpaudit-{name}") for name in _DEFAULTS}
-    return {name: _configured(config, name) if value is None else value for name, value in given.items()}
-
-
-def _configured(config: pytest.Config, name: str) -> Any:
-    """Return a setting of the configuration as a number."""
-    text = config.getini(f"{_PREFIX}{name}")
-    try:
-        return type(_DEFAULTS[name])(text)
-    except ValueError:
-        raise pytest.UsageError(f"{_PREFIX}{name} must be a number, got {text!r}") from None
+    found: dict[str, Any] = {}
+    for name, default in _DEFAULTS.items():
+        text, found[name] = config.getini(f"{_PREFIX}{name}"), config.getoption(f"--dpaudit-{name}")
+        try:
+            found[name] = type(default)(text) if found[name] is None else found[name]
+        except ValueError:
+            raise pytest.UsageError(f"{_PREFIX}{name} must be a number, got {text!r}") from None
+    return found
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -157,14 +157,26 @@ def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
     return found
 
 
-def _plainly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return what a call returns; bad input is an error of the test's own line and not of ours."""
+def _check_names(given: Iterable[str], audit: Callable[..., Any], own: str, taken: Collection[str] = ()) -> None:
+    """Raise `InputError` for a name that is neither a free parameter of the audit nor the fixture's own one."""
+    from dpaudit.errors import InputError, nearest
+
+    allowed = [own, *(name for name in inspect.signature(audit).parameters if name not in taken)]
+    for name in given:
+        if name not in allowed:
+            message = f"there is no argument {name!r}, but {', '.join(allowed)}{nearest(name, allowed)}"
+            raise InputError(message, parameter=name)
+
+
+@contextmanager
+def _as_own_line() -> Iterator[None]:
+    """Make bad input an error of the test's own line and not of ours."""
     __tracebackhide__ = True
     from dpaudit.errors import InputError
     from dpaudit.escaping import harmless
 
     try:
-        return function(*args, **kwargs)
+        yield
     except InputError as error:
         raise InputError(harmless(str(error)), parameter=error.parameter, value=error.value) from None
 

@@ -35,19 +35,12 @@ __all__ = [
 ]
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
-"""An integer >= 0."""
 Size = Annotated[int, msgspec.Meta(ge=1)]
-"""An integer >= 1."""
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-"""A finite number >= 0."""
+Amount = Annotated[float, msgspec.Meta(ge=0)]  # no infinity: that is for Extended and NonNegative below
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
-"""A number in [0, 1]."""
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
-"""A number in (0, 1]."""
 Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
-"""A number in (0, 1)."""
 Words = Annotated[str, msgspec.Meta(min_length=1)]
-"""A text that is not empty."""
 
 if TYPE_CHECKING:
     Extended = float
@@ -79,7 +72,7 @@ _LONGEST = 500
 """Characters of a message on what cannot be decoded; a decoder may repeat a field of any length."""
 
 
-class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=True):
+class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every record: its fields are stored, and nothing else is accepted when it is read."""
 
 
@@ -102,26 +95,20 @@ def _without_surrogates(value: Any) -> Any:
     return list(map(_without_surrogates, value)) if isinstance(value, list) else value
 
 
-def decode(data: bytes | str, kind: Any) -> Any:
-    """Return the record that JSON text holds.
-
-    Parameters
-    ----------
-    data : bytes or str
-        One JSON document.
-    kind : type
-        The type of the record, or a union of types.
+def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
+    """Return the record, of a type or a union of types, that one JSON document holds.
 
     Raises
     ------
     ToolFault
-        If the text is not JSON, names a key twice, or is not such a record: the message names the field.
+        If the text is not JSON, names a key twice, or is not such a record: the message names the place, if that is
+        given, and the field.
     """
     try:
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
     except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
-        raise ToolFault(shortened(str(error), _LONGEST)) from None
+        raise ToolFault((f"{place}: " if place else "") + shortened(str(error), _LONGEST)) from None
     return found
 
 
@@ -135,7 +122,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_unknown(told: Any, found: Any, path: str) -> None:
-    """Raise `ToolFault` at a field that a plain dataclass does not declare: msgspec refuses those of structs alone."""
+    """Raise `ValueError` at a field that a plain dataclass does not declare: msgspec refuses those of structs alone."""
     if isinstance(found, list | tuple):
         for i, (part, item) in enumerate(zip(told, found, strict=True)):
             _refuse_unknown(part, item, f"{path}[{i}]")
@@ -146,7 +133,7 @@ def _refuse_unknown(told: Any, found: Any, path: str) -> None:
     elif is_dataclass(found):
         for key in told:
             if key not in found.__dataclass_fields__:
-                raise ToolFault(f"Object contains unknown field `{key:.60}` - at `{path}`")
+                raise ValueError(f"Object contains unknown field `{key:.60}` - at `{path}`")
             _refuse_unknown(told[key], getattr(found, key), f"{path}.{key}")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 import msgspec
 
 from dpaudit.contract import Verdict
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.record import Frozen, decode, encodable
 
@@ -56,12 +56,7 @@ def _versions() -> dict[str, str]:
 class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
     """Base of every finding: a typed record that writes itself, and that `record.decode` reads.
 
-    Attributes
-    ----------
-    versions : dict of str to str
-        Versions of Python and of the libraries that the numbers depend on.
-    schema_version : int
-        The version of the schema that the record keeps.
+    It keeps the version of its schema, and those of Python and of the libraries that its numbers depend on.
     """
 
     kind: ClassVar[str]
@@ -110,10 +105,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         OSError
             If there is no such file, or it cannot be read.
         """
-        try:
-            found: Self = decode(Path(path).read_bytes(), cls)
-        except ToolFault as error:
-            raise ToolFault(f"{path}: {error}") from None
+        found: Self = decode(Path(path).read_bytes(), cls, path)
         return found
 
     def save(self, path: str | Path) -> None:
@@ -123,8 +115,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 
     def summary(self) -> str:
         """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""
-        text: str = import_module(_PRESENTING).page(self)
-        return text
+        return str(import_module(_PRESENTING).page(self))
 
     def plot(self) -> Figure:
         """Return a matplotlib figure of the finding.
@@ -171,8 +162,7 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
     def remembered(*args: P.args, **kwargs: P.kwargs) -> F:
         finding = audit(*args, **kwargs)
         given = signature(audit).bind(*args, **kwargs).arguments
-        audited = next(_shown(name, value) for name, value in given.items())
-        finding.__dict__.update(audited=audited, call=_call_text(audit, given))
+        finding.__dict__.update(audited=_shown(*next(iter(given.items()))), call=_call_text(audit, given))
         return finding
 
     return remembered
@@ -183,19 +173,15 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     words = []
     for name, value in given.items():
         parameter = signature(function).parameters[name]
+        default, plain = parameter.default, isinstance(value, int | float | str)  # arrays are not compared
+        is_default = value is default or (plain and type(value) is type(default) and value == default)
         if parameter.kind is parameter.VAR_KEYWORD:
             words += [f"{key}={_shown(key, item)}" for key, item in value.items()]
         elif parameter.kind is not parameter.KEYWORD_ONLY:
             words.append(_shown(name, value))
-        elif name not in _TIME_ALONE and not _same(value, parameter.default):
+        elif name not in _TIME_ALONE and not is_default:
             words.append(f"{name}={_shown(name, value)}")
     return f"dpaudit.{function.__name__}({', '.join(words)})"
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Say whether a value is the default; one that is no plain value, as an array, is not compared."""
-    plain = type(value) is type(default) and isinstance(value, int | float | str)
-    return value is default or (plain and bool(value == default))
 
 
 def _shown(name: str, value: Any) -> str:

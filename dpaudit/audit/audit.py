@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -15,11 +14,11 @@ from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import RUNNING, Options
-from dpaudit.audit.preflight import preflight
+from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.probing import FROM_DATA, probe_of
 from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
-from dpaudit.contract import Learner, MadePair, Pair, Relation
+from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
@@ -168,37 +167,33 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    # A stopped audit is repeated without a clock.
-    options = Options(**{**given, "time_limit": None if isinstance(time_limit, Stopped) else time_limit})
+    options = Options(**given)
     tested = resolve_bound(options)
-    if data is not None and relation is None:
-        relation = Relation.ADD_REMOVE_ONE
+    relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed = seeding.check_seed(seed)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, claim, known, data=data, bounds=bounds, unit=unit, n=n, seed=seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
-    running = {name: given[name] for name in RUNNING}
+    how = {name: given[name] for name in RUNNING}
+    sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
+    if include_data:
+        made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
     request = Request(
-        source=mechanism,
-        pairs=tuple(map(_shown, made)) if include_data else made,
-        sampler=sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running),
-        claim=claim,
+        mechanism,
+        sampler,
+        made,
+        claim,
         relation=known,
         options=options,
-        trials=options.trials,
         bound=tested,
+        hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
+        clock=Clock(time_limit),
+        trials=options.trials,
         moves=moves,
-        clock=None if time_limit is None else Clock(time_limit),
     )
     request.check_power()
-    with followed(progress, 2 * request.trials * len(request.pairs), "runs") as tell:
-        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)))
-
-
-def _shown(pair: Pair) -> Pair:
-    """Return a pair of which findings may show the inputs, also where these were made from data."""
-    return MadePair(*pair.sides, pair.origin, True) if isinstance(pair, MadePair) else pair
+    return _audited(request, progress)
 
 
 def sampler_of(
@@ -218,24 +213,22 @@ def sampler_of(
     return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 
-def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], runs: int) -> None:
-    """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
-    number = next(numbers)
-    jobs = sampler.jobs(sides[number % 2], ("pace", number), runs)
-    for _ in replace(sampler, tell=None).reduced(jobs, len):
-        pass
-
-
-def _audited(request: Request) -> PrivacyFinding:
+def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
-    name = request.sampler.mechanism.name
-    LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
-    own = request.options.randomness == "own"
-    request = replace(request, hygiene=preflight(request.sampler, request.pairs, request.trials, own))
-    if request.clock is not None:
-        sides = request.pairs[0].sides
-        paced = partial(_paced, request.sampler, sides, count())
-        request = replace(request, trials=request.clock.trials(request.trials, 2 * len(request.pairs), paced))
-    finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
-    LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
-    return withheld(finding, request.pairs)
+    sampler, pairs = request.sampler, request.pairs
+    name, numbers = sampler.mechanism.name, count()
+
+    def pace(runs: int) -> None:
+        """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
+        number = next(numbers)
+        for _ in sampler.reduced(sampler.jobs(pairs[0].sides[number % 2], ("pace", number), runs), len):
+            pass
+
+    with followed(progress, 2 * request.trials * len(pairs), "runs") as tell:
+        LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(pairs), request.trials)
+        request.hygiene.open()
+        trials = request.clock.trials(request.trials, 2 * len(pairs), pace)
+        request = replace(request, trials=trials, sampler=replace(sampler, tell=tell))
+        finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
+        LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
+        return withheld(finding, pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from dpaudit.arguments import read_number
 from dpaudit.audit.options import OPTIONS
@@ -41,17 +41,15 @@ class Stopped(Frozen, frozen=True):
 class Clock:
     """The time of one audit, from now on.
 
-    Parameters
-    ----------
-    limit : float or Stopped
-        The seconds; or where an earlier audit stopped, so that this one does there too.
-    now : callable
-        Seconds, monotonic.
+    `limit` is the seconds, None for no limit, or where an earlier audit stopped, so that this one does there too; `now`
+    returns seconds, monotonic.
     """
 
-    def __init__(self, limit: float | Stopped, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limit: float | Stopped | None, now: Callable[[], float] = time.monotonic) -> None:
+        self.limited = limit is not None
         self._again = limit if isinstance(limit, Stopped) else None
-        self._seconds = math.inf if isinstance(limit, Stopped) else read_number("time_limit", limit, 0, math.inf)
+        seconds = isinstance(limit, Stopped) or limit is None
+        self._seconds = math.inf if seconds else read_number("time_limit", limit, 0, math.inf)
         self._now, self._began = now, now()
         self._asked = self._trials = 0
         self._looks: int | None = None
@@ -74,16 +72,12 @@ class Clock:
     def trials(self, asked: int, sides: int, run: Callable[[int], object]) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
 
-        Parameters
-        ----------
-        asked, sides : int
-            The runs a side that were asked for, and the number of sides.
-        run : callable
-            Makes so many runs, whose outputs are dropped.
+        `run` makes so many runs, whose outputs are dropped, to see how long they take.
         """
         self._asked = self._trials = asked
         if self._again is not None:
             self._trials = self._again.trials
+        if self._again is not None or not self.limited:
             return self._trials
         began, made = self._now(), 1
         run(made)
@@ -104,3 +98,17 @@ class Clock:
         if over:
             self._looks = looks
         return over
+
+    def looks(self, chunks: int) -> Iterator[tuple[slice, float]]:
+        """Yield the chunks of each look that there is time for, and its share of the error.
+
+        Looks that no chunk is left for give theirs to the next one; without a limit there is one look at all chunks.
+        """
+        made, kept, looks = 0, 0.0, 0
+        for part, share in zip(LOOKS, SHARES, strict=True) if self.limited else ((1.0, 1.0),):
+            until, kept = int(part * chunks), kept + share
+            if until > made:
+                yield slice(made, until), kept
+                made, kept, looks = until, 0.0, looks + 1
+                if self.over(looks):
+                    return

@@ -19,23 +19,9 @@ from dpaudit.outputs.canonical import canonical
 from dpaudit.record import Count, Frozen, Size, Words
 
 __all__ = [
-    "AllRaised",
-    "Answer",
-    "Check",
-    "CheckName",
-    "Constant",
-    "FewRuns",
-    "Gap",
-    "Identical",
-    "Meaningless",
-    "NotLookedAt",
-    "Observations",
-    "Powerless",
-    "different",
-    "gaps_of",
-    "identical",
-    "verdict_of",
-]
+    "AllRaised", "Answer", "Check", "CheckName", "Constant", "FewRuns", "Gap", "Identical", "Meaningless",
+    "NotLookedAt", "Observations", "Powerless", "different", "gaps_of", "identical", "verdict_of",
+]  # fmt: skip
 
 
 class CheckName(enum.StrEnum):
@@ -198,14 +184,7 @@ event of probability 0.01 of the frontier, and the power that is stated is that 
 class Observations:
     """The runs that decided, on both sides together.
 
-    Attributes
-    ----------
-    runs : int
-        How many there were.
-    different : int
-        How many of them had another outcome than the commonest one.
-    raised : Counter
-        How many ended in an exception, by its type and message.
+    `different` of them had another outcome than the commonest one; `raised` counts exceptions by type and message.
     """
 
     runs: int
@@ -232,22 +211,9 @@ def gaps_of(
     """Return the reasons why an audit could not have seen that the claim fails; none if it could.
 
     Runs with another outcome than the commonest one, and runs that returned something, are too few where they could not
-    refute the claim by themselves, had all of them been on one side.
-
-    Parameters
-    ----------
-    seen : Observations
-        The runs that decided.
-    pairs : sequence of Pair
-        The pairs that were audited.
-    confirming, least : int
-        Runs on each side that decided, and the least number that can refute the claim at all.
-    detectable : float
-        The least true epsilon that would have been detected.
-    not_looked_at : tuple of str
-        Parts of the output that took no part.
-    checks : iterable of Check
-        The checks of randomness and state.
+    refute the claim by themselves, had all of them been on one side. `confirming` and `least` are the runs on each side
+    that decided, and the least number that can refute the claim at all; `detectable` is the least true epsilon that
+    would have been detected.
     """
     raised = seen.raised.total()
     returned = seen.runs - raised

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -256,61 +256,35 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     """Return a finding that names no value of the records that its pairs were made from.
 
     An event over outputs may name one, where the mechanism releases it as it is; so may the name of a score, and the
-    message of an exception. What a value does not stand in stays as it is.
-
-    Parameters
-    ----------
-    finding : PrivacyFinding
-        The finding.
-    pairs : iterable of Pair
-        The pairs that were audited; those that are given as they are, or may be shown, withhold nothing.
+    message of an exception. What a value does not stand in stays as it is; pairs that are given as they are, or may be
+    shown, withhold nothing.
     """
     made = next((pair.sides[0] for pair in pairs if isinstance(pair, MadePair) and not pair.shown), None)
     if made is None:
         return finding
-    stored = finding.representation
-    return replace(
-        finding,
-        witness=replace(finding.witness, event=_event(made, finding.witness.event)),
-        tests=tuple(_test(made, test) for test in finding.tests),
-        representation=stored and _test(made, stored),
-        gaps=tuple(_gap(made, gap) for gap in finding.gaps),
-        scores=_texts(made, finding.scores),
-        not_looked_at=_texts(made, finding.not_looked_at),
-        distinguisher=_text(made, finding.distinguisher),
-    )
+    parts = ("witness", "tests", "representation", "gaps", "scores", "not_looked_at", "distinguisher")
+    return replace(finding, **{name: _without_values(made, getattr(finding, name)) for name in parts})
 
 
-def _test(made: Made, test: EventTest) -> EventTest:
-    return replace(test, event=_event(made, test.event))
-
-
-def _event(made: Made, event: Event) -> Event:
-    """Return an event, or that it is withheld."""
+def _without_values(made: Made, part: Any) -> Any:
+    """Return a part of a finding with what names a value withheld; words of ours have numbers of ours."""
     named: tuple[object, ...]
-    if isinstance(event, Cells):
-        named = (*(end for ends in event.ranges for end in ends), *event.values, *event.path)
-    elif isinstance(event, Interval):
-        named = (event.low, event.high, *event.path)
-    else:
-        return event
-    named_one = any(map(made.names_a_value, named)) or made.names_a_value(event.feature, numbers=False)
-    return Withheld() if named_one else event
-
-
-def _gap(made: Made, gap: Gap) -> Gap:
-    """Return a gap without a message that names a value, or a part of the output that does."""
-    if isinstance(gap, NotLookedAt):
-        return NotLookedAt(_texts(made, gap.parts))
-    if not isinstance(gap, AllRaised) or not made.names_a_value(gap.usual):
-        return gap
-    return replace(gap, usual=f"{gap.usual.partition(':')[0]}: {WITHHELD}")
-
-
-def _texts(made: Made, texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_text(made, text) for text in texts)
-
-
-def _text(made: Made, text: str) -> str:
-    """Return words of ours, whose numbers are ours, unless they name a text of the data."""
-    return WITHHELD if made.names_a_value(text, numbers=False) else text
+    match part:
+        case tuple():
+            return tuple(_without_values(made, one) for one in part)
+        case str():
+            return WITHHELD if made.names_a_value(part, numbers=False) else part
+        case Witness() | EventTest():
+            return replace(part, event=_without_values(made, part.event))
+        case NotLookedAt():
+            return NotLookedAt(_without_values(made, part.parts))
+        case AllRaised() if made.names_a_value(part.usual):
+            return replace(part, usual=f"{part.usual.partition(':')[0]}: {WITHHELD}")
+        case Cells():
+            named = (*(end for ends in part.ranges for end in ends), *part.values, *part.path)
+        case Interval():
+            named = (part.low, part.high, *part.path)
+        case _:
+            return part
+    named_one = any(map(made.names_a_value, named)) or made.names_a_value(part.feature, numbers=False)
+    return Withheld() if named_one else part

@@ -20,22 +20,10 @@ _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str,
 class Option:
     """The declaration of one option.
 
-    Parameters
-    ----------
-    default : object
-        The default; None where the option need not be given.
-    help : str
-        One line for the command line, without the default.
-    usual : str
-        The default in words; the default itself if empty.
-    metavar : str
-        The name of the value in the help.
-    choices : tuple of str
-        The words allowed; any text if empty.
-    name : str
-        The name; that of the field, where there is one.
-    **limits : float
-        The range of a number: `ge` and `le` are in it, `gt` and `lt` are not.
+    `default` is None where the option need not be given. For the command line there are one line of `help` without the
+    default, the default in `usual` words (itself if empty), and the `metavar` of the value. `choices` are the words
+    allowed, any text if empty; `limits` the range of a number: `ge` and `le` are in it, `gt` and `lt` are not. The
+    `name` is that of the field, where there is one.
     """
 
     kind: type = int

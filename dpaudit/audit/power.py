@@ -40,24 +40,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpaudit.audit.eprocess import log_payoffs, place_bet, posterior
+from dpaudit.audit.eprocess import batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
-from dpaudit.audit.pair_bets import batch_schedule
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
 __all__ = [
-    "LEARNING",
-    "LEARNING_OF_BETS",
-    "MASSES",
-    "REFUTING_SHARE",
-    "Power",
-    "detectable_delta_by_bets",
-    "detectable_epsilon_by_bets",
-    "refutation_probability",
-]
+    "LEARNING", "LEARNING_OF_BETS", "MASSES", "REFUTING_SHARE", "Power", "detectable_delta_by_bets",
+    "detectable_epsilon_by_bets", "refutation_probability",
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 
@@ -74,16 +67,10 @@ _EVENT_MISS, _CATASTROPHE_MISS = 0.6, 0.2
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
-    """Return about the probability that bets on one given event refute the claim within `runs` runs.
+    """Return about the probability that bets at level gamma on one given event refute the claim.
 
-    Parameters
-    ----------
-    p, q : float
-        The event's probabilities on data and on neighbour.
-    runs : int
-        Runs on both sides together, on one pair.
-    epsilon, delta, gamma : float
-        The claim and the level of the test.
+    The event has the probabilities p and q on data and on neighbour of one pair, which has `runs` runs on both sides
+    together.
     """
     if p == q:
         return 0.0
@@ -198,8 +185,6 @@ _detectable_epsilon = lru_cache(maxsize=4096)(partial(detectable_epsilon, Melded
 _detectable_delta = lru_cache(maxsize=256)(partial(detectable_delta, Melded()))
 """The numbers that audits in a series with one budget share: an epsilon takes a tenth of a second."""
 
-Frontier = tuple[tuple[float, float], ...]
-
 
 @dataclass(frozen=True)
 class Power:
@@ -209,21 +194,14 @@ class Power:
     the fixed design may choose a worse event, and bets on many cells, or on cells that had to be learned, are smaller
     than bets on one known event.
 
-    Attributes
-    ----------
-    epsilon : float
-        The least true epsilon.
-    at : PowerAt
-        On which event.
-    frontier : tuple of (probability, epsilon)
-        The same for events of other probabilities on the unlikelier side.
-    delta : float
-        The least probability of an event that is impossible on the other side.
+    `epsilon` is the least true epsilon, `at` the event on which it is stated, and `frontier` the same for events of
+    other probabilities on the unlikelier side, as (probability, epsilon). `delta` is the least probability of an event
+    that is impossible on the other side.
     """
 
     epsilon: float
     at: PowerAt
-    frontier: Frontier
+    frontier: tuple[tuple[float, float], ...]
     delta: float
 
     @classmethod
@@ -246,8 +224,7 @@ class Power:
             return max(met, _detectable_epsilon(q, runs, runs, **test))
 
         delta = max(_detectable_delta(runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
-        frontier = tuple((q, least(q)) for q in MASSES)
-        return cls(*_reach(least, likelier, unlikelier, runs, claim, frontier), frontier, delta)
+        return cls._of(least, likelier, unlikelier, runs, claim, delta)
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -255,33 +232,36 @@ class Power:
         """Return the power of bets on `runs` runs of one pair, both sides together, at error `gamma`."""
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING_OF_BETS)
-        frontier = tuple((q, detectable_epsilon_by_bets(q, runs, **test)) for q in MASSES)
-        least = _reach(lambda q: detectable_epsilon_by_bets(q, runs, **test), mass, mass, runs, claim, frontier)
-        return cls(*least, frontier, detectable_delta_by_bets(runs, **test))
+        least = partial(detectable_epsilon_by_bets, runs=runs, **test)
+        return cls._of(least, mass, mass, runs, claim, detectable_delta_by_bets(runs, **test))
 
+    @classmethod
+    def _of(
+        cls,
+        least: Callable[[float], float],
+        likelier: float,
+        unlikelier: float,
+        runs: int,
+        claim: PrivacyClaim,
+        delta: float,
+    ) -> Power:
+        """Return the power, given the least epsilon detected by the event's probability on the unlikelier side.
 
-def _reach(
-    detectable: Callable[[float], float],
-    likelier: float,
-    unlikelier: float,
-    runs: int,
-    claim: PrivacyClaim,
-    frontier: Frontier,
-) -> tuple[float, PowerAt]:
-    """Return the least epsilon detected, and on which event.
-
-    It is one as likely as the event tested: on the unlikelier side, or, where that is too likely there to show any leak
-    beyond the claim, on the likelier one. (An event of probability 0.5 on both sides can show no epsilon of 1 by
-    becoming likelier on one of them, but any by becoming less likely on the other.) Where no leak on so rare an event
-    is detected, it is the likeliest one of the frontier on which one is: the event tested was the best to be found.
-    """
-    if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
-        least, at = detectable(unlikelier), PowerAt.UNLIKELIER
-    else:
-        mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
-        # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
-        last = max(claim.epsilon, math.log(mass * runs)) + RARER
-        least = least_where(lambda e: detectable(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
-    if math.isfinite(least):
-        return least, at
-    return next(((epsilon, PowerAt.FRONTIER) for _, epsilon in frontier if math.isfinite(epsilon)), (math.inf, at))
+        It is stated on an event as likely as the one tested: on the unlikelier side, or, where that is too likely there
+        to show any leak beyond the claim, on the likelier one. (An event of probability 0.5 on both sides can show no
+        epsilon of 1 by becoming likelier on one of them, but any by becoming less likely on the other.) Where no leak
+        on so rare an event is detected, it is the likeliest one of the frontier on which one is: the event tested was
+        the best to be found.
+        """
+        frontier = tuple((q, least(q)) for q in MASSES)
+        if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
+            epsilon, at = least(unlikelier), PowerAt.UNLIKELIER
+        else:
+            mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
+            # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
+            last = max(claim.epsilon, math.log(mass * runs)) + RARER
+            epsilon = least_where(lambda e: least(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
+        detected = [one for _, one in frontier if math.isfinite(one)]
+        if math.isinf(epsilon) and detected:
+            epsilon, at = detected[0], PowerAt.FRONTIER
+        return cls(epsilon, at, frontier, delta)

@@ -13,7 +13,6 @@ import os
 import time
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -21,18 +20,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from dpaudit import seeding
+from dpaudit.audit import probing
 from dpaudit.audit.evidence import Answer, Check, CheckName
-from dpaudit.audit.probing import (
-    Label,
-    arrangements,
-    equal_global_generators,
-    labels,
-    moved_clocks,
-    one_way,
-    other_process,
-    probe_warnings,
-    ticking_clocks,
-)
+from dpaudit.audit.probing import Label, arrangements, labels
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents
@@ -42,80 +32,7 @@ from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.workers import spread
 
-__all__ = ["Hygiene", "look_runs", "preflight", "runs_a_side"]
-
-_SIDES = ("data", "neighbour")
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
-
-
-def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> Hygiene:
-    """Make a few runs on both sides of the first pair and return what they show.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        The mechanism that will be audited.
-    pairs : tuple of Pair
-        On what; not empty.
-    trials : int
-        Runs on each side of each pair, by which the number of these runs is scaled.
-    own : bool
-        Whether the mechanism is declared to have randomness of its own.
-
-    Returns
-    -------
-    Hygiene
-        The checks by these runs, and what makes the last ones at the end of the audit.
-
-    Raises
-    ------
-    InputError
-        If the mechanism returns a wrong number of outputs, or something that is no value, such as a generator; or if an
-        input is used up or changed by a run: all runs share it, so the later ones would see something else.
-    """
-    for index, pair in enumerate(pairs):
-        for side, data in zip(_SIDES, pair.sides, strict=True):
-            if isinstance(data, Iterator):
-                raise InputError(f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list")
-    mechanism = sampler.mechanism
-    inputs = pairs[0].data, pairs[0].neighbour  # made once, so that it shows if a run changes them
-    looked_at = Pair(*inputs, pairs[0].origin)
-    hygiene = Hygiene(sampler, looked_at, look_runs(trials, mechanism.batched), own)
-    before = list(map(contents, inputs))
-    hygiene.open()
-    for side, data, earlier in zip(_SIDES, inputs, before, strict=True):
-        if contents(data) != earlier:
-            shown = f" is {data!r:.200}" if not isinstance(pairs[0], MadePair) else " is not what it was"
-            raise InputError(
-                f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
-                f"(after {sum(check.runs for check in hygiene.checks)} runs the {side} of pairs[0]{shown})"
-            )
-    asked = all(earlier is not None for earlier in before)
-    hygiene.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *hygiene.checks)
-    return hygiene
-
-
-def _refuse_outputs(name: str, outputs: Any) -> None:
-    """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
-    if isinstance(outputs, np.ndarray) and outputs.dtype != object:
-        return
-    for output in outputs:
-        advice = _advice(output)
-        if not advice:
-            continue
-        for coroutine in filter(inspect.iscoroutine, outputs):
-            coroutine.close()  # else it warns that it was never awaited
-        raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
-
-
-def _advice(output: Any) -> str:
-    """Return what to do about an output that is no value; empty for a value."""
-    if inspect.iscoroutine(output) or inspect.isawaitable(output):
-        return "await it, and return what comes (asyncio.run(...) does so in a plain function)"
-    if inspect.isasyncgen(output) or isinstance(output, Iterator):
-        return "return list(...) of it, since a run's output is what it yields"
-    return "call it, and return what it returns" if isinstance(output, _FUNCTIONS) else ""
-
+__all__ = ["Hygiene", "runs_a_side"]
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
@@ -130,60 +47,72 @@ CALLS, PAUSE = 4, 0.2
 ROUNDS = 4
 """The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
 
+_SIDES = ("data", "neighbour")
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
-def look_runs(trials: int, batched: bool) -> int:
+
+def _look_runs(trials: int, batched: bool) -> int:
     """Return the runs of one look in an audit of so many runs a side."""
     return min(BATCHED if batched else ONE_BY_ONE, max(1, trials // SHARE))
 
 
 def runs_a_side(trials: int, batched: bool, own: bool) -> int:
     """Return the runs on each side that all looks take out of the budget; in batches they cost next to nothing."""
-    return 0 if batched else look_runs(trials, batched) * (1 if own else LOOKS)
+    return 0 if batched else _look_runs(trials, batched) * (1 if own else LOOKS)
 
 
-@dataclass
 class Hygiene:
-    """The checks of one mechanism on one pair.
+    """The checks of a mechanism's randomness and state, on the first pair: `open` before an audit, `close` after it.
 
-    Parameters
-    ----------
-    sampler : Sampler
-        The mechanism, the root seed and the workers.
-    pair : Pair
-        The inputs.
-    runs : int
-        Runs of a look.
-    own : bool
-        Whether the mechanism is declared to have randomness of its own: nothing is then asked of its generator.
+    The number of their runs goes by the `trials` of the audit. Where the mechanism is declared to have randomness of
+    its `own`, nothing is asked of its generator.
     """
 
-    sampler: Sampler
-    pair: Pair
-    runs: int
-    own: bool
-    spent: int = 0
-    used: bool = False
-    outputs: list[Any] = field(default_factory=list)
-    others: list[Any] = field(default_factory=list)
-    first: tuple[list[Label] | None, ...] = ()
-    checks: tuple[Check, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism."""
-        return self.sampler.mechanism
+    def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
+        self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
+        self.runs = _look_runs(trials, self.mechanism.batched)
+        self.spent, self.used = 0, False
+        self.outputs: list[Any] = []
+        self.others: list[Any] = []
+        self.first: tuple[list[Label] | None, ...] = ()
+        self.checks: tuple[Check, ...] = ()
+        self.warnings: tuple[str, ...] = ()
 
     def open(self) -> None:
-        """Make the looks before an audit."""
-        self.checks = self._before()
-        self.warnings = probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        """Make the looks before an audit.
+
+        Raises
+        ------
+        InputError
+            If the mechanism returns a wrong number of outputs, or something that is no value, such as a generator; or
+            if an input is used up or changed by a run: all runs share it, so the later ones would see something else.
+        """
+        for index, pair in enumerate(self.pairs):
+            for side, data in zip(_SIDES, pair.sides, strict=True):
+                if isinstance(data, Iterator):
+                    raise InputError(
+                        f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list"
+                    )
+        # Made once, so that it shows if a run changes them.
+        self.inputs = self.pairs[0].data, self.pairs[0].neighbour
+        before = list(map(contents, self.inputs))
+        checks = self._before()
+        self.warnings = probing.probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
+        for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
+            if contents(data) != earlier:
+                shown = f" is {data!r:.200}" if not isinstance(self.pairs[0], MadePair) else " is not what it was"
+                raise InputError(
+                    f"the mechanism {self.mechanism.name} changes its input, which all its runs share: let it work on "
+                    f"a copy (after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
+                )
+        asked = all(earlier is not None for earlier in before)
+        self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
 
     def _before(self) -> tuple[Check, ...]:
         data = self._look(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
-        again = None if self.own or data is None else self._look(0, "data", moved_clocks, other_process)
+        again = None if self.own or data is None else self._look(0, "data", probing.moved_clocks, probing.other_process)
         if data is None or again is None:
             self._look(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
@@ -220,7 +149,7 @@ class Hygiene:
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
-            outputs = naming_input(lambda: where, self.mechanism, self.pair.sides[side], rng, self.runs, contexts)
+            outputs = naming_input(lambda: where, self.mechanism, self.inputs[side], rng, self.runs, contexts)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
@@ -231,13 +160,15 @@ class Hygiene:
         """Return the checks where equal generators gave different outputs while clock and process were changed."""
         again = self._look(0, "data")
         if again == data:
-            clock, process = (self._look(0, "data", context) == data for context in (moved_clocks, other_process))
+            clock, process = (
+                self._look(0, "data", context) == data for context in (probing.moved_clocks, probing.other_process)
+            )
             state = self._state(_passed(not (clock and process)))
             return self._checks(generator=Answer.PASSED, state=state, clock=_passed(clock), process=_passed(process))
         if self._look(0, "data") == again:  # only the first look differs
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
         answer = Answer.OWN
-        for context, name in ((equal_global_generators, Answer.GLOBAL), (ticking_clocks, Answer.TIME)):
+        for context, name in ((probing.equal_global_generators, Answer.GLOBAL), (probing.ticking_clocks, Answer.TIME)):
             if self._look(0, "data", context) == self._look(0, "data", context):
                 answer = name
                 break
@@ -247,7 +178,7 @@ class Hygiene:
 
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""
-        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
+        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and probing.one_way(self.outputs)
         return Answer.DEPENDS if drifts else answer
 
     def _workers(self) -> tuple[Check, ...]:
@@ -256,7 +187,7 @@ class Hygiene:
         if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
             return self._checks(workers=Answer.NOT_ASKED)
         runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
-        look = partial(_remote_look, self.mechanism, self.pair.data, sampler.seed)
+        look = partial(_remote_look, self.mechanism, self.inputs[0], sampler.seed)
         found: dict[int, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
             calls = [partial(look, number, runs) for number in range(start, start + CALLS)]
@@ -271,6 +202,24 @@ class Hygiene:
         """Return checks by their names, of which the first has the runs made since earlier ones."""
         spent, self.spent = self.spent, 0
         return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
+
+
+def _refuse_outputs(name: str, outputs: Any) -> None:
+    """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
+    if isinstance(outputs, np.ndarray) and outputs.dtype != object:
+        return
+    for output in outputs:
+        if inspect.isawaitable(output):
+            advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
+        elif inspect.isasyncgen(output) or isinstance(output, Iterator):
+            advice = "return list(...) of it, since a run's output is what it yields"
+        elif isinstance(output, _FUNCTIONS):
+            advice = "call it, and return what it returns"
+        else:
+            continue
+        for coroutine in filter(inspect.iscoroutine, outputs):
+            coroutine.close()  # else it warns that it was never awaited
+        raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
 
 
 def _passed(passed: bool) -> Answer:

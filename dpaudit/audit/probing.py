@@ -16,10 +16,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
@@ -27,17 +27,9 @@ from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 from dpaudit.running.adapters import Mechanism, Probed
 
 __all__ = [
-    "FROM_DATA",
-    "arrangements",
-    "equal_global_generators",
-    "labels",
-    "moved_clocks",
-    "one_way",
-    "other_process",
-    "probe_of",
-    "probe_warnings",
-    "ticking_clocks",
-]
+    "FROM_DATA", "Label", "arrangements", "equal_global_generators", "labels", "moved_clocks", "one_way",
+    "other_process", "probe_of", "probe_warnings", "ticking_clocks",
+]  # fmt: skip
 
 FROM_DATA = "data"
 """Says that the probe is to be derived from the pairs."""
@@ -134,29 +126,25 @@ def labels(outputs: Any) -> list[Label] | None:
 
 def _label(output: Any) -> Label:
     if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
-        parts = [output] if output.dtype.kind == "f" else [output.real, output.imag]
-        return (output.shape, *(_rounded(part) for part in parts))
+        label: list[Label] = [output.shape]
+        for part in [output] if output.dtype.kind == "f" else [output.real, output.imag]:
+            mantissa, exponent = np.frexp(np.asarray(part, dtype=np.float64))
+            label.append(np.round(mantissa, DIGITS).tobytes() + exponent.tobytes())
+        return tuple(label)
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
         return (output.shape, output.tobytes())
-    if isinstance(output, Raised) and output.kind == TIMED_OUT:
-        raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
     if isinstance(output, Raised):
+        if output.kind == TIMED_OUT:
+            raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
         return ("raised", output.kind)
     return _blurred(canonical(output))
-
-
-def _rounded(values: NDArray[Any]) -> bytes:
-    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
-    return bytes(np.round(mantissa, DIGITS).tobytes() + exponent.tobytes())
 
 
 def _blurred(label: Label) -> Label:
     """Return a label with its floats rounded."""
     if isinstance(label, float):
         return float(f"{label:.{DIGITS}g}")
-    if isinstance(label, tuple):
-        return tuple(map(_blurred, label))
-    return frozenset(map(_blurred, label)) if isinstance(label, frozenset) else label
+    return type(label)(map(_blurred, label)) if isinstance(label, tuple | frozenset) else label
 
 
 def arrangements(found: Sequence[Label]) -> float:
@@ -207,7 +195,12 @@ def equal_global_generators() -> Iterator[None]:
 
 def moved_clocks() -> Any:
     """Let the clocks of the module `time` show another day."""
-    return _changed(time, {name: _later(name) for name in CLOCKS})
+
+    def later(clock: Callable[[], float], shift: int) -> float:
+        return clock() + shift
+
+    shifts = {name: SHIFT * (10**9 if name.endswith("_ns") else 1) for name in CLOCKS}
+    return _changed(time, {name: partial(later, getattr(time, name), shift) for name, shift in shifts.items()})
 
 
 def ticking_clocks() -> Any:
@@ -221,13 +214,7 @@ def ticking_clocks() -> Any:
 
 def other_process() -> Any:
     """Let the process have another id."""
-    other = os.getpid() + 1
-    return _changed(os, {"getpid": lambda: other})
-
-
-def _later(name: str) -> Callable[[], float]:
-    clock, step = getattr(time, name), SHIFT * (10**9 if name.endswith("_ns") else 1)
-    return lambda: clock() + step
+    return _changed(os, {"getpid": partial(int, os.getpid() + 1)})
 
 
 @contextmanager

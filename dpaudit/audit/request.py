@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +19,14 @@ from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.unconditional import get_bound
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
+from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.own_data.pairs import own_data
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Budget", "Moves", "Request", "resolve_bound", "resolve_claim", "resolve_inputs"]
+__all__ = ["Budget", "Moves", "Request", "resolve_bound", "resolve_claim", "resolve_inputs", "wide_limits"]
 
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
@@ -64,20 +65,27 @@ def resolve_inputs(
 
     Pairs are checked against the relation that is `known`.
     """
+    learner = isinstance(source, Learner)
     given = {"pairs": pairs, "n": n, "bounds": bounds, "unit": unit}
     if data is not None:
-        _check_data(source, given)
+        if learner:
+            why = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
+            raise InputError(why, names=("data", "pairs"))
+        for name in ("pairs", "n"):
+            if given[name] is not None:
+                message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
+                raise InputError(message, names=(name, "data"))
         return own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
     for name in ("bounds", "unit"):
         if given[name] is not None:
             message = "{" + name + "} belongs to {data}, which must be given too"
             raise InputError(message, names=(name, "data"), value=given[name])
-    learner = isinstance(source, Learner)
-    moves = SampleMoves(source.domain, seed) if pairs is None and learner else None
+    moves = None
     if pairs is None:
         if not learner:
             message = "{pairs} must be given, or {data} to make them of: only samples of a learner are crafted"
             raise InputError(message, names=("pairs", "data"))
+        moves = SampleMoves(source.domain, seed)
         pairs = crafted_pairs(source.domain, source.instance.n if n is None else n, claim.relation)
     elif n is not None:
         message = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {value_}"
@@ -86,17 +94,6 @@ def resolve_inputs(
     if learner:
         check_samples(checked)
     return tuple(checked), moves
-
-
-def _check_data(source: Any, given: Mapping[str, Any]) -> None:
-    """Raise `InputError` for what does not go with a dataset."""
-    if isinstance(source, Learner):
-        message = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
-        raise InputError(message, names=("data", "pairs"))
-    for name in ("pairs", "n"):
-        if given[name] is not None:
-            message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
-            raise InputError(message, names=(name, "data"))
 
 
 def resolve_bound(options: Options) -> Bound:
@@ -108,12 +105,8 @@ def resolve_bound(options: Options) -> Bound:
             names=("sequential", "curve", "strict", "bound"),
         )
     if strict and name not in (None, "unconditional"):
-        raise InputError(
-            "{strict:=True} means the {bound} 'unconditional', and {bound} is {value_}: leave one of them out",
-            names=("bound", "strict"),
-            value=name,
-            value_=repr(name),
-        )
+        message = "{strict:=True} means the {bound} 'unconditional', and {bound} is {value_}: leave one of them out"
+        raise InputError(message, names=("bound", "strict"), value=name, value_=repr(name))
     return get_bound(name or ("unconditional" if strict else "melded"))
 
 
@@ -137,20 +130,9 @@ PILOT_SHARE = 0.5
 class Budget:
     """The runs on each side, by purpose.
 
-    Attributes
-    ----------
-    halving : int
-        On all given pairs together, to find the most promising one.
-    local : int
-        On variations of it.
-    pilot : int
-        On some of the pairs, to see what outputs look like.
-    training : int
-        On the pair chosen, to choose the event; those of the pilot on that pair train as well.
-    confirmation : int
-        On the same pair, fresh, to decide.
-    checks : int
-        On the first pair, to check randomness and state.
+    On all given pairs together `halving` finds the most promising one, and `local` varies it; the `pilot` shows on some
+    of the pairs what outputs look like. On the pair chosen `training` chooses the event, with the pilot's runs on that
+    pair, and `confirmation`, fresh, decides. `checks` are of randomness and state, on the first pair.
     """
 
     halving: int
@@ -181,38 +163,30 @@ class Budget:
 
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
+NOTED_SHIFT = 3.0
+"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
+
+
+def wide_limits(width: int, runs: int) -> tuple[str, ...]:
+    """Return what `runs` runs a side cannot learn of rows of so many numbers; nothing where it is little or width 0."""
+    dense = least_dense_shift(width, runs) if width else 0.0
+    if dense < NOTED_SHIFT:
+        return ()
+    return (
+        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
+        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
+        f"{dense:.2g} or more in all (Mahalanobis distance)",
+    )
 
 
 @dataclass(frozen=True)
 class Request:
     """A black-box audit with all its arguments resolved.
 
-    Attributes
-    ----------
-    source : Learner or callable
-        What was given.
-    sampler : Sampler
-        The same as a batched mechanism, with the root seed and the workers.
-    pairs : tuple of Pair
-        The neighbouring inputs.
-    claim : PrivacyClaim
-        What is tested.
-    relation : Relation or None
-        What the pairs were checked against; None where it is unknown.
-    options : Options
-        The options that were given, checked.
-    trials : int
-        Runs on each side of each pair: those of the options, or fewer where the time is limited.
-    bound : Bound
-        What turns counts into a lower bound.
-    moves : callable or None
-        Proposes variations of a pair, where pairs were crafted, or made from data.
-    width : int
-        The numbers of the widest row in an output, where they are more than scores can be fitted on; else 0.
-    hygiene : Hygiene or None
-        The checks of the mechanism's randomness and state, once the first of their runs are made.
-    clock : Clock or None
-        The time of the audit, where it is limited.
+    The `sampler` is the `source` as a batched mechanism, with the root seed and the workers. The pairs were checked
+    against `relation`, None where it is unknown; where they were made here, `moves` proposes variations. `trials` are
+    those of the options, or fewer where the time is limited. `width` is that of the widest row of numbers in an output,
+    where it is more than scores can be fitted on; else 0.
     """
 
     source: Any
@@ -223,10 +197,10 @@ class Request:
     options: Options
     trials: int
     bound: Bound
+    hygiene: Hygiene
+    clock: Clock
     moves: Moves | None = None
     width: int = 0
-    hygiene: Hygiene | None = None
-    clock: Clock | None = None
 
     @property
     def gamma(self) -> float:
@@ -266,7 +240,7 @@ class Request:
         **found: Any,
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`."""
-        checks = self.hygiene.close() if self.hygiene else ()
+        claim, checks = self.claim, self.hygiene.close()
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
@@ -282,8 +256,8 @@ class Request:
             gaps=gaps,
             not_looked_at=not_looked_at,
             checks=checks,
-            epsilon=self.claim.epsilon,
-            delta=self.claim.delta,
+            epsilon=claim.epsilon,
+            delta=claim.delta,
             detectable_epsilon=power.epsilon,
             detectable_at=power.at,
             detectable_delta=power.delta,
@@ -293,14 +267,14 @@ class Request:
             relation=self.relation,
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
-            claim_id=self.claim.claim_id,
+            claim_id=claim.claim_id,
             warnings=(
                 *limits,
-                *(self.hygiene.warnings if self.hygiene else ()),
+                *self.hygiene.warnings,
                 *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
-                *(self.clock.warnings if self.clock else ()),
+                *self.clock.warnings,
             ),
-            stopped=self.clock.stopped if self.clock else UNSET,
+            stopped=self.clock.stopped if self.clock.limited else UNSET,
             **found,
         )
 

@@ -25,33 +25,30 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit import seeding
-from dpaudit.arguments import read_integer
+from dpaudit.arguments import read_integer, read_number
 from dpaudit.audit.candidate import count_observed
-from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor
+from dpaudit.audit.eprocess import batch_size, epsilon_grid, last_before_survivor, pilot_size
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.pair_bets import PairBets, Sides, batch_size, first_batch, leading_pair_runs, pilot_size
+from dpaudit.audit.pair_bets import PairBets, Sides
 from dpaudit.audit.power import MASSES, Power
-from dpaudit.audit.request import Request
-from dpaudit.audit.training import wide_limits
-from dpaudit.bounds.base import check_level
+from dpaudit.audit.request import Request, wide_limits
 from dpaudit.contract import Direction, Pair, PrivacyClaim
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
 from dpaudit.events.event import Bets
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.wide import Reducer
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Sampler, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-__all__ = ["LEAST_RUNS", "Look", "Session", "sequential_finding"]
+__all__ = ["Session", "leading_pair_runs", "sequential_finding"]
 
 FIT_SHARE, FIT_ROWS = 0.02, 5_000
 """The part of the runs, and the most a side, that scores are fitted on: with 8 % audits of Laplace noise took 1.3 to
@@ -85,44 +82,21 @@ class Look:
 class Session:
     """One sequential audit: its state, and its outcome when it has run.
 
-    Parameters
-    ----------
-    sampler : Sampler
-        The mechanism, with its root seed and workers: the outcome is a function of all but the workers. If it knows how
-        many numbers an output holds, memory is bounded.
-    pairs : sequence of Pair
-        Neighbouring inputs; the pair to run is chosen batch by batch.
-    claim : PrivacyClaim
-        The claim; its epsilon at most 300.
-    runs : int
-        The most runs to make, all sides and pairs together, at least 100.
-    gamma : float
-        The probability with which a true claim may be refuted.
-    float_bits : bool
-        Whether to look at the bits of floats and not only at their values.
-    over : callable
-        Returns, for a number of looks, whether to stop. It may go by anything: the evidence is valid at any time.
+    At most `runs` runs are made, all sides and pairs together, and the probability that a true claim is refuted is at
+    most `gamma`. The outcome is a function of all arguments but the sampler's workers; if the sampler knows how many
+    numbers an output holds, memory is bounded. `over` says whether to stop after a number of looks, and may go by
+    anything: the evidence is valid at any time.
 
-    Attributes
-    ----------
-    bets : list of PairBets
-        The state of each pair.
-    runs_used, bet, fitted : int
-        Runs made, both sides, all pairs and pilots together; those that were bet on; those that only trained.
-    raised : Counter
-        How many runs that were bet on ended in an exception, by its type and message.
-    looks : list of Look
-        One for each batch, in order.
-    unseen : tuple of str
-        Parts of the outputs that were not analysed.
-    width, reduced : int
-        The numbers of the widest row in an output, where they are more than scores can be fitted on, and the runs on
-        each side of a pair that chose the columns of it to look at; else 0.
+    `bets` are the state of each pair, and `looks` one for each batch, in order. `runs_used` counts all runs, both sides
+    and pilots together, `bet` those that were bet on, `fitted` those that only trained, and `raised` the exceptions
+    among those bet on, by type and message. `width` is the numbers of the widest row in an output, where they are more
+    than scores can be fitted on, and `reduced` the runs on each side of a pair that chose the columns of it to look at;
+    else both are 0.
 
     Raises
     ------
     InputError
-        For a bad argument.
+        For fewer than 100 runs, an epsilon above 300, or a level that is none.
     """
 
     def __init__(
@@ -136,15 +110,14 @@ class Session:
         float_bits: bool = False,
         over: Callable[[int], bool] = lambda looks: False,
     ) -> None:
-        self.runs, self.gamma = read_integer("runs", runs, LEAST_RUNS), check_level(gamma)
+        self.runs, self.gamma = read_integer("runs", runs, LEAST_RUNS), read_number("gamma", gamma, 0, 1)
         if claim.epsilon > LARGEST_EPSILON:
             raise InputError.of("epsilon", claim.epsilon, f"at most {LARGEST_EPSILON:g}")
         self.sampler, self.claim, self.float_bits, self.over = sampler, claim, float_bits, over
         self.grid = epsilon_grid(claim.epsilon)
         self.target = int(np.searchsorted(self.grid, claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
-        self.bets = [PairBets(i, pair, len(self.grid)) for i, pair in enumerate(pairs)]
-        self.first = first_batch(runs, len(pairs))
+        self.bets = [PairBets(i, pair, sampler, len(self.grid)) for i, pair in enumerate(pairs)]
         self.runs_used = self.bet = self.fitted = self.width = self.reduced = 0
         self.raised: Counter[str] = Counter()
         self.looks: list[Look] = []
@@ -183,7 +156,7 @@ class Session:
         sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
         self._spend(bets, 2 * size)
         self.pilot = Pilot.of(join(sides))
-        self.unseen, self.width = tuple(self.pilot.plan.unseen), self.pilot.width
+        self.width = self.pilot.width
         if self.pilot.sufficient:
             bets.restart(self.pilot.shared)
             bets.remember(_counted(bets.discretizers, sides))
@@ -191,8 +164,7 @@ class Session:
     def _next(self) -> PairBets:
         """Return the pair to run next: one not seen yet, else the one furthest behind its share 1 / rank^2.
 
-        Pairs are ranked by the growth they promise against the claim, then against the first epsilon not
-        rejected.
+        Pairs are ranked by the growth they promise against the claim, then against the first epsilon not rejected.
         """
         affordable = self.pilot.sufficient or self.runs - self.runs_used >= LEAST_FIT_BUDGET
         for bets in self.bets:
@@ -204,12 +176,12 @@ class Session:
         favour = (self.target, int(np.argmin(self.refuted)))
         growth = {k.index: k.growth(self.grid, favour, self.claim.delta).tolist() for k in known}
         # Where nothing is promised, a pair whose outputs vary comes before a constant one, which could show nothing.
-        known.sort(key=lambda k: (-growth[k.index][0], -growth[k.index][1], k.different() == 0, k.index))
+        known.sort(key=lambda k: (-growth[k.index][0], -growth[k.index][1], k.different == 0, k.index))
         return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
 
     def _bet(self, bets: PairBets) -> None:
         """Bet on one batch of a pair."""
-        size = min(self.runs - self.runs_used, batch_size(bets.runs, self.first))
+        size = min(self.runs - self.runs_used, batch_size(bets.runs, self.runs, len(self.bets)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         batch = self._batch(bets, size)
@@ -222,7 +194,7 @@ class Session:
 
     def _batch(self, bets: PairBets, size: int) -> list[Sides]:
         """Return by discretizer the cells of `size` runs, each on the side that a fair coin says."""
-        where, sampler = (bets.index, bets.batches), narrowed(self._viewing(bets), bets.discretizers)
+        where, sampler = (bets.index, bets.batches), narrowed(bets.sampler, bets.discretizers)
         coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
         runs = zip(bets.pair.sides, (heads, size - heads), strict=True)
@@ -240,20 +212,20 @@ class Session:
         share = (WIDE_FIT_SHARE / 2 if self.width else FIT_SHARE) * self.runs / len(self.bets)
         left = (self.runs - self.runs_used) // 4
         if self.width:
-            bets.reducer = self._reduce(bets, min(max(32, int(share)), left // 2))
+            self._reduce(bets, min(max(32, int(share)), left // 2))
             left //= 2
         size = min(FIT_ROWS, max(32, int(share)), left)
-        sides = self._viewing(bets).sides(bets.pair, ("sequential", "fit", bets.index), size)
-        self._spend_fitting(bets, size)
+        sides = bets.sampler.sides(bets.pair, ("sequential", "fit", bets.index), size)
+        self._spend(bets, 2 * size, fitted=True)
         cut = max(1, size * 4 // 5)
-        fitting, held = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
-        bets.restart(self._fitted(bets, fitting))
-        counts = _counted(bets.discretizers, held)
+        discretizers = self._fitted(bets, [side[:cut] for side in sides])
+        counts = _counted(discretizers, [side[cut:] for side in sides])
+        bets.restart(discretizers)
         bets.remember(counts)
         probes = np.array([0.25, 0.5, 1.0]) * max(self.claim.epsilon, 0.1)
-        values = [-bets.promise(i, probes, self.claim.delta) for i in range(len(bets.discretizers))]
+        values = [-bets.promise(i, probes, self.claim.delta) for i in range(len(discretizers))]
         best = sorted(sorted(range(len(values)), key=values.__getitem__)[:FINALISTS])
-        bets.restart([bets.discretizers[i] for i in best])
+        bets.restart([discretizers[i] for i in best])
         bets.remember([counts[i] for i in best])
 
     def _fitted(self, bets: PairBets, sides: list[Any]) -> list[Discretizer]:
@@ -269,25 +241,19 @@ class Session:
         own = [] if self.width else self.pilot.shared
         return [*own, *(Ranked.fit(base, *sides) for base in own), *fitted]
 
-    def _reduce(self, bets: PairBets, runs: int) -> Reducer:
-        """Return the few columns of a pair's wide outputs that so many runs a side suggest to look at."""
+    def _reduce(self, bets: PairBets, runs: int) -> None:
+        """Let so many runs a side choose the few columns of a pair's wide outputs to look at."""
         placing = placing_runs(self.sampler, runs)
         first = self.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
-        self._spend_fitting(bets, runs)
+        self._spend(bets, 2 * runs, fitted=True)
         self.reduced = runs
-        return learned_reducer(self.sampler, bets.pair, first, ("sequential reduce", bets.index, 0), runs - placing)
+        address = ("sequential reduce", bets.index, 0)
+        bets.reducer = learned_reducer(self.sampler, bets.pair, first, address, runs - placing)
 
-    def _viewing(self, bets: PairBets) -> Sampler:
-        """Return a sampler that returns of a pair's wide outputs the columns that are looked at."""
-        return replace(self.sampler, view=bets.reducer)
-
-    def _spend_fitting(self, bets: PairBets, size: int) -> None:
-        self._spend(bets, 2 * size)
-        self.fitted += 2 * size
-
-    def _spend(self, bets: PairBets, size: int) -> None:
+    def _spend(self, bets: PairBets, size: int, *, fitted: bool = False) -> None:
         bets.runs += size
         self.runs_used += size
+        self.fitted += size * fitted
 
 
 def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> list[Sides]:
@@ -296,24 +262,27 @@ def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> li
     return list(zip(first, second, strict=True))
 
 
+def leading_pair_runs(runs: int, pairs: int) -> int:
+    """Return the runs on the pair that promises most from the start: the pairs' shares are as 1 / rank^2."""
+    return int(runs / sum(rank**-2 for rank in range(1, pairs + 1)))
+
+
 def sequential_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
     The verdict and `epsilon_lower` are two statements, so each has half of the error probability. What is detectable is
     what bets on one given event, of one pair that leads from the start, refute within all the runs allowed.
     """
-    gamma, claim = request.gamma / 2, request.claim
-    pairs = len(request.pairs)
+    gamma, claim, pairs = request.gamma / 2, request.claim, len(request.pairs)
     if 2 * request.trials * pairs < LEAST_RUNS:
         least = -(-LEAST_RUNS // (2 * pairs))
         raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
     allowed = max(LEAST_RUNS, 2 * (request.trials * pairs - request.check_runs))
-    time = {"over": request.clock.over} if request.clock else {}
-    sampler = knowing(request.sampler, request.hygiene.shown()) if request.hygiene else request.sampler
-    bits = request.options.float_bits
-    found = Session(sampler, request.pairs, claim, runs=allowed, gamma=gamma, float_bits=bits, **time).run()
+    sampler = knowing(request.sampler, request.hygiene.shown())
+    bits, over = request.options.float_bits, request.clock.over
+    found = Session(sampler, request.pairs, claim, runs=allowed, gamma=gamma, float_bits=bits, over=over).run()
     # Where the time was over, no more could be detected than by the runs that were made.
-    able = found.runs_used if request.clock and request.clock.stopped.looks else allowed
+    able = found.runs_used if request.clock.stopped.looks else allowed
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=found.log_e)
     event = Bets(best.runs, found.log_e(best))
@@ -321,8 +290,8 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     promised = max(0, able - found.fitted) if found.width else able
     return request.finding(
         Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma),
-        Observations(found.bet, sum(bets.different() for bets in found.bets), found.raised),
-        not_looked_at=found.unseen,
+        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised),
+        not_looked_at=tuple(found.pilot.plan.unseen),
         limits=wide_limits(found.width, found.reduced),
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,

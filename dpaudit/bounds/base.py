@@ -11,7 +11,6 @@ An event was hit x times in n1 runs on the side where it is likelier (probabilit
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,9 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpaudit.arguments import read_number
 from dpaudit.errors import InputError
-
-__all__ = ["MAX_RUNS", "Bound", "Counts", "check_level"]
 
 Array = NDArray[np.float64]
 
@@ -89,13 +87,6 @@ class Counts:
             ) from None
 
 
-def check_level(gamma: float, name: str = "gamma") -> float:
-    """Return an error probability in (0, 1), or raise `InputError`."""
-    if isinstance(gamma, bool) or not math.isfinite(gamma) or not 0 < gamma < 1:
-        raise InputError.of(name, gamma, "in (0, 1)")
-    return float(gamma)
-
-
 def _whole(name: str, value: ArrayLike) -> Array:
     """Return whole numbers as floats (exact below 2^53)."""
     array = np.asarray(value)
@@ -158,7 +149,7 @@ class Bound(ABC):
             For bad counts or parameters.
         """
         c = Counts.of(x, n1, y, n2, self.max_runs)
-        level = None if gamma is None else check_level(gamma)
+        level = None if gamma is None else read_number("gamma", gamma, 0, 1)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
         return self._p_values(c, ratio, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
@@ -172,7 +163,7 @@ class Bound(ABC):
         InputError
             For bad counts or parameters.
         """
-        c, level = Counts.of(x, n1, y, n2, self.max_runs), check_level(gamma)
+        c, level = Counts.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     @abstractmethod

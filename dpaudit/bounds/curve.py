@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from dpaudit.bounds.base import Counts, check_level
+from dpaudit.arguments import read_number
+from dpaudit.bounds.base import Counts
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
-
-__all__ = ["Curve", "choose_thresholds", "claimed_delta", "fit_curve", "lower_hull"]
 
 Array = NDArray[np.float64]
 
@@ -151,7 +150,7 @@ class Curve(Frozen, frozen=True):
             raise InputError(
                 f"limits must be in (0, 1], got {a.tolist()!r:.100} and {b.tolist()!r:.100}", parameter="limits"
             )
-        check_level(self.gamma)
+        read_number("gamma", self.gamma, 0, 1)
         if not abs(self.mu_lower - _mu_lower(a, b)) <= 1e-9:
             raise InputError.of("mu_lower", self.mu_lower, f"what follows from the limits, {_mu_lower(a, b)}")
 
@@ -240,7 +239,7 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
     InputError
         If counts are not whole, exceed the runs, descend, or are of different lengths.
     """
-    level = check_level(gamma)
+    level = read_number("gamma", gamma, 0, 1)
     counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
     shapes = np.shape(hits), np.shape(neighbour_hits)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:

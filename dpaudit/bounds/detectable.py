@@ -8,6 +8,7 @@ that is not.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -15,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
-from dpaudit.bounds.base import MAX_RUNS, Bound, check_level
+from dpaudit.arguments import read_number
+from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
-
-__all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_boundary", "trials_needed"]
 
 Array = NDArray[np.float64]
 
@@ -40,16 +40,8 @@ def rejection_boundary(
 ) -> Array:
     """Return for each y the least x whose p-value is at most gamma; n1 + 1 where there is none.
 
-    Parameters
-    ----------
-    bound : Bound
-        The test.
-    ys : array, shape (m,)
-        Hits on the unlikelier side.
-    n1, n2 : int
-        Runs on the two sides.
-    epsilon, delta, gamma : float
-        The claim and the level.
+    `ys`, of shape (m,), are hits among n2 runs on the unlikelier side, x those among n1 on the other; epsilon, delta
+    and gamma are the claim and the level.
     """
     ratio = math.exp(epsilon)
     centre = np.minimum(n1 * (ratio * (ys + 1) / n2 + delta), n1)
@@ -158,10 +150,7 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
             leak = f"epsilon = {epsilon!r}, delta = {delta!r}"
             raise InputError(f"no audit of {bound.max_runs:g} runs a side could detect a leak of more than {leak}")
         low, high = high, min(2 * high, bound.max_runs)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)
 
 
 def _boundary(
@@ -201,5 +190,5 @@ def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: 
         raise InputError.of("epsilon", epsilon, "a finite number >= 0")
     if not 0 <= delta < 1:
         raise InputError.of("delta", delta, "in [0, 1)")
-    check_level(gamma)
-    check_level(power, "power")
+    read_number("gamma", gamma, 0, 1)
+    read_number("power", power, 0, 1)

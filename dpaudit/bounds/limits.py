@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
-__all__ = ["LEVEL_MARGIN", "MeanTest", "lower_limit", "upper_limit"]
-
 Array = NDArray[np.float64]
 
 LEVEL_MARGIN = 1e-6

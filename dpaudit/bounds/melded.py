@@ -17,19 +17,6 @@ from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from dpaudit.bounds.base import Bound, Counts
 
-__all__ = [
-    "DROP",
-    "RELATIVE_ERROR",
-    "Melded",
-    "Tail",
-    "first_guess",
-    "last_rejected",
-    "log_density",
-    "log_fall",
-    "mode",
-    "window",
-]
-
 Array = NDArray[np.float64]
 
 Tail = Callable[[Array, NDArray[np.intp]], Array]
@@ -53,8 +40,9 @@ def last_rejected(
 ) -> Array:
     """Return for each event a parameter t >= 0 with tail(t) <= gamma, as large as can be found; 0 if there is none.
 
-    The result errs to the small side only: every value returned but 0 has been seen to be rejected. So where `tail`
-    is an upper bound on an increasing p-value, the result is a lower bound on inf{t : p(t) > gamma}.
+    A bracketed secant search in all events at once. The result errs to the small side only: every value returned but 0
+    has been seen to be rejected. So where `tail` is an upper bound on an increasing p-value, the result is a lower
+    bound on inf{t : p(t) > gamma}.
 
     Parameters
     ----------
@@ -71,55 +59,29 @@ def last_rejected(
     resolution : float
         It also ends when the bracket is narrower than this times (1 + t).
     """
-    search = _Search.begin(start, scale, ceiling)
-    marks = _score(gamma * np.array([1, 1 - 0.5 * tightness, 1 - tightness]))
-    live = np.arange(len(start), dtype=np.intp)
+    low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
+    # The next point, 1 / slope of the scores, and the point before with its score.
+    t, run = np.clip(start, 0, np.nextafter(ceiling, 0)), scale.copy()
+    before, score_before = np.full((2, len(start)), np.nan)
+    level, goal, floor = _score(gamma * np.array([1, 1 - 0.5 * tightness, 1 - tightness]))
+    i = np.arange(len(start), dtype=np.intp)
     for step in range(_MAX_STEPS):
-        if len(live) == 0:
+        if len(i) == 0:
             break
-        value = _score(tail(search.t[live], live))
-        live = live[~search.advance(live, value, marks, resolution, step)]
-    return np.maximum(search.low, 0)
-
-
-@dataclass
-class _Search:
-    """A bracketed secant search in every event: the bracket, the next point, the point before and 1 / slope."""
-
-    low: Array
-    high: Array
-    t: Array
-    run: Array
-    before: Array
-    score_before: Array
-
-    @classmethod
-    def begin(cls, start: Array, scale: Array, ceiling: float) -> _Search:
-        """Return the search before its first evaluation: nothing is known to be rejected."""
-        unknown = np.full(len(start), np.nan)
-        low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
-        return cls(low, high, np.clip(start, 0, np.nextafter(ceiling, 0)), scale.copy(), unknown, unknown.copy())
-
-    def advance(
-        self, i: NDArray[np.intp], score: Array, marks: Array, resolution: float, step: int
-    ) -> NDArray[np.bool_]:
-        """Take in the scores found at the events i, choose their next points, and say which are finished."""
-        level, goal, floor = marks
-        now = self.t[i]
+        now, score = t[i], _score(tail(t[i], i))
         rejected = score <= level
-        low = np.where(rejected, now, self.low[i])
-        high = np.where(rejected, self.high[i], now)
-        rise = score - self.score_before[i]
+        low[i], high[i] = np.where(rejected, now, low[i]), np.where(rejected, high[i], now)
+        rise = score - score_before[i]
         known = np.abs(rise) > 1e-12
-        run = np.where(known, (now - self.before[i]) / np.where(known, rise, 1), self.run[i])
-        self.low[i], self.high[i], self.run[i] = low, high, run
-        self.before[i], self.score_before[i] = now, score
-        guess = now + (goal - score) * run
-        good = (guess > np.maximum(low, 0)) & (guess < high) & (step < 9 or step % 3 > 0)
+        run[i] = np.where(known, (now - before[i]) / np.where(known, rise, 1), run[i])
+        before[i], score_before[i] = now, score
+        guess = now + (goal - score) * run[i]
+        good = (guess > np.maximum(low[i], 0)) & (guess < high[i]) & (step < 9 or step % 3 > 0)
         # Else the middle, and zero first where nothing was rejected yet.
-        self.t[i] = np.where(good, guess, np.where(low < 0, 0, 0.5 * (low + high)))
-        narrow = (low >= 0) & (high - low <= resolution * (1 + low))
-        return np.asarray((rejected & (score >= floor)) | narrow | (high <= 0))
+        t[i] = np.where(good, guess, np.where(low[i] < 0, 0, 0.5 * (low[i] + high[i])))
+        narrow = (low[i] >= 0) & (high[i] - low[i] <= resolution * (1 + low[i]))
+        i = i[~((rejected & (score >= floor)) | narrow | (high[i] <= 0))]
+    return np.asarray(np.maximum(low, 0))
 
 
 def _score(p: Array) -> Array:

@@ -31,8 +31,6 @@ from dpaudit.bounds.base import Bound, Counts
 from dpaudit.bounds.melded import Melded, first_guess, last_rejected, log_density, mode
 from dpaudit.errors import InputError
 
-__all__ = ["SLACK", "Region", "Unconditional", "deviance", "epsilon_limit", "get_bound", "region"]
-
 Array = NDArray[np.float64]
 
 _RAISED = 1 + 1e-7
@@ -48,22 +46,10 @@ _ROWS = 64
 class Region:
     """The outcomes at least as extreme as (x, y), {(x', y') : x' >= least[y']}, and what y says of q.
 
-    Attributes
-    ----------
-    ys, least : array, shape (m,)
-        Ascending y', and the least x' in the region (n1 + 1 where none is); `least` ascends too.
-    n1, y, n2 : float
-        Runs on the first side, hits and runs on the second.
-    q_low, q_high : float
-        Values of q outside this interval count for `outside` at most.
-    outside : float
-        The sup of tau(q) / theta there.
-    reach : float
-        How many standard deviations of Y are summed on either side; the rest is bounded.
-    theta : float
-        The part of the error that pays for disregarding implausible q.
-    tolerance : float
-        By what fraction a supremum may be exceeded.
+    `ys` are ascending y', and `least` the least x' in the region (n1 + 1 where none is), which ascends too; both of
+    shape (m,). Values of q outside of [q_low, q_high] count for `outside` at most, the sup of tau(q) / theta there,
+    where theta is the part of the error that pays for disregarding them. `reach` is how many standard deviations of Y
+    are summed on either side (the rest is bounded), and `tolerance` by what fraction a supremum may be exceeded.
     """
 
     ys: Array

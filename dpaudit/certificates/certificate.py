@@ -19,8 +19,6 @@ from dpaudit.events.event import Learned, Predicate
 from dpaudit.outputs.values import Value
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
-__all__ = ["CLOPPER_PEARSON", "MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]
-
 CLOPPER_PEARSON = "clopper-pearson"
 MOST_BYTES = 2**24
 """No longer file is read, here or by `dpaudit.verify_certificate`."""
@@ -90,14 +88,7 @@ class Counts(Frozen, frozen=True):
         .. math:: \epsilon_L = \ln \frac{p_L - \delta}{q_U}, \quad \Pr[\mathrm{Bin}(n_1, p_L) \ge x] =
                   \Pr[\mathrm{Bin}(n_2, q_U) \le y] = \gamma / 2 .
 
-        Parameters
-        ----------
-        bound : {"melded", "clopper-pearson", "unconditional"}
-            The kind of the bound.
-        delta : float
-            The claim's delta.
-        error : float
-            The probability gamma that the bound is too high.
+        `delta` is the claim's, and `error` the probability gamma that the bound is too high.
         """
         x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
         if bound != CLOPPER_PEARSON:

@@ -33,8 +33,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.values import encode_value
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Chosen", "choose", "counted"]
-
 MOST_LEAVES = 32
 """Parts of an output that are examined one by one."""
 SHOWN = 200
@@ -55,16 +53,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Chosen:
-    """An event, the side where it is likelier, and the bound that the runs which compared events give.
+    """An event, "forward" where it is likelier on the data, and the bound that the runs which compared events give.
 
-    Attributes
-    ----------
-    event : Threshold or Outputs
-        The event.
-    direction : Direction
-        "forward" where it is likelier on the data.
-    lower : float
-        The bound, which has chosen and proves nothing.
+    That bound has chosen, and proves nothing.
     """
 
     event: Explicit
@@ -94,14 +85,8 @@ def _in_order(hits: Sequence[tuple[int, int]], direction: Direction) -> Counts:
 def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False) -> Chosen | None:
     """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
 
-    Parameters
-    ----------
-    sides : sequence of two batches
-        Outputs on the data and on the neighbour.
-    delta, error : float
-        The claim's delta, and the error of the bounds that are compared.
-    float_bits : bool
-        Whether events over how floats are stored take part.
+    `sides` are the outputs on the data and on the neighbour, `delta` is the claim's, and `error` that of the bounds
+    which are compared. With `float_bits` events over how floats are stored take part.
     """
     halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
     proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}

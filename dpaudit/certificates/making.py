@@ -21,41 +21,9 @@ from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
 
-__all__ = ["make"]
-
 KINDS = ("melded", CLOPPER_PEARSON)
 STARTS = 8
 """Crafted pairs from which a search begins where the audit's own was a variation of them."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The place of a pair, as ``FILE.py:PAIRS[3]``, and whether people's data may be shown."""
-
-    place: str
-    include_data: bool
-
-    def hides(self, pair: Pair) -> bool:
-        """Return whether the values of a pair must not be shown."""
-        return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
-
-    def inputs(self, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
-        """Return both inputs of a pair, as values or else by reference; None where neither identifies them.
-
-        `records` are those of either side that were kept of the pair at this place; `whole` is whether nothing of it
-        was changed.
-        """
-        found: list[Input] = []
-        for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
-            try:
-                if self.hides(pair):
-                    raise InputError("data of people are not shown")
-                found.append(Given(encode_value(value), digest_of(value)))
-            except InputError:
-                if kept is None and not whole:
-                    return None
-                found.append(Referred(self.place, pair.origin.text, digest_of(value), kept))
-        return found[0], found[1]
 
 
 def make(
@@ -129,23 +97,21 @@ def make(
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
     read_choice("bound", bound, KINDS)
     listed = _listed(finding, pairs, mechanism, n)
+    maker = _Maker(finding, listed, name or "a mechanism", place, include_data)
     if mechanism is not None:
         check_built(mechanism, "mechanism")
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
-        made = sampler_of(mechanism, finding.seed, **running)
+        sampler = sampler_of(mechanism, finding.seed, **running)
+        maker = replace(maker, name=name or sampler.mechanism.name)
         with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
-            sampler = replace(made, tell=report)
-            name = name or sampler.mechanism.name
+            sampler = replace(sampler, tell=report)
             search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
-            for index, start, share in _begun(search, finding, listed, runs):
-                where = _Place(f"{place}[{index}]", include_data)
-                smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
-                error = (1 - finding.confidence) / share
-                found = _confirmed(finding, search, smaller, where, bound, error, runs, name)
-                hidden = isinstance(listed[index], MadePair) and not include_data
-                if found and not (hidden and listed[index].sides[0].names_a_value(repr(found.event))):
+            for index, start, share in maker.begun(search, runs):
+                smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]
+                found = maker.confirmed(search, index, smaller, bound, (1 - finding.confidence) / share, runs)
+                if found is not None:
                     return found
-    return _of_finding(finding, listed, place, include_data, name or "a mechanism")
+    return maker.of_finding()
 
 
 def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) -> list[Pair]:
@@ -162,136 +128,148 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
     return listed
 
 
-def _begun(
-    search: Search, finding: PrivacyFinding, listed: Sequence[Pair], runs: int
-) -> Iterator[tuple[int, Small, int]]:
-    """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the certificates of one violation.
 
-    They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first other
-    one that does has all of the error, since fresh runs of no other were counted.
+    `pairs` are those that were audited, at the `place` as ``FILE.py:PAIRS``, `name` is that of the mechanism, and
+    `include_data` whether people's data may be shown.
     """
-    first = _starts(finding, listed)
-    rest = [index for index in range(len(listed)) if index not in first][:STARTS]
-    found = False
-    for index in [*first, *rest]:
-        if found and index in rest:
-            return
-        pair = listed[index]
-        start = search.begin(Pair(pair.data, pair.neighbour, pair.origin), runs)
-        if start is not None:
-            found = True
-            yield index, start, len(first) if index in first else 1
 
+    finding: PrivacyFinding
+    pairs: Sequence[Pair]
+    name: str
+    place: str
+    include_data: bool
 
-def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> list[int]:
-    """Return the pairs from which a search begins: the witness, or those that it may be a variation of."""
-    index = finding.witness.pair
-    if index < len(listed):
-        return [index]
-    text = finding.witness.origin.text
-    return sorted(range(len(listed)), key=lambda i: listed[i].origin.text != text)[:STARTS]
+    def begun(self, search: Search, runs: int) -> Iterator[tuple[int, Small, int]]:
+        """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
+        They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first
+        other one that does has all of the error, since fresh runs of no other were counted.
+        """
+        witness, numbers = self.finding.witness, range(len(self.pairs))
+        varied = sorted(numbers, key=lambda i: self.pairs[i].origin.text != witness.origin.text)[:STARTS]
+        first = [witness.pair] if witness.pair in numbers else varied
+        rest = [index for index in numbers if index not in first][:STARTS]
+        found = False
+        for index in [*first, *rest]:
+            if found and index in rest:
+                return
+            pair = self.pairs[index]
+            start = search.begin(Pair(pair.data, pair.neighbour, pair.origin), runs)
+            if start is not None:
+                found = True
+                yield index, start, len(first) if index in first else 1
 
-def _smaller(search: Search, start: Small, place: _Place, strategy: Any, bounds: Bounds) -> list[Small]:
-    """Return ever smaller pairs that refute the claim and that a certificate can hold, the first one the start."""
-    if strategy is not None:
-        found = shrink_by_strategy(search, start, strategy)
-    else:
-        found = shrink(search, start, values=not place.hides(start.pair), bounds=bounds)
-    return [small for small in found if small is start or place.inputs(small.pair, small.records, whole=False)]
+    def smaller(self, search: Search, index: int, start: Small, strategy: Any, bounds: Bounds) -> list[Small]:
+        """Return ever smaller pairs that refute the claim and that a certificate can hold, the first one the start."""
+        if strategy is not None:
+            found = shrink_by_strategy(search, start, strategy)
+        else:
+            found = shrink(search, start, values=not self._hides(start.pair), bounds=bounds)
+        return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
 
+    def confirmed(
+        self, search: Search, index: int, smaller: Sequence[Small], bound: str, error: float, runs: int
+    ) -> Certificate | None:
+        """Return the certificate by fresh runs of the smallest pair that holds up on others.
 
-def _confirmed(
-    finding: PrivacyFinding,
-    search: Search,
-    smaller: Sequence[Small],
-    place: _Place,
-    bound: str,
-    error: float,
-    runs: int,
-    name: str,
-) -> Certificate | None:
-    """Return the certificate by fresh runs of the smallest pair that holds up on others; None if they refute nothing.
-
-    Other runs choose the pair; the fresh ones are counted once, by one event.
-    """
-    for small in reversed(smaller):
-        chosen = small.chosen
-        again = counted(search.sampler, "validate", small.pair, chosen.event, chosen.direction, search.runs)
-        search.made += 2 * search.runs
-        if again.epsilon_lower("melded", finding.delta, error) > finding.epsilon:
-            break
-    else:
-        return None
-    counts = counted(search.sampler, "confirm", small.pair, chosen.event, chosen.direction, runs)
-    lower = counts.epsilon_lower(bound, finding.delta, error)
-    inputs = place.inputs(small.pair, small.records, whole=small is smaller[0])
-    if lower <= finding.epsilon or inputs is None:
-        return None
-    return _certificate(
-        finding,
-        name,
-        small.pair,
-        inputs,
-        epsilon_lower=lower,
-        error=error,
-        bound=bound,
-        direction=chosen.direction,
-        event=chosen.event,
-        counts=counts,
-        runs="fresh",
-        searched=search.made,
-    )
-
-
-def _of_finding(
-    finding: PrivacyFinding, listed: Sequence[Pair], place: str, include_data: bool, name: str
-) -> Certificate:
-    """Return the certificate with the finding's own pair, event and counts."""
-    witness = finding.witness
-    if witness.pair >= len(listed):
-        raise InputError(
-            "the refuting pair is a variation of those audited, of which the finding has the words alone; give "
-            "{mechanism}, and more {trials} if it was given, so that a pair is found again",
-            names=("mechanism", "trials"),
+        None if they refute nothing, or the event names a value of people's data. Other runs choose the pair; the fresh
+        ones are counted once, by one event.
+        """
+        claim = self.finding
+        for small in reversed(smaller):
+            chosen = small.chosen
+            again = counted(search.sampler, "validate", small.pair, chosen.event, chosen.direction, search.runs)
+            search.made += 2 * search.runs
+            if again.epsilon_lower("melded", claim.delta, error) > claim.epsilon:
+                break
+        else:
+            return None
+        counts = counted(search.sampler, "confirm", small.pair, chosen.event, chosen.direction, runs)
+        lower = counts.epsilon_lower(bound, claim.delta, error)
+        inputs = self._inputs(index, small.pair, small.records, whole=small is smaller[0])
+        made = self.pairs[index]
+        hidden = isinstance(made, MadePair) and not self.include_data
+        if lower <= claim.epsilon or inputs is None or (hidden and made.sides[0].names_a_value(repr(chosen.event))):
+            return None
+        return self._certificate(
+            small.pair,
+            inputs,
+            epsilon_lower=lower,
+            error=error,
+            bound=bound,
+            direction=chosen.direction,
+            event=chosen.event,
+            counts=counts,
+            runs="fresh",
+            searched=search.made,
         )
-    pair = listed[witness.pair]
-    inputs = _Place(f"{place}[{witness.pair}]", include_data).inputs(pair, None, whole=True)
-    assert inputs is not None
-    best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
-    counts = [witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials]
-    known = [number for number in counts if number is not None]
-    return _certificate(
-        finding,
-        name,
-        pair,
-        inputs,
-        epsilon_lower=finding.epsilon_lower,
-        error=1 - finding.confidence if best is None else best.error,
-        bound=finding.bound,
-        direction=witness.direction,
-        event=predicate_of(witness.event, finding.trials),
-        counts=Counts(*known) if len(known) == len(counts) else None,  # bets have none
-        runs="finding",
-        searched=0,
-    )
 
+    def of_finding(self) -> Certificate:
+        """Return the certificate with the finding's own pair, event and counts."""
+        finding, witness = self.finding, self.finding.witness
+        if witness.pair >= len(self.pairs):
+            raise InputError(
+                "the refuting pair is a variation of those audited, of which the finding has the words alone; give "
+                "{mechanism}, and more {trials} if it was given, so that a pair is found again",
+                names=("mechanism", "trials"),
+            )
+        pair = self.pairs[witness.pair]
+        inputs = self._inputs(witness.pair, pair, None, whole=True)
+        assert inputs is not None
+        best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
+        counts = [witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials]
+        known = [number for number in counts if number is not None]
+        return self._certificate(
+            pair,
+            inputs,
+            epsilon_lower=finding.epsilon_lower,
+            error=1 - finding.confidence if best is None else best.error,
+            bound=finding.bound,
+            direction=witness.direction,
+            event=predicate_of(witness.event, finding.trials),
+            counts=Counts(*known) if len(known) == len(counts) else None,  # bets have none
+            runs="finding",
+            searched=0,
+        )
 
-def _certificate(
-    finding: PrivacyFinding, name: str, pair: Pair, inputs: tuple[Input, Input], **found: Any
-) -> Certificate:
-    """Return a certificate with what it has of the finding in any case."""
-    return Certificate(
-        mechanism=name,
-        epsilon=finding.epsilon,
-        delta=finding.delta,
-        relation=finding.relation,
-        confidence=finding.confidence,
-        origin=pair.origin,
-        data=inputs[0],
-        neighbour=inputs[1],
-        seed=finding.seed,
-        streams_version=STREAMS_VERSION,
-        versions=versions(),
-        **found,
-    )
+    def _certificate(self, pair: Pair, inputs: tuple[Input, Input], **found: Any) -> Certificate:
+        """Return a certificate with what it has of the finding in any case."""
+        return Certificate(
+            mechanism=self.name,
+            epsilon=self.finding.epsilon,
+            delta=self.finding.delta,
+            relation=self.finding.relation,
+            confidence=self.finding.confidence,
+            origin=pair.origin,
+            data=inputs[0],
+            neighbour=inputs[1],
+            seed=self.finding.seed,
+            streams_version=STREAMS_VERSION,
+            versions=versions(),
+            **found,
+        )
+
+    def _hides(self, pair: Pair) -> bool:
+        """Return whether the values of a pair must not be shown."""
+        return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
+
+    def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
+        """Return both inputs of a pair, as values or else by reference; None where neither identifies them.
+
+        `records` are those of either side that were kept of the pair with that number; `whole` is whether nothing of it
+        was changed.
+        """
+        found: list[Input] = []
+        for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
+            try:
+                if self._hides(pair):
+                    raise InputError("data of people are not shown")
+                found.append(Given(encode_value(value), digest_of(value)))
+            except InputError:
+                if kept is None and not whole:
+                    return None
+                found.append(Referred(f"{self.place}[{index}]", pair.origin.text, digest_of(value), kept))
+        return found[0], found[1]

@@ -20,8 +20,6 @@ from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 
-__all__ = ["Replay", "replay"]
-
 
 class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     """The outcome of a replay.
@@ -107,42 +105,34 @@ def replay(
     inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
     known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
     runs = None if trials is None else read_integer("trials", trials, 10)
-    event, made = certificate.event, certificate.counts
-    if made is None or isinstance(event, Learned):
-        how = {"randomness": randomness, "progress": progress, **running}
-        assert isinstance(event, Learned)  # the certificate sees to it
-        return _audited(certificate, mechanism, known, event.runs if runs is None else runs, seed, how)
-    sampler = sampler_of(mechanism, seed, **running)
-    most = max(made.runs, made.neighbour_runs) if runs is None else runs
-    with followed(progress, 2 * most, "runs") as tell:
-        counts = counted(replace(sampler, tell=tell), "replay", known, event, certificate.direction, most)
-    lower = counts.epsilon_lower(certificate.bound, certificate.delta, 1 - certificate.confidence)
-    return _replay(certificate, lower, certificate.bound, counts, seed)
-
-
-def _audited(certificate: Certificate, mechanism: Any, pair: Pair, runs: int, seed: int, how: dict[str, Any]) -> Replay:
-    """Audit the pair again, where an event has to be learned."""
-    betting = certificate.bound == "betting"
-    finding = audit_privacy(
-        mechanism,
-        [pair],
-        epsilon=certificate.epsilon,
-        delta=certificate.delta,
-        relation=certificate.relation,
-        confidence=certificate.confidence,
-        seed=seed,
-        sequential=betting,
-        bound=None if betting else certificate.bound,
-        trials=runs,
-        **how,
-    )
-    return _replay(certificate, finding.epsilon_lower, finding.bound, None, seed)
-
-
-def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts | None, seed: int) -> Replay:
-    refuted = lower > certificate.epsilon
+    event, made, counts = certificate.event, certificate.counts, None
+    if isinstance(event, Learned):
+        betting = certificate.bound == "betting"
+        finding = audit_privacy(
+            mechanism,
+            [known],
+            epsilon=certificate.epsilon,
+            delta=certificate.delta,
+            relation=certificate.relation,
+            confidence=certificate.confidence,
+            seed=seed,
+            sequential=betting,
+            bound=None if betting else certificate.bound,
+            trials=event.runs if runs is None else runs,
+            randomness=randomness,
+            progress=progress,
+            **running,
+        )
+        lower, bound = finding.epsilon_lower, finding.bound
+    else:
+        assert made is not None  # the certificate sees to it
+        sampler, most = sampler_of(mechanism, seed, **running), runs or max(made.runs, made.neighbour_runs)
+        with followed(progress, 2 * most, "runs") as tell:
+            counts = counted(replace(sampler, tell=tell), "replay", known, event, certificate.direction, most)
+        bound = certificate.bound
+        lower = counts.epsilon_lower(bound, certificate.delta, 1 - certificate.confidence)
     return Replay(
-        verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE,
+        verdict=Verdict.VIOLATION if lower > certificate.epsilon else Verdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,
         epsilon=certificate.epsilon,
         delta=certificate.delta,

@@ -25,8 +25,6 @@ from dpaudit.running.sampling import Sampler
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
-__all__ = ["SEARCH", "Bounds", "Kept", "Search", "Small", "shrink", "shrink_by_strategy", "take_rows"]
-
 FIRST_RUNS = 500
 """Runs a side that are tried first to refute the claim; they are doubled until they do."""
 GENEROUS = 2
@@ -55,22 +53,8 @@ class Small:
 class Search:
     """Runs of a mechanism that look for a pair and an event, all at addresses of their own.
 
-    Attributes
-    ----------
-    sampler : Sampler
-        Makes the runs.
-    epsilon, delta, error : float
-        The claim, and the error of bounds that are compared.
-    float_bits : bool
-        Whether events over how floats are stored take part.
-    runs : int
-        Runs a side for a pair.
-    made : int
-        Runs made so far, on both sides together.
-    limit : int
-        No further pair is tried once so many were made.
-    tried : int
-        Pairs tried.
+    `epsilon`, `delta` and `error` are the claim and the error of bounds that are compared. A pair takes `runs` a side;
+    `made` were made so far on both sides together, for `tried` pairs, and no further pair is tried once `limit` were.
     """
 
     sampler: Sampler
@@ -125,16 +109,8 @@ class Search:
 def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds = None) -> Iterator[Small]:
     """Yield ever smaller pairs that refute the claim, the first one the start itself.
 
-    Parameters
-    ----------
-    search : Search
-        Makes the runs.
-    start : Small
-        A pair that refutes the claim.
-    values : bool
-        Whether values are made simpler too; else records are left out and nothing else.
-    bounds : tuple of two numbers, optional
-        The range of values that the mechanism is made for.
+    With `values` values are made simpler too, within `bounds` where the range that the mechanism is made for is known;
+    else records are left out and nothing else.
     """
     yield start
     small = start

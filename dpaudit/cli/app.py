@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from types import FrameType
@@ -20,7 +19,7 @@ from dpaudit import __version__
 from dpaudit.cli.command import BadInput, Command
 from dpaudit.cli.help import COMMANDS, COMPLETION, WHOLE
 from dpaudit.cli.streams import complain, drop_output, tell
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, nearest
 from dpaudit.escaping import harmless
 from dpaudit.running.processes import STOPPING, ChildDied
 from dpaudit.running.supervised import supervised
@@ -47,23 +46,17 @@ class App(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that was typed; for an unknown word, the error names the closest one."""
         word = args[0]
-        command = self.get_command(ctx, word)
-        if command is None and not word.startswith("-"):
-            ctx.fail(_unknown(word))
-        return super().resolve_command(ctx, args) if command is None else (word, command, args[1:])
+        if word in COMMANDS or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if ":" in word or word.endswith(".py"):
+            hint = f"; a mechanism is audited by: dpaudit privacy {word} --epsilon 1"
+        else:
+            hint = nearest(word, COMMANDS) or f"; there are {', '.join(COMMANDS)}"
+        ctx.fail(f"there is no command {word!r}{hint}")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help of the whole."""
         formatter.write(WHOLE)
-
-
-def _unknown(word: str) -> str:
-    """Return what to type instead of an unknown command."""
-    if ":" in word or word.endswith(".py"):
-        return f"there is no command {word!r}; a mechanism is audited by: dpaudit privacy {word} --epsilon 1"
-    near = get_close_matches(word, COMMANDS)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(COMMANDS)}"
-    return f"there is no command {word!r}; {hint}"
 
 
 @click.command(cls=App, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -103,13 +96,7 @@ def _run(words: list[str], ends: bool) -> int:
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks the command to end.
-
-    Attributes
-    ----------
-    signal : int
-        Its number.
-    """
+    """A signal, of a number, asks the command to end."""
 
     def __init__(self, number: int) -> None:
         self.signal = number
@@ -153,16 +140,22 @@ def _status(words: list[str]) -> int:
         return done.exit_code
     except click.UsageError as error:
         asked = error.ctx.command if error.ctx else app
-        example = [("example", asked.example)] if isinstance(asked, Command) else []
-        complain("BAD INPUT", error.format_message(), *example, *_help(asked))
-    except BadInput as error:
-        complain("BAD INPUT", str(error), *_help(error.command))
+        if isinstance(asked, Command):
+            example = [] if isinstance(error, BadInput) else [("example", asked.example)]
+            complain("BAD INPUT", error.format_message(), *example, ("help", f"dpaudit help {asked.name}"))
+        else:
+            complain("BAD INPUT", error.format_message(), ("help", "dpaudit help"))
     except DpauditError as error:
         tell("error", str(error))
     except BrokenPipeError:
         drop_output()
     except OSError as error:
-        tell("error", f"{error.filename or _unnamed(error)}: {error.strerror or error}")
+        from tempfile import gettempdir
+
+        # Our own files are named, those of the libraries' workers, which share data in memory or on disk, are not.
+        full = f"/dev/shm or {gettempdir()}, which processes share data in"
+        unnamed = full if error.errno == errno.ENOSPC else "file system"
+        tell("error", f"{error.filename or unnamed}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
         first, *more = getattr(stop, "__notes__", ()) or ["nothing was stored"]
         complain("INTERRUPTED", first, *(("resume", line) for line in more))
@@ -176,16 +169,3 @@ def _status(words: list[str]) -> int:
         print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         tell("error", f"unexpected {type(error).__name__}: {error}")
     return 2
-
-
-def _unnamed(error: OSError) -> str:
-    """Return where an error lies that names no file: our own files are named, those of the libraries' workers not."""
-    if error.errno != errno.ENOSPC:
-        return "file system"
-    from tempfile import gettempdir
-
-    return f"/dev/shm or {gettempdir()}, which processes share data in"
-
-
-def _help(asked: click.Command) -> list[tuple[str, str]]:
-    return [("help", f"dpaudit help {asked.name}" if isinstance(asked, Command) else "dpaudit help")]

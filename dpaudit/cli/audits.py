@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.cli.command import here, in_options
+from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
 from dpaudit.cli.streams import output, pending, say, tell, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
-    from dpaudit.contract import Learner, Verdict
+    from dpaudit.contract import Learner
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.registry import Entry, Registry
-    from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
 
 __all__ = [
     "Chosen",
     "audit",
-    "check_out",
     "find_learner",
     "find_learners",
+    "json_lines",
     "note_taken",
     "read_parameters",
     "rendered",
     "run_of",
     "show",
-    "show_measured",
+    "show_lines",
     "show_plain",
-    "suffix_of",
     "terminal_text",
-    "warn",
     "write_report",
 ]
 
@@ -47,22 +45,20 @@ class Chosen(NamedTuple):
     n: Size
 
 
-def find_learners(paths: Sequence[str]) -> Registry:
-    """Return the learners; a path that the user named must load, or its learners would go unaudited."""
+def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:
+    """Return the learners, with a warning for each module that does not load.
+
+    To audit them, a path that the user named must load, or its learners would go unaudited.
+    """
     from dpaudit.registry import load
 
     registry = load(tuple(paths))
     wanted = [problem for problem in registry.problems if problem.requested]
-    if wanted:
+    if wanted and to_audit:
         raise InputError("; ".join(map(str, wanted)))
-    warn(registry)
-    return registry
-
-
-def warn(registry: Registry) -> None:
-    """Report on stderr which modules of learners did not load."""
     for problem in registry.problems:
         tell("warning", str(problem))
+    return registry
 
 
 def note_taken(entry: Entry, values: Mapping[str, Any]) -> None:
@@ -89,11 +85,10 @@ def find_learner(id: str, parameter: Sequence[str], paths: Sequence[str]) -> tup
 def read_parameters(texts: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of the learner that were given."""
     named = [_parameter(text) for text in texts]
-    given = dict(named)
-    if len(given) < len(named):
-        twice = sorted(name for name in given if [other for other, _ in named].count(name) > 1)
+    often = Counter(name for name, _ in named)
+    if twice := sorted(name for name, times in often.items() if times > 1):
         raise InputError(f"-p must be given once for each parameter; got {', '.join(twice)} more than once")
-    return given
+    return dict(named)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -116,42 +111,28 @@ def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, n_jobs: int = 1
     """Perform the tasks of a single audit, show the results, and return the status."""
     from dpaudit.engine.perform import perform
 
-    check_out(shown.out)
+    options: dict[str, Any] = {"paths": shown.learners, "n_jobs": n_jobs, "progress": not shown.quiet}
     with blamed(f"the audit of {tasks[0].learner}"):
-        results = [
-            perform(task, seed=seed, paths=shown.learners, n_jobs=n_jobs, progress=not shown.quiet) for task in tasks
-        ]
+        results = [perform(task, seed=seed, **options) for task in tasks]
     return show(results, seed, shown, repeat)
 
 
 def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None = None) -> int:
     """Print results as JSON or as text, write the report that was asked for, and return the status.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The findings of the audits.
-    seed : int
-        The root seed.
-    shown : Shown
-        How they are shown.
-    repeat : str, optional
-        The command that makes them again; that of the first result by default.
+    `repeat` is the command that makes them again; that of the first result by default.
     """
     from dpaudit.engine.outcome import OPEN, leaves_open, refutes
-    from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
-    from dpaudit.report.brief import brief_block
-    from dpaudit.report.details import verdict_block
+    from dpaudit.report.findings import brief_block, verdict_block
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
 
     repeat = repeat or repeat_command(results[0], seed, shown.learners)
     if shown.json:
-        stored = ("record", "index", "digest")  # what only the lines of a run's file have
-        for result in results:
-            fields = {name: value for name, value in encodable(result).items() if name not in stored}
-            say(f"{canonical({**fields, 'command': repeat})}\n")
+        stored = {"record", "index", "digest"}  # what only the lines of a run's file have
+        made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
+        say(json_lines({**fields, "command": repeat} for fields in made))
     else:
         *lines, last = brief_block(in_options(here()), results, repeat)
         lines = lines if shown.verbose else [*lines, last]
@@ -183,14 +164,6 @@ def run_of(
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 
-def suffix_of(path: str, forms: Collection[str] = FORMS) -> str:
-    """Return the suffix of a file without its dot; `InputError` if it is not one of the formats."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in forms:
-        raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
-    return suffix[1:]
-
-
 def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
     from importlib import import_module
@@ -213,13 +186,12 @@ def _write(path: str, content: bytes) -> None:
     write_atomically(Path(path), content)
 
 
-def check_out(path: str | None, forms: Collection[str] = FORMS) -> None:
-    """Refuse a file of an unknown format, or in a folder that is not there, before anything runs."""
-    if path is None:
-        return
-    suffix_of(path, forms)
-    if not Path(path).parent.is_dir():
-        raise InputError.of("out", path, "a file in a folder that exists")
+def json_lines(records: Iterable[Any]) -> str:
+    """Return records as JSON, a line each."""
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.record import encodable
+
+    return "".join(f"{canonical(encodable(record))}\n" for record in records)
 
 
 def terminal_text(lines: Lines, color: str = "auto") -> str:
@@ -232,16 +204,8 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
 def show_plain(as_json: bool, out: str | None, shown: str, **parts: Any) -> None:
     """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
 
-    Parameters
-    ----------
-    as_json : bool
-        Whether to print JSON.
-    out : str or None
-        The file.
-    shown : str
-        The text as it is printed.
-    **parts
-        The fields of `dpaudit.report.plain.Plain`, from which the file is made.
+    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.plain.Plain`, of which the file is
+    made.
     """
     say(parts["json"] if as_json else shown)
     if out is not None:
@@ -250,42 +214,9 @@ def show_plain(as_json: bool, out: str | None, shown: str, **parts: Any) -> None
         _write(out, rendered(Plain(**parts), Path(out).suffix.lower()))
 
 
-def show_measured(
-    finding: SearchFinding, name: str, repeat: str, shown: Any, data: Mapping[str, Any], *, title: str, verdict: Verdict
-) -> None:
-    """Print the finding of a search, and write it to the file that was asked for.
+def show_lines(shown: Any, lines: Lines, record: Any, **parts: Any) -> None:
+    """Print labelled lines, or the record that they are about as JSON; `shown` has json, out and color."""
+    from dpaudit.report.terminal import laid_out
 
-    Parameters
-    ----------
-    finding : SupremumFinding, SampleComplexityFinding or ScalingFinding
-        The finding.
-    name, repeat : str
-        The learner, and the command that makes the finding again.
-    shown : Measured, or a named tuple with its json, out, verbose and color
-        How it is shown.
-    data : mapping
-        What is printed as JSON.
-    title : str
-        The title of the file.
-    verdict : Verdict
-        The verdict of its test case.
-    """
-    from dpaudit.engine.tasks import canonical
-    from dpaudit.report.ci import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import summed
-    from dpaudit.report.plots import as_svg
-    from dpaudit.report.terminal import aligned
-
-    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
-    show_plain(
-        shown.json,
-        shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
-        title=title,
-        json=f"{canonical(data)}\n",
-        text=aligned(page),
-        lines=[brief[0], *(line for line in page if line != brief[0])],
-        case=Promise(name, "result", verdict, summed(brief)),
-        figure=lambda: as_svg(finding.plot()),
-    )
+    parts |= {"json": json_lines([record]), "text": laid_out(lines), "lines": lines}
+    show_plain(shown.json, shown.out, terminal_text(lines, shown.color), **parts)

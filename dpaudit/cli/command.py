@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import signature
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import click
 
-from dpaudit.cli.options import Declared
+from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import InputError, in_python
 
-__all__ = ["STATUS", "BadInput", "Command", "command", "here", "in_options", "option_words"]
+__all__ = ["STATUS", "BadInput", "Command", "command", "here", "in_options", "option_words", "suffix_of"]
 
 STATUS = """\
 Exit status: 0 no violation, 1 a violation or a missed control,
@@ -20,33 +20,23 @@ Exit status: 0 no violation, 1 a violation or a missed control,
 _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"
 
 
-class BadInput(Exception):
-    """Bad input to a command, in terms of its options."""
-
-    def __init__(self, message: str, command: Command) -> None:
-        self.command = command
-        super().__init__(message)
+class BadInput(click.UsageError):
+    """Bad input to a command, in terms of its options; the words themselves are in order."""
 
 
 class Command(click.Command):
     """A command of the command line.
 
-    Parameters
-    ----------
-    name : str
-        The word that is typed.
-    action : callable
-        Returns the exit status. Each parameter is annotated with ``Annotated[type, given(...)]``, or with a
-        named tuple whose fields are, which is a group of options that several commands share.
-    example : str
-        A command line.
+    The action returns the exit status. Each of its parameters is annotated with ``Annotated[type, given(...)]``, or
+    with a named tuple whose fields are, which is a group of options that several commands share. `forms` are the
+    suffixes that ``--out`` may have; empty where that is no file that is written beside what is shown.
     """
 
-    def __init__(self, name: str, action: Callable[..., int], example: str) -> None:
-        self.action, self.example = action, example
-        hints = get_type_hints(action, include_extras=True)
-        self._taken = [(parameter, hints[parameter]) for parameter in signature(action).parameters]
-        declared = [one for parameter, hint in self._taken for one in _declared(parameter, hint)]
+    def __init__(self, name: str, action: Callable[..., int], example: str, forms: Collection[str]) -> None:
+        self.action, self.example, self.forms = action, example, forms
+        self._parameters = get_type_hints(action, include_extras=True)
+        del self._parameters["return"]
+        declared = [one for parameter in self._parameters.items() for one in _declared(*parameter)]
         text = " ".join((action.__doc__ or "").split())
         settings = {"help_option_names": ["-h", "--help"], "max_content_width": 90}
         super().__init__(name, context_settings=settings, params=declared, help=text)
@@ -67,14 +57,19 @@ class Command(click.Command):
         """Call the action with what was given, and return the exit status."""
         with kept_clean():
             try:
-                return self.action(*(_taken(ctx, parameter, hint) for parameter, hint in self._taken))
+                out = ctx.params["out"] if self.forms else None
+                if out is not None:
+                    suffix_of(out, self.forms)
+                    if not Path(out).parent.is_dir():
+                        raise InputError.of("out", out, "a file in a folder that exists")
+                return self.action(*(_taken(ctx.params, *parameter) for parameter in self._parameters.items()))
             except InputError as error:
-                raise BadInput(error.told(in_options(self)), self) from error
+                raise BadInput(error.told(in_options(self)), ctx) from error
 
 
-def command(name: str, example: str) -> Callable[[Callable[..., int]], Command]:
+def command(name: str, example: str, forms: Collection[str] = ()) -> Callable[[Callable[..., int]], Command]:
     """Return a decorator that makes a function a command; see `Command`."""
-    return lambda action: Command(name, action, example)
+    return lambda action: Command(name, action, example, forms)
 
 
 def here() -> Command:
@@ -84,28 +79,21 @@ def here() -> Command:
     return running
 
 
-def _is_group(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, tuple)
-
-
-def _declared(parameter: str, hint: Any) -> list[click.Parameter]:
-    """Return the arguments and options that a parameter of a command declares."""
-    if _is_group(hint):
-        inner = get_type_hints(hint, include_extras=True)
-        return [one for name in hint._fields for one in _declared(name, inner[name])]
+def _declared(name: str, hint: Any) -> list[click.Parameter]:
+    """Return the arguments and options that a parameter of a command, or each of a group, declares."""
+    if isinstance(hint, type):
+        group = get_type_hints(hint, include_extras=True)
+        return [one for parameter in group.items() for one in _declared(*parameter)]
     kind, how = get_args(hint)
-    if isinstance(how, Declared):
-        return how.declared()
-    return [how.declared(parameter, kind)]
+    declared: list[click.Parameter] = how.declared(name, kind)
+    return declared
 
 
-def _taken(ctx: click.Context, parameter: str, hint: Any) -> Any:
+def _taken(values: Mapping[str, Any], name: str, hint: Any) -> Any:
     """Return the value of a parameter of a command."""
-    if _is_group(hint):
-        inner = get_type_hints(hint, include_extras=True)
-        return hint(*(_taken(ctx, name, inner[name]) for name in hint._fields))
-    _, how = get_args(hint)
-    return {name: ctx.params[name] for name in how.names} if isinstance(how, Declared) else ctx.params[parameter]
+    if isinstance(hint, type):
+        return hint(*(_taken(values, *each) for each in get_type_hints(hint, include_extras=True).items()))
+    return get_args(hint)[1].taken(name, values)
 
 
 def option_words(command: click.Command, name: str, value: object = None) -> list[str]:
@@ -119,3 +107,11 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
 def in_options(command: click.Command) -> Callable[[str, str | None], str]:
     """Return the function by which an `InputError` names a command's options; see `InputError.told`."""
     return lambda name, value: " ".join(option_words(command, name, value)) or in_python(name, value)
+
+
+def suffix_of(path: str, forms: Collection[str] = FORMS) -> str:
+    """Return the suffix of a file without its dot; `InputError` if it is not one of the formats."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in forms:
+        raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
+    return suffix[1:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated
 
 import click
@@ -11,7 +10,7 @@ import click
 from dpaudit.cli.command import STATUS, command
 from dpaudit.cli.options import argument
 from dpaudit.cli.streams import say
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 
 __all__ = ["COMMANDS", "COMPLETION", "WHOLE", "WORDS", "completion", "help_on"]
 
@@ -19,21 +18,21 @@ COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
 COMMANDS = {
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
-    "exact": ("exact", "the true epsilon, if the output law is known"),
-    "supremum": ("exact", "the greatest loss over samples of every size"),
-    "utility": ("utility", "how often a learner fails, against what is promised"),
-    "sample-complexity": ("sample_complexity", "how many examples a learner needs at worst"),
-    "scaling": ("sample_complexity", "how that number grows with a parameter"),
+    "exact": ("learner", "the true epsilon, if the output law is known"),
+    "supremum": ("learner", "the greatest loss over samples of every size"),
+    "utility": ("learner", "how often a learner fails, against what is promised"),
+    "sample-complexity": ("learner", "how many examples a learner needs at worst"),
+    "scaling": ("learner", "how that number grows with a parameter"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),
     "history": ("project", "the checks of a project"),
     "new": ("project", "begin a mechanism or a learner, its test and its audit"),
-    "run": ("run", "all audits, controls included, and the report"),
-    "ledger": ("ledger", "what papers claim, what computation finds"),
-    "replay": ("replay", "run the violation of a certificate again"),
-    "report": ("report", "show a stored run again: text, html, json"),
-    "verify": ("report", "that nothing in a stored run was changed"),
-    "list": ("list", "what can be audited"),
+    "run": ("runs", "all audits, controls included, and the report"),
+    "ledger": ("listing", "what papers claim, what computation finds"),
+    "replay": ("privacy", "run the violation of a certificate again"),
+    "report": ("runs", "show a stored run again: text, html, json"),
+    "verify": ("runs", "that nothing in a stored run was changed"),
+    "list": ("listing", "what can be audited"),
     "completion": ("help", "what completes commands in bash, zsh or fish"),
     "help": ("help", "this text; help COMMAND, help words"),
 }
@@ -95,8 +94,7 @@ WHOLE = _START.format(
 @command("help", "dpaudit help privacy")
 def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     """Show the help of all, of a command, or of a word: words for all of them."""
-    above = click.get_current_context().parent
-    assert above is not None
+    above = click.get_current_context().find_root()
     assert isinstance(above.command, click.Group)
     asked = " ".join(topic).replace("no-evidence", "no evidence").lower()
     if asked in COMMANDS:
@@ -109,9 +107,8 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     elif asked in WORDS:
         say(_listed({asked: WORDS[asked]}) + "\n")
     else:
-        near = get_close_matches(asked, [*COMMANDS, *WORDS, "words"])
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are words, {', '.join(COMMANDS)}"
-        raise InputError(f"there is no help on {asked!r}; {hint}")
+        hint = nearest(asked, [*COMMANDS, *WORDS, "words"]) or f"; there are words, {', '.join(COMMANDS)}"
+        raise InputError(f"there is no help on {asked!r}{hint}")
     return 0
 
 
@@ -120,9 +117,8 @@ def completion(shell: Annotated[str, argument("{bash|zsh|fish}", choices=["bash"
     """Print the script that a shell reads to complete commands and options."""
     from click.shell_completion import get_completion_class
 
-    kind, above = get_completion_class(shell), click.get_current_context().parent
+    kind = get_completion_class(shell)
     assert kind is not None
-    assert above is not None
-    script = kind(above.command, {}, "dpaudit", COMPLETION)
+    script = kind(click.get_current_context().find_root().command, {}, "dpaudit", COMPLETION)
     say(script.source_template % script.source_vars() + "\n")
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import click
@@ -34,22 +34,10 @@ DRAWN = (*PLAIN, ".xml", ".svg")
 class given(NamedTuple):
     """The way in which a parameter of a command is given: the second part of its ``Annotated[type, given(...)]``.
 
-    Attributes
-    ----------
-    help : str
-        What it is; ends with its default in brackets where that is not `default` itself, or "none" for None.
-    default : object
-        Its default.
-    metavar : str or None
-        How the help names the value of an option; None for what its type says.
-    choices : sequence of str
-        The values that are allowed; empty for all.
-    names : sequence of str
-        The option as it is typed; empty for the name of the parameter.
-    place : str
-        How the help names an argument; empty for an option.
-    read : callable, optional
-        Reads the value; by default what the type says.
+    `help` says what it is, and ends with its default in brackets where that is not `default` itself, or "none" for
+    None. The help names the value of an option by `metavar`, else by its type, and an argument by `place`, which is
+    empty for an option. `choices` are the values that are allowed, if not all are; `names` the option as it is typed,
+    if not by the name of the parameter; `read` reads the value, if not the type does.
     """
 
     help: str = ""
@@ -60,14 +48,18 @@ class given(NamedTuple):
     place: str = ""
     read: Callable[[str], Any] | None = None
 
-    def declared(self, name: str, kind: Any) -> click.Parameter:
+    def taken(self, name: str, values: Mapping[str, Any]) -> Any:
+        """Return the value of a parameter."""
+        return values[name]
+
+    def declared(self, name: str, kind: Any) -> list[click.Parameter]:
         """Return the argument or the option that sets a parameter of a type."""
         several = get_origin(kind) is tuple
         plain = next((one for one in get_args(kind) if isinstance(one, type) and one is not type(None)), kind)
         read: Any = self.read or {int: whole, bool: None}.get(plain, plain)
         read = click.Choice(self.choices) if self.choices else read
         if self.place:
-            return click.Argument([name], metavar=self.place, nargs=-1 if several else 1, type=read)
+            return [click.Argument([name], metavar=self.place, nargs=-1 if several else 1, type=read)]
         typed = [*(self.names or [f"--{name.replace('_', '-')}"]), name]
         usual = "" if "(default: " in self.help else f" (default: {'none' if self.default is None else self.default})"
         settings: dict[str, Any] = {"help": self.help + usual, "default": self.default, "metavar": self.metavar}
@@ -77,7 +69,7 @@ class given(NamedTuple):
             settings |= {"multiple": True}
         elif plain is int and self.metavar is None:
             settings |= {"metavar": "N"}
-        return click.Option(typed, type=read, **settings)
+        return [click.Option(typed, type=read, **settings)]
 
 
 def argument(place: str, choices: Sequence[str] = ()) -> given:
@@ -97,15 +89,15 @@ def whole(text: str | int) -> int:
     raise click.BadParameter(f"must be a whole number, such as 20000 or 1e5; got {text!r}")
 
 
-def _processes(text: str) -> int:
-    if (number := whole(text)) == 0:
-        raise click.BadParameter("must be a positive number of processes, or -1 for one a processor; got 0")
-    return number
-
-
 def jobs(what: str, default: int) -> given:
     """Return the number of processes."""
-    return given(f"{what}; {JOBS.help}", default, JOBS.metavar, names=("--jobs",), read=_processes)
+
+    def read(text: str) -> int:
+        if (number := whole(text)) == 0:
+            raise click.BadParameter("must be a positive number of processes, or -1 for one a processor; got 0")
+        return number
+
+    return given(f"{what}; {JOBS.help}", default, JOBS.metavar, names=("--jobs",), read=read)
 
 
 def of(one: Option, help: str = "", default: Any = None) -> given:
@@ -119,16 +111,21 @@ class Declared(NamedTuple):
 
     names: tuple[str, ...]
 
-    def declared(self) -> list[click.Parameter]:
+    def declared(self, name: str, kind: Any) -> list[click.Parameter]:
         """Return the options."""
-        return [of(OPTIONS[name]).declared(name, OPTIONS[name].kind) for name in self.names]
+        return [one for name in self.names for one in of(OPTIONS[name]).declared(name, OPTIONS[name].kind)]
+
+    def taken(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of the options."""
+        return {name: values[name] for name in self.names}
 
 
-_VERBOSE = "show how it was measured too: pairs, events, budget (default: the verdict)"
 _WRITTEN = "too, in the format of its suffix"
 
 Json = Annotated[bool, given("JSON instead of text (default: text)")]
-Verbose = Annotated[bool, given(_VERBOSE, names=("-v", "--verbose"))]
+Verbose = Annotated[
+    bool, given("show how it was measured too: pairs, events, budget (default: the verdict)", names=("-v", "--verbose"))
+]
 Quiet = Annotated[bool, given("no progress on stderr (default: progress where it takes over two seconds)")]
 Color = Annotated[
     str,

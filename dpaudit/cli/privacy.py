@@ -1,41 +1,44 @@
-"""``dpaudit privacy``: a black-box audit of a learner, or of any function in a file or a module."""
+"""``dpaudit privacy``: a mechanism is audited; ``dpaudit replay``: the violation of a certificate is run again."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, RUNNING
-from dpaudit.cli.audits import Chosen, check_out, find_learner, note_taken, show
+from dpaudit.cli.audits import Chosen, find_learner, note_taken, show, show_lines
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Declared, Seed, Shown, given, jobs
+from dpaudit.cli.options import FORMS, PLAIN, Declared, Parameters, Seed, Shown, ShownPlain, argument, given, jobs
 from dpaudit.cli.streams import pending
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
+    from dpaudit import certificates
     from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
+    from dpaudit.registry.import_spec import Place
+    from dpaudit.report.terminal import Lines
 
-__all__ = ["privacy"]
+__all__ = ["privacy", "replay"]
 
 
-_Audit = Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
+class Running(NamedTuple):
+    """The options of ``dpaudit privacy`` on the runs, and the certificate of what they show."""
 
-
-@command("privacy", "dpaudit privacy mean.py:mean --epsilon 1")
-def privacy(
-    learner: Chosen,
-    audit: _Audit,
-    seed: Seed,
-    n_jobs: Annotated[int, jobs("processes", 1)],
+    audit: Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
+    seed: Seed
+    n_jobs: Annotated[int, jobs("processes", 1)]
     certificate: Annotated[
         str | None,
         given("write the certificate of a violation too, with the pair and the event made simpler", metavar="FILE"),
-    ],
-    shown: Shown,
-) -> int:
+    ]
+
+
+@command("privacy", "dpaudit privacy mean.py:mean --epsilon 1", FORMS)
+def privacy(learner: Chosen, runs: Running, shown: Shown) -> int:
     """Run a mechanism on pairs of neighbouring inputs and test whether its privacy claim can be true.
 
     The event that distinguishes the inputs of a pair best is chosen on some of the runs, and epsilon is bounded from
@@ -53,17 +56,17 @@ def privacy(
     from dpaudit.neighbours.named import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
 
+    audit, path = runs.audit, runs.certificate
     useless = [f"--{name}" for name in ("strict", "curve", "bound") if audit[name]]
     if audit["sequential"] and useless:
         raise InputError(f"{' and '.join(useless)} must be left out with --sequential, which bets instead of counting")
-    if certificate is not None and not Path(certificate).parent.is_dir():
-        raise InputError.of("certificate", certificate, "a file in a folder that exists")
-    check_out(shown.out)
+    if path is not None and not Path(path).parent.is_dir():
+        raise InputError.of("certificate", path, "a file in a folder that exists")
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
     asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
-    runs = _Runs(seed, n_jobs, not shown.quiet, certificate)
+    options: dict[str, Any] = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
     if is_place(learner.id):
-        return show([_audit_mechanism(learner, asked, runs)], seed, shown)
+        return show([_audit_mechanism(learner, asked, runs, options)], runs.seed, shown)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
@@ -74,24 +77,14 @@ def privacy(
         note_taken(entry, {"n": entry.instance.n})
         asked = replace(asked, n=entry.instance.n)
     with blamed(f"the audit of {entry.id}"):
-        task = Task(entry.id, parameters, asked)
-        result = perform(task, seed=seed, paths=shown.learners, n_jobs=n_jobs, progress=runs.progress)
-    source = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=seed)
-    pairs = source if asked.pairs else lambda: None
-    _certify(asked, runs, result, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs")
-    return show([result], seed, shown)
+        result = perform(Task(entry.id, parameters, asked), seed=runs.seed, paths=shown.learners, **options)
+    drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
+    pairs = drawn if asked.pairs else lambda: None
+    _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **options)
+    return show([result], runs.seed, shown)
 
 
-class _Runs(NamedTuple):
-    """The root seed, the processes, whether progress is shown, and the certificate that was asked for."""
-
-    seed: int
-    n_jobs: int
-    progress: bool
-    certificate: str | None
-
-
-def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: _Runs) -> Result:
+def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: Running, options: dict[str, Any]) -> Result:
     """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
     from msgspec.structs import asdict, replace
 
@@ -107,44 +100,155 @@ def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: _Runs) -> Res
     audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         asked = replace(asked, pairs=subject.source)
-        finding = audit_privacy(subject.mechanism, **subject.arguments, n_jobs=runs.n_jobs, progress=runs.progress)
+        finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
         claim = None if subject.learner is None else subject.learner.privacy
         key = Task(named.id, {}, asked).key
         result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
         given = subject.place.find() if subject.place else None
         about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
-        place = asked.data or asked.pairs or "crafted pairs"
+        about |= {"name": named.id, "place": asked.data or asked.pairs or "crafted pairs"}
         pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
-        _certify(asked, runs, result, subject.mechanism, pairs, name=named.id, place=place, **about)
+        _certify(result, runs.certificate, subject.mechanism, pairs, **about, **options)
     return result
 
 
 def _certify(
-    arguments: PrivacyArguments,
-    runs: _Runs,
-    result: Result,
-    mechanism: Any,
-    pairs: Callable[[], Sequence[Any] | None],
-    **about: Any,
+    result: Result, path: str | None, mechanism: Any, pairs: Callable[[], Sequence[Any] | None], **about: Any
 ) -> None:
     """Write the certificate that was asked for, if the finding is a violation; a note says which file has it."""
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Verdict
+    from dpaudit.engine.arguments import PrivacyArguments
 
-    path, finding = runs.certificate, result.finding
+    finding, arguments = result.finding, result.arguments
     assert isinstance(finding, PrivacyFinding)
+    assert isinstance(arguments, PrivacyArguments)
     if path is None:
         return
     if finding.verdict != Verdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
         return
     about |= {name: getattr(arguments, name) for name in (*RUNNING, "float_bits", "include_data")}
-    made = certificates.make(finding, pairs(), mechanism=mechanism, n_jobs=runs.n_jobs, progress=runs.progress, **about)
+    made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
     made.write(path)
-    checked = f"python -m dpaudit.verify_certificate {path}"
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
     data = arguments.data
     again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
-    pending.append(f"the certificate {path} shows epsilon >= {made.epsilon_lower:.3g}; check it by {checked}{again}")
+    checked = f"check it by python -m dpaudit.verify_certificate {path}"
+    pending.append(f"the certificate {path} shows epsilon >= {made.epsilon_lower:.3g}; {checked}{again}")
+
+
+class Replaying(NamedTuple):
+    """The options of ``dpaudit replay`` on the runs."""
+
+    file: Annotated[str, argument("CERTIFICATE")]
+    id: Annotated[str, argument("ID")]
+    parameter: Parameters
+    pairs: Annotated[
+        str | None,
+        given(
+            "FILE.py:NAME or MODULE:NAME, the list that was audited (default: the certificate's own inputs)",
+            metavar="SOURCE",
+        ),
+    ]
+    data: Annotated[
+        str | None,
+        given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
+    ]
+    bounds: Annotated[str | None, given("as in the audit of --data", metavar="LOW,HIGH")]
+    unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
+    running: Annotated[dict[str, Any], Declared((*RUNNING, "randomness"))]
+    trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
+    seed: Annotated[int | None, given("root of all randomness (default: random)")]
+    n_jobs: Annotated[int, jobs("processes", 1)]
+
+
+@command("replay", "dpaudit replay certificate.json mean.py:mean", (*PLAIN, ".xml"))
+def replay(asked: Replaying, shown: ShownPlain) -> int:
+    """Run a mechanism again on the pair of a certificate, on fresh seeds, and test the certificate's event alone.
+
+    The result rests on nothing in the certificate but the claim, the pair and the event. ID is as for `dpaudit
+    privacy`; a certificate never names what is loaded. Inputs that the certificate names and does not hold are taken
+    from --pairs or --data, and must have its digests. The status is 1 for a violation, 3 where fresh runs show none.
+    """
+    from dpaudit import certificates
+    from dpaudit.contract import Verdict
+    from dpaudit.engine.outcome import OPEN
+    from dpaudit.registry.import_spec import Place, importable, is_place
+    from dpaudit.report.ci import Promise
+    from dpaudit.report.plain import summed
+
+    if asked.data is not None and asked.pairs is not None:
+        raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
+    certificate = certificates.read(asked.file)
+    places = [Place.parse("the mechanism", asked.id)] if is_place(asked.id) else []
+    given = [Place.parse("--pairs", asked.pairs)] if asked.pairs else []
+    with importable(*(place.folder for place in (*places, *given))):
+        mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
+        found = certificates.replay(
+            certificate,
+            mechanism,
+            pair=_pair(certificate, asked, given),
+            progress=not shown.quiet,
+            trials=asked.trials,
+            seed=asked.seed,
+            n_jobs=asked.n_jobs,
+            **asked.running,
+        )
+    lines = _lines(asked.id, certificate, found)
+    case = Promise(asked.id, "result", found.verdict, summed(lines))
+    show_lines(shown, lines, found, title=f"dpaudit: the replay of {asked.file}", case=case)
+    return 1 if found.verdict == Verdict.VIOLATION else OPEN
+
+
+def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
+    """Return the pair of a list that a certificate names; None where it holds its inputs."""
+    from dpaudit.certificates.certificate import Referred
+    from dpaudit.contract import OriginKind, Relation
+    from dpaudit.neighbours.named import pairs_at
+    from dpaudit.neighbours.own_data.columns import bounds_of_text
+    from dpaudit.neighbours.own_data.pairs import neighbours_of
+    from dpaudit.neighbours.own_data.tables import read_dataset
+
+    named = [side.place for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)]
+    index = re.search(r"\[(\d+)\]$", named[0]) if named else None
+    source = "--data" if asked.data else "--pairs"
+    if not given and asked.data is None:
+        if index is not None and certificate.origin.kind == OriginKind.OWN_DATA:
+            raise InputError(
+                "the certificate names its inputs and does not hold them, "
+                f"{named[0]} ({certificate.origin.text}): replay with --data FILE"
+            )
+        return None
+    if index is None:
+        raise InputError(f"{source} must be left out: the certificate holds its inputs")
+    if given:
+        pairs = pairs_at(given[0], certificate.seed)
+    else:
+        relation = certificate.relation or Relation.ADD_REMOVE_ONE
+        options: dict[str, Any] = {"bounds": bounds_of_text(asked.bounds), "unit": asked.unit, "seed": certificate.seed}
+        pairs = neighbours_of(read_dataset(str(asked.data)), relation, **options)
+    if int(index[1]) >= len(pairs):
+        raise InputError(f"{source} must have the pair {index[0]} of the certificate; it has {len(pairs)}")
+    return pairs[int(index[1])]
+
+
+def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
+    from dpaudit.report.numbers import count, percent, significant, value_text
+    from dpaudit.report.wording import event_words
+
+    bound, certified = (
+        significant(value, "down", digits=3, apart_from=found.epsilon)
+        for value in (found.epsilon_lower, found.certified)
+    )
+    claim = f"{id} claims epsilon {value_text(found.epsilon)}"
+    shown = f"shows >= {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
+    lines = [(found.verdict.upper(), f"{claim}, {shown}")]
+    counts = found.counts
+    if counts is not None:
+        hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"
+        others = f"{count(counts.neighbour_hits)} of {count(counts.neighbour_runs)} on its neighbour"
+        lines.append(("because", f'"{event_words(certificate.event)}": {hits}, {others}'))
+    return [*lines, ("seed", str(found.seed))]

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from dpaudit.cli.audits import check_out, run_of, show_plain, terminal_text, write_report
+from dpaudit.cli.audits import json_lines, run_of, show_plain, terminal_text, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
+    FORMS,
     PLAIN,
     AllowNoEvidence,
     Color,
@@ -32,7 +33,6 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     from dpaudit.engine.records import Run
     from dpaudit.project.check import Checked
-    from dpaudit.project.history import Standing
 
 __all__ = ["check", "diff", "history", "new"]
 
@@ -51,11 +51,10 @@ def new(
     from dpaudit.project.settings import begin
 
     *written, settings = (path.name for path in begin(kind, name))
-    more = f"; the audit {name} is in {settings}"
     place = f"{name}.py:{name if kind == 'mechanism' else 'LEARNER'}"
     claim = " --epsilon 1" if kind == "mechanism" else ""
     lines = [
-        ("wrote", " and ".join(written) + more),
+        ("wrote", f"{' and '.join(written)}; the audit {name} is in {settings}"),
         ("next", f"dpaudit privacy {place}{claim}"),
         ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to mend it"),
     ]
@@ -85,7 +84,7 @@ class Checking(NamedTuple):
         return shlex.join(["dpaudit", "check", *names, *([] if self.config is None else ["--config", self.config])])
 
 
-@command("check", "dpaudit check")
+@command("check", "dpaudit check", FORMS)
 def check(asked: Checking) -> int:
     """Audit every mechanism of a project and show one table.
 
@@ -95,11 +94,13 @@ def check(asked: Checking) -> int:
     accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
     epsilon. Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
     """
+    from dpaudit.contract import exit_status
     from dpaudit.progress import Line
     from dpaudit.project import check as checks
-    from dpaudit.project.settings import find_settings
+    from dpaudit.project.history import keep
+    from dpaudit.project.settings import find_settings, read_project
+    from dpaudit.project.table import check_text
 
-    check_out(asked.out)
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
@@ -109,55 +110,32 @@ def check(asked: Checking) -> int:
         if not asked.quiet:
             line(done, total, f"{name} {share:.0%}" if done < total else "", share if done < total else 0.0)
 
+    def rows_text() -> str:
+        rows = [one.row for one in checked]
+        return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
+
     checked: list[Checked] = []
+    limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
     try:
-        limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
-        checks.check(
-            settings, asked.names, n_jobs=asked.n_jobs, listener=show, keep=checked.append, alone=True, **limits
-        )
+        for one in checks.check(settings, asked.names, n_jobs=asked.n_jobs, listener=show, alone=True, **limits):
+            checked.append(one)  # one by one, so that an interrupted check loses one at most
     except KeyboardInterrupt as stop:
         line.end()
-        _show_part(asked, settings, checked, stop)
+        if checked:
+            say(rows_text())
+        chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
+        stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
+        stop.add_note(asked.words(chosen[len(checked) :]))
         raise
     finally:
         line.end()
-    return _show(asked, settings, checked)
-
-
-def _show_part(asked: Checking, settings: Path, checked: Sequence[Checked], stop: KeyboardInterrupt) -> None:
-    """Show what an interrupted check has found and how to make the rest; the history does not keep it."""
-    from dpaudit.project.settings import read_project
-
-    if checked:
-        say(_rows_text(asked, [one.row for one in checked]))
-    chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
-    stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
-    stop.add_note(asked.words(chosen[len(checked) :]))
-
-
-def _rows_text(asked: Checking, rows: Sequence[Standing]) -> str:
-    """Return rows as the table, or as JSON."""
-    from dpaudit.engine.tasks import canonical
-    from dpaudit.project.table import check_text
-    from dpaudit.record import encodable
-
-    if asked.json:
-        return "".join(f"{canonical(encodable(row))}\n" for row in rows)
-    return check_text(rows, wants_color(asked.color), width_of(output()))
-
-
-def _show(asked: Checking, settings: Path, checked: Sequence[Checked]) -> int:
-    """Show the rows of a whole check, keep them, and return the status."""
-    from dpaudit.project.check import status
-    from dpaudit.project.history import keep
-
-    rows = [one.row for one in checked]
-    say(_rows_text(asked, rows))
+    say(rows_text())
     if asked.out is not None:
         write_report(_run(asked, settings, checked), asked.out)
     if not asked.names:  # a part of the audits is no check to compare others with
-        tell("note", f"kept in {keep(rows, settings.resolve().parent)}; dpaudit diff compares it with the last one")
-    return status(rows, allow_no_evidence=asked.allow_no_evidence)
+        kept = keep([one.row for one in checked], settings.resolve().parent)
+        tell("note", f"kept in {kept}; dpaudit diff compares it with the last one")
+    return exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
 
 
 def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
@@ -201,17 +179,14 @@ def _estimated(settings: Path, asked: Checking) -> int:
     return 0 if len(times) == len(found) else 2
 
 
-@command("history", "dpaudit history")
+@command("history", "dpaudit history", PLAIN)
 def history(config: Config, json: Json, out: ShownOut) -> int:
     """List the checks of a project, the latest first: when, and how many claims had which verdict."""
-    from dpaudit.engine.tasks import canonical
     from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings
     from dpaudit.project.table import history_cells, history_text
-    from dpaudit.record import encodable
     from dpaudit.report.numbers import plural
 
-    check_out(out, PLAIN)
     if config is not None and not Path(config).is_file():
         raise InputError.of("config", config, "a file that is there")
     root = find_settings().parent if config is None else Path(config).resolve().parent
@@ -222,7 +197,7 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
         out,
         history_text(checks, wants_color("auto"), width_of(output())),
         title="dpaudit: the checks of a project",
-        json="".join(f"{canonical(encodable(one))}\n" for one in checks),
+        json=json_lines(checks),
         text=history_text(checks),
         lines=[("HISTORY", f"{plural(len(checks), 'check')}, the latest first")],
         heads=[column.text for column in columns],
@@ -231,7 +206,7 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
     return 0
 
 
-@command("diff", "dpaudit diff reports/before reports/after")
+@command("diff", "dpaudit diff reports/before reports/after", PLAIN)
 def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, out: ShownOut, color: Color) -> int:
     """Compare what is stored at two places and report what got worse, with status 1 if anything did.
 
@@ -240,15 +215,21 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
     differ by less than a tenth count as equal.
     """
-    from dpaudit.engine.tasks import canonical
-    from dpaudit.project.history import compare, read_standings
+    from dpaudit.project.history import PLACE, compare, read_history, read_standings
+    from dpaudit.project.settings import find_settings
     from dpaudit.project.table import CHANGES, change_cells, changes_text
     from dpaudit.report.numbers import plural
 
-    check_out(out, PLAIN)
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
-    old, new = map(read_standings, paths) if paths else _last_two()
+    if paths:
+        old, new = map(read_standings, paths)
+    else:
+        place = find_settings().parent / PLACE
+        checks = read_history(place)
+        if len(checks) < 2:
+            raise InputError(f"there is one check in {place}: run `dpaudit check` again, or give OLD and NEW")
+        old, new = (one.rows for one in checks[-2:])
     changes = compare(old, new)
     worse = sum(bool(change.worse) for change in changes)
     show_plain(
@@ -256,22 +237,10 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
         out,
         changes_text(changes, wants_color(color), width_of(output())),
         title="dpaudit: what changed",
-        json="".join(f"{canonical(change)}\n" for change in changes),
+        json=json_lines(changes),
         text=changes_text(changes),
         lines=[("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")],
         heads=["", *(column.text for column in CHANGES[1:])],
         rows=[change_cells(change) for change in changes],
     )
     return 1 if worse else 0
-
-
-def _last_two() -> tuple[tuple[Standing, ...], tuple[Standing, ...]]:
-    """Return the rows of the last two checks of the project."""
-    from dpaudit.project.history import PLACE, read_history
-    from dpaudit.project.settings import find_settings
-
-    path = find_settings().parent / PLACE
-    checks = read_history(path)
-    if len(checks) < 2:
-        raise InputError(f"there is one check in {path}: run `dpaudit check` again, or give OLD and NEW")
-    return checks[-2].rows, checks[-1].rows

@@ -370,11 +370,11 @@ def offers(learner: Learner | type[Any]) -> Offers:
 def _ability(name: str) -> Ability:
     """Return an ability as its protocol describes it."""
     kind = ABILITIES[name]
-    member = inspect.getattr_static(kind, name)
-    if isinstance(member, property) and member.fget:
-        signature = f": {inspect.signature(member.fget).return_annotation}"
+    if name in (attributes := inspect.get_annotations(kind)):
+        signature = f": {attributes[name]}"
     else:
-        signature = str(inspect.signature(member)).replace("(self, ", "(").replace("(self)", "()").replace("'", "")
+        method = str(inspect.signature(getattr(kind, name)))
+        signature = method.replace("(self, ", "(").replace("(self)", "()").replace("'", "")
     return Ability(name, name + signature, (inspect.getdoc(kind) or "").partition("\n")[0])
 
 

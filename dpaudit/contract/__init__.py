@@ -6,12 +6,10 @@ protocol, so that a third party's learner needs no base class.
 
 from __future__ import annotations
 
-from dpaudit.contract.abilities import *
 from dpaudit.contract.claims import *
 from dpaudit.contract.learners import *
 from dpaudit.contract.pairs import *
 from dpaudit.contract.picture import *
 from dpaudit.contract.samples import *
-from dpaudit.contract.statements import *
 from dpaudit.contract.verdicts import *
 from dpaudit.errors import InputError as InputError

@@ -1,4 +1,8 @@
-"""Learners: the parts that each must have, its exact output law, and the small instance on which it is audited."""
+"""Learners: the parts that each must have, and the optional abilities that it may have, one protocol each.
+
+A learner offers an ability by having its method or attribute; an audit asks for one with `isinstance`. `ABILITIES`
+lists them all, and `dpaudit.conformance.offers` tells which a learner has and which it may add.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,42 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from dpaudit.contract.claims import PrivacyClaim
-from dpaudit.contract.samples import ConceptClass, Domain, Hypothesis
+from dpaudit.contract.claims import PrivacyClaim, UtilityClaim
+from dpaudit.contract.pairs import Supremum
+from dpaudit.contract.picture import Picture
+from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FAIL", "LATER", "PARTS", "Instance", "Law", "Learner", "later"]
+__all__ = [
+    "ABILITIES",
+    "FAIL",
+    "LATER",
+    "PARTS",
+    "HasExactLaw",
+    "HasFault",
+    "HasFurtherInstances",
+    "HasHardFailure",
+    "HasHardTargets",
+    "HasLaw",
+    "HasLimitLaw",
+    "HasPicturedInstance",
+    "HasPopulations",
+    "HasSampleSize",
+    "HasScene",
+    "HasSettings",
+    "HasSupremum",
+    "HasSymmetries",
+    "HasUtility",
+    "Instance",
+    "Law",
+    "Learner",
+    "Pictured",
+    "Solves",
+    "later",
+]
 
 FAIL = -1
 """The code by which a learner with integer codes says that it failed; `decode` answers it with None."""
@@ -80,10 +112,7 @@ class Instance:
 
 @runtime_checkable
 class Learner(Protocol):
-    """A frozen dataclass whose fields are the learner's parameters; these are the parts that it must have.
-
-    Its optional abilities, such as a law or a theorem on utility, stand in `contract.abilities`, one protocol each.
-    """
+    """A frozen dataclass whose fields are the learner's parameters; these are the parts that it must have."""
 
     id: ClassVar[str]
     """Lower-case words joined by hyphens."""
@@ -107,3 +136,209 @@ class Learner(Protocol):
 
     def decode(self, code: Any) -> Hypothesis | None:
         """Return the hypothesis that an output stands for; None if it stands for failure."""
+
+
+@runtime_checkable
+class HasLaw(Protocol):
+    """The exact output law on a sample: it makes the exact audit possible."""
+
+    def law(self, sample: Any) -> Law:
+        """Return the output law on a sample; the atoms are the codes that `run` returns.
+
+        Raises
+        ------
+        InputError
+            If the law of so large a sample cannot be computed.
+        """
+
+
+@runtime_checkable
+class HasExactLaw(Protocol):
+    """The output law from exact numbers, so that the worst epsilon can be enclosed in ball arithmetic."""
+
+    def exact_law(self, sample: Any, field: Any) -> Mapping[Hashable, Any]:
+        """Return the weight of each atom of `law(sample)`, positive or exactly zero; they need not sum to 1.
+
+        Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
+        `field.exp(x)` and `field.log(x)`.
+        """
+
+
+@runtime_checkable
+class HasLimitLaw(Protocol):
+    """The limit of the law along a ray of samples, so that losses are known where no sample attains them."""
+
+    def limit_law(self, sample: Any, direction: Any) -> Law:
+        """Return the logarithms of the law on sample + t direction as t grows, up to terms free of the sample.
+
+        Subtracted for two samples of equally many examples, they give the limit of the difference of the logarithms of
+        both laws, for every atom, also those whose probability vanishes. The probabilities need not sum to 1. The base
+        of the ray, `sample`, may have no example.
+        """
+
+
+@runtime_checkable
+class HasSupremum(Protocol):
+    """The closed form of the greatest loss over samples of every size, with its proof."""
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum; None if nothing is proved at these parameters."""
+
+
+@runtime_checkable
+class HasUtility(Protocol):
+    """A theorem on utility, with its sample size: it makes the audit of utility possible without an n."""
+
+    def utility(self, alpha: float, beta: float) -> UtilityClaim | None:
+        """Return the claim Pr[error > alpha] <= beta with its sample size; None if these parameters have no theorem.
+
+        Raises
+        ------
+        InputError
+            If the theorem does not reach alpha and beta.
+        """
+
+
+@runtime_checkable
+class HasSampleSize(Protocol):
+    """The sample size of the theorem; by itself, without `utility`, a claim in the setting "realizable"."""
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n for which the theorem promises Pr[error > alpha] <= beta."""
+
+
+@runtime_checkable
+class HasSettings(Protocol):
+    """A theorem that speaks of several settings, through `utility(alpha, beta, setting=...)`."""
+
+    settings: tuple[str, ...]
+    """The settings, of `contract.SETTINGS`; the theorem's own first."""
+
+    def utility(self, alpha: float, beta: float, setting: str = ...) -> UtilityClaim | None:
+        """Return the claim in one of the settings, by default the first; otherwise as `HasUtility`."""
+
+
+@runtime_checkable
+class Solves(Protocol):
+    """The judge of outputs in the setting "solution", where a theorem speaks of no error."""
+
+    def solves(self, output: Any, sample: Any) -> bool:
+        """Say whether an output of `run` solves its problem on the sample."""
+
+
+@runtime_checkable
+class HasSymmetries(Protocol):
+    """Symmetries of the law: they shrink the exact audit's enumeration."""
+
+    def symmetries(self) -> Sequence[NDArray[np.int64]]:
+        """Return generators of permutations of the examples, each of shape (2 * domain size,).
+
+        Example (x_i, y) is number 2 i + y, where x_i is row i of ``domain.points()``. Moving all examples of two
+        neighbouring samples by such a permutation changes nothing that tells their laws apart.
+        """
+
+
+@runtime_checkable
+class HasHardTargets(Protocol):
+    """Hard cases of the learner's own, beside those that are made from its concepts."""
+
+    def hard_targets(self, alpha: float) -> Sequence[tuple[int, Distribution, str]]:
+        """Return (code of the concept, distribution of the points, name) of each case, for accuracy alpha."""
+
+
+@runtime_checkable
+class HasHardFailure(Protocol):
+    """The failure rate on a hard case of the learner's own, computed: it makes the laws of large instances measurable.
+
+    It is derived apart from `run` and `law`, which guard it on small instances.
+    """
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
+
+        The rate must not increase with n. It may be a lower bound, which the words say: n* is then one as well.
+
+        Raises
+        ------
+        InputError
+            If there is no such case at the learner's parameters or this alpha; one is then searched for.
+        """
+
+
+@runtime_checkable
+class HasPopulations(Protocol):
+    """Learning from public and private examples, so that a distribution may say which are public.
+
+    Its theorem on utility need not speak of all such distributions.
+    """
+
+    def speaks_of(self, distribution: Distribution, ones: NDArray[np.float64]) -> bool:
+        """Say whether the theorem on utility speaks of examples from a distribution, whose flags may be None.
+
+        `ones`, of shape (m,), is the probability with which each point is labelled 1.
+        """
+
+
+@runtime_checkable
+class HasFurtherInstances(Protocol):
+    """Further instances on which utility is audited."""
+
+    audited: tuple[Instance, ...]
+    """The instances beside `instance`; a class attribute."""
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A picture of some outputs, for reports."""
+
+    def picture(self, sample: Any, codes: Sequence[Any], target: Hypothesis | None) -> Picture:
+        """Return the picture of a sample, of outputs on it, and of what labelled it (None where that is not known)."""
+
+
+@runtime_checkable
+class HasPicturedInstance(Protocol):
+    """The instance that is drawn, where `instance` is not the one to show."""
+
+    pictured: Instance
+    """The instance; a class attribute."""
+
+
+@runtime_checkable
+class HasScene(Protocol):
+    """The sample that is drawn.
+
+    By default n examples are drawn from the uniform distribution on the domain, labelled by the middle concept.
+    """
+
+    def scene(self, rng: np.random.Generator) -> tuple[Any, Hypothesis | None]:
+        """Return a sample, and what labelled it or None."""
+
+
+@runtime_checkable
+class HasFault(Protocol):
+    """A positive control: a learner with a known leak, which an audit must detect."""
+
+    fault: str
+    """The leak, in a sentence; a class attribute."""
+
+
+ABILITIES: Mapping[str, type[Any]] = {
+    "law": HasLaw,
+    "exact_law": HasExactLaw,
+    "limit_law": HasLimitLaw,
+    "supremum": HasSupremum,
+    "utility": HasUtility,
+    "sample_size": HasSampleSize,
+    "settings": HasSettings,
+    "solves": Solves,
+    "symmetries": HasSymmetries,
+    "hard_targets": HasHardTargets,
+    "hard_failure": HasHardFailure,
+    "speaks_of": HasPopulations,
+    "audited": HasFurtherInstances,
+    "picture": Pictured,
+    "pictured": HasPicturedInstance,
+    "scene": HasScene,
+    "fault": HasFault,
+}
+"""Every optional ability, by the method or attribute that offers it."""

@@ -51,33 +51,30 @@ class Origin:
 
 
 class Pair:
-    """Two neighbouring inputs, and their origin; a text in its place is a note on a pair that is given."""
+    """Two neighbouring inputs, and their origin; a text in its place is a note on a pair that is given.
+
+    `sides` are both inputs, or what makes them where a run needs them.
+    """
 
     def __init__(self, data: Any, neighbour: Any, origin: Origin | str = "") -> None:
         if not isinstance(origin, Origin | str):
             raise InputError.of("origin", origin, "an Origin or a text")
-        self._sides = data, neighbour
-        self._origin = Origin(text=origin) if isinstance(origin, str) else origin
-
-    @property
-    def sides(self) -> tuple[Any, Any]:
-        """Both inputs, or what makes them where a run needs them."""
-        return self._sides
-
-    @property
-    def origin(self) -> Origin:
-        """The origin."""
-        return self._origin
+        self.sides = data, neighbour
+        self.origin = Origin(text=origin) if isinstance(origin, str) else origin
 
     @property
     def data(self) -> Any:
         """The first input."""
-        return self._sides[0]
+        return self._input(self.sides[0])
 
     @property
     def neighbour(self) -> Any:
         """The second input."""
-        return self._sides[1]
+        return self._input(self.sides[1])
+
+    def _input(self, side: Any) -> Any:
+        """Return the input that a side is."""
+        return side
 
     def in_words(self) -> tuple[str, str]:
         """Return both inputs as findings describe them."""
@@ -113,29 +110,16 @@ class Made(ABC):
 class MadePair(Pair):
     """Two neighbouring inputs that are made each time they are asked for, and described by their recipes.
 
-    Parameters
-    ----------
-    data, neighbour : Made
-        What makes them.
-    origin : Origin
-        Their origin.
-    shown : bool
-        Whether findings may show the inputs themselves.
+    `shown` is whether findings may show the inputs themselves.
     """
 
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
         super().__init__(data, neighbour, origin)
         self.shown = shown
 
-    @property
-    def data(self) -> Any:
-        """The first input."""
-        return self.sides[0].build()
-
-    @property
-    def neighbour(self) -> Any:
-        """The second input."""
-        return self.sides[1].build()
+    def _input(self, side: Made) -> Any:
+        """Return the input that a side makes."""
+        return side.build()
 
     def in_words(self) -> tuple[str, str]:
         """Return the recipes of both inputs, or the inputs where they may be shown."""

@@ -22,11 +22,6 @@ MAX_SHAPES = 2048
 """The most shapes that a picture may have: it stands in a page beside many others."""
 
 
-def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError.among(name, value, allowed)
-
-
 def _check_numbers(name: str, values: tuple[float, ...]) -> None:
     if not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
         raise InputError.of(name, values, "finite numbers")
@@ -72,9 +67,9 @@ class Shape:
     label: str = ""
 
     def __post_init__(self) -> None:
-        _check_word("kind", self.kind, KINDS)
-        _check_word("tone", self.tone, TONES)
-        _check_word("marker", self.marker, MARKERS)
+        for name, allowed in (("kind", KINDS), ("tone", TONES), ("marker", MARKERS)):
+            if getattr(self, name) not in allowed:
+                raise InputError.among(name, getattr(self, name), allowed)
         for point in self.points:
             if len(point) != 2:
                 raise InputError.of("points", point, "pairs (x, y)")

@@ -1,10 +1,13 @@
-"""The verdict with what it entails in every format, grades of evidence and directions: members equal their words."""
+"""Verdicts with what they entail in every format, grades of evidence, and statements of papers that checks judge."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+from dpaudit.errors import InputError
 
 __all__ = [
     "OF_PRIVACY",
@@ -12,16 +15,18 @@ __all__ = [
     "OF_UTILITY",
     "OPEN",
     "Direction",
+    "Evidence",
     "Grade",
-    "Meaning",
+    "Statement",
     "Support",
+    "Tools",
     "Verdict",
     "exit_status",
 ]
 
 
-class Meaning(NamedTuple):
-    """The line of a verdict in the table of verdicts: its consequences in every format.
+class Verdict(enum.StrEnum):
+    """The verdict on a promise, a control or a statement of a paper; those that speak first for several come first.
 
     Attributes
     ----------
@@ -49,83 +54,52 @@ class Meaning(NamedTuple):
     sarif: str
     rule: str
 
+    def __new__(cls, word: str, *line: Any) -> Self:
+        """Return the member that equals its word, with the attributes of its line."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.gravity, member.mark, member.tone, member.status, member.junit, member.sarif, member.rule = line
+        return member
 
-class Verdict(enum.StrEnum):
-    """The verdict on a promise, a control or a statement of a paper; those that speak first for several come first."""
-
-    MISSED = "missed"
+    MISSED = "missed", 6, "!", "bad", 1, "failure", "error", "missed-control"
     """Of a positive control: no audit detected its leak, though all were made."""
-    VIOLATION = "violation"
+    VIOLATION = "violation", 5, "!", "bad", 1, "failure", "error", "privacy-violation"
     """The claim is refuted: exactly, or at the stated confidence."""
-    REFUTED = "refuted"
+    REFUTED = "refuted", 5, "!", "bad", 0, "", "", "refuted"
     """Of a statement: a witness contradicts it."""
-    FAILED = "failed"
+    FAILED = "failed", 4, "x", "none", 2, "error", "", "audit-not-finished"
     """No finding: an audit raised."""
-    INCOMPLETE = "incomplete"
+    INCOMPLETE = "incomplete", 4, "x", "none", 2, "error", "", "audit-not-finished"
     """No finding: an audit was planned and not run to its end."""
-    NO_EVIDENCE = "no evidence"
+    NO_EVIDENCE = "no evidence", 2, "?", "none", 3, "skipped", "warning", "no-evidence"
     """Of privacy: the claim is not refuted, and the audit could not have detected that it fails."""
-    UNDECIDED = "undecided"
+    UNDECIDED = "undecided", 2, "~", "none", 3, "skipped", "warning", "accuracy-undecided"
     """The interval for the failure rate contains beta; of a statement, the check did not decide."""
-    ACCEPTED = "accepted"
+    ACCEPTED = "accepted", 3, "~", "none", 0, "skipped", "note", "privacy-violation"
     """Of privacy: a violation that the settings of the project accept."""
-    LOOSE = "loose"
+    LOOSE = "loose", 1, "", "ok", 0, "", "", "loose"
     """Of a statement: true, and its constant is far from the truth."""
-    HOLDS = "holds"
+    HOLDS = "holds", 0, "", "ok", 0, "passed", "", "accuracy-holds"
     """The interval for the failure rate lies at or below beta; of a statement, it is true."""
-    VACUOUS = "vacuous"
+    VACUOUS = "vacuous", 1, "", "nc", 0, "passed", "", "accuracy-vacuous"
     """Of utility: the claim promises next to nothing, so that keeping it is no merit."""
-    CONSISTENT = "consistent"
+    CONSISTENT = "consistent", 0, "", "ok", 0, "passed", "", "consistent"
     """Of privacy: the claim is not refuted, and leaks of a stated size would have been found."""
-    NOT_CHECKED = "not checked"
-    NO_CLAIM = "no claim"
-    CAUGHT = "caught"
+    NOT_CHECKED = "not checked", 0, "", "nc", 0, "", "", "not-audited"
+    NO_CLAIM = "no claim", 0, "", "nc", 0, "", "", "no-claim"
+    CAUGHT = "caught", 0, "", "caught", 0, "passed", "", "caught"
     """Of a positive control: an audit detected its leak."""
-
-    @property
-    def meaning(self) -> Meaning:
-        """Its line in the table."""
-        return _TABLE[self]
-
-    @property
-    def tone(self) -> str:
-        """The name of its colours."""
-        return _TABLE[self].tone
-
-    @property
-    def status(self) -> int:
-        """The exit status of a command that ends with it."""
-        return _TABLE[self].status
 
     @property
     def needs_look(self) -> bool:
         """Whether it is refuted, missed, accepted or left open."""
-        return _TABLE[self].tone in ("bad", "none")
+        return self.tone in ("bad", "none")
 
     @property
     def rank(self) -> int:
         """Its place in the order of all verdicts."""
-        return list(_TABLE).index(self)
+        return list(Verdict).index(self)
 
-
-_TABLE = {
-    Verdict.MISSED: Meaning(6, "!", "bad", 1, "failure", "error", "missed-control"),
-    Verdict.VIOLATION: Meaning(5, "!", "bad", 1, "failure", "error", "privacy-violation"),
-    Verdict.REFUTED: Meaning(5, "!", "bad", 0, "", "", "refuted"),
-    Verdict.FAILED: Meaning(4, "x", "none", 2, "error", "", "audit-not-finished"),
-    Verdict.INCOMPLETE: Meaning(4, "x", "none", 2, "error", "", "audit-not-finished"),
-    Verdict.NO_EVIDENCE: Meaning(2, "?", "none", 3, "skipped", "warning", "no-evidence"),
-    Verdict.UNDECIDED: Meaning(2, "~", "none", 3, "skipped", "warning", "accuracy-undecided"),
-    Verdict.ACCEPTED: Meaning(3, "~", "none", 0, "skipped", "note", "privacy-violation"),
-    Verdict.LOOSE: Meaning(1, "", "ok", 0, "", "", "loose"),
-    Verdict.HOLDS: Meaning(0, "", "ok", 0, "passed", "", "accuracy-holds"),
-    Verdict.VACUOUS: Meaning(1, "", "nc", 0, "passed", "", "accuracy-vacuous"),
-    Verdict.CONSISTENT: Meaning(0, "", "ok", 0, "passed", "", "consistent"),
-    Verdict.NOT_CHECKED: Meaning(0, "", "nc", 0, "", "", "not-audited"),
-    Verdict.NO_CLAIM: Meaning(0, "", "nc", 0, "", "", "no-claim"),
-    Verdict.CAUGHT: Meaning(0, "", "caught", 0, "passed", "", "caught"),
-}
-"""The line of each verdict."""
 
 OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy."""
@@ -141,12 +115,7 @@ OPEN = 3
 def exit_status(verdicts: Iterable[Verdict], *, allow_open: bool = False) -> int:
     """Return the exit status of a command with several verdicts: 2 comes before 1, before 3, before 0.
 
-    Parameters
-    ----------
-    verdicts : iterable of Verdict
-        The verdicts.
-    allow_open : bool
-        Whether "no evidence" and "undecided" are no fault: they count as 0.
+    With `allow_open` "no evidence" and "undecided" are no fault: they count as 0.
     """
     found = {verdict.status for verdict in verdicts} - ({OPEN} if allow_open else set())
     return next((status for status in (2, 1, OPEN) if status in found), 0)
@@ -181,3 +150,86 @@ class Direction(enum.StrEnum):
     """Pr[M(data) in event] is compared with exp(epsilon) Pr[M(neighbour) in event]."""
     BACKWARD = "backward"
     """The two inputs are swapped."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The evidence for or against a statement of a paper.
+
+    Parameters
+    ----------
+    verdict : {"holds", "loose", "refuted", "undecided"}
+        "loose" if the statement is true and its constant is far from the truth; "refuted" needs a witness.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : mapping of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence.
+    witness : str
+        The instance that refutes, in words; empty otherwise.
+    witness_data : mapping of str to data
+        The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
+        numbers again: learners with their parameters, samples, distributions, outputs.
+    """
+
+    verdict: str
+    summary: str
+    numbers: Mapping[str, float]
+    grade: str
+    witness: str = ""
+    witness_data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("verdict", OF_STATEMENTS), ("grade", tuple(Grade))):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise InputError.among(name, value, allowed)
+        if self.verdict == Verdict.REFUTED and not self.witness:
+            raise InputError("a refutation needs a witness", parameter="witness", value="")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a paper that computation can check; modules list theirs in ``STATEMENTS``.
+
+    Parameters
+    ----------
+    id : str
+        The paper's short name and the theorem, as in "NIS-ParityLearner".
+    statement : str
+        The statement as it is checked, with its constants.
+    source : str
+        Paper and place.
+    check : callable
+        Takes the audits as `Tools`, so that learners need not import the harness, and returns the `Evidence`.
+        Deterministic; seconds, not minutes.
+    short : str
+        The statement in a line, for tables; empty where `statement` has to do.
+    printed, found : str
+        What the paper prints and what computation finds, in a few words. A name of the evidence's numbers in braces
+        stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
+    slow : bool
+        Whether the check takes more than two seconds, so that quick runs leave it out.
+    best : str
+        The best constant known to the tool, as `found` is written; empty where the statement has no constant.
+    """
+
+    id: str
+    statement: str
+    source: str
+    check: Callable[[Tools], Evidence]
+    short: str = ""
+    printed: str = ""
+    found: str = ""
+    slow: bool = False
+    best: str = ""
+
+
+class Tools(Protocol):
+    """The public functions of dpaudit that checks call; arguments and findings are documented there."""
+
+    audit_law: Callable[..., Any]
+    audit_supremum: Callable[..., Any]
+    audit_utility: Callable[..., Any]
+    scaling_law: Callable[..., Any]

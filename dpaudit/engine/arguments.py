@@ -58,14 +58,7 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
 def with_options(base: type[Struct], name: str, doc: str, module: str, **others: tuple[Any, ...]) -> Any:
     """Return a record with the fields of another one and all options of a black-box audit.
 
-    Parameters
-    ----------
-    base : type
-        The other record.
-    name, doc, module : str
-        The name, the summary of the docstring and the module of the new one.
-    **others : tuple
-        The type of an option, and its default if it has one, where they are not those of the declaration.
+    Of the options in `others` the type, and the default if there is one, are not those of the declaration.
     """
     fields: list[tuple[Any, ...]] = []
     doc += "\n\nAttributes\n----------\n"

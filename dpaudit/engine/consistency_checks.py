@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from functools import singledispatch
 from typing import Any
 
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
-from dpaudit.engine.arguments import (
-    ExactArguments,
-    LedgerArguments,
-    PictureArguments,
-    PrivacyArguments,
-    UtilityArguments,
-)
-from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, State
+from dpaudit.engine.records import Failure, Header, LedgerRow, Result, State
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import is_vacuous, verdict
 
-__all__ = ["check_header", "check_record"]
+__all__ = ["check_record"]
 
-
-def check_header(header: Header) -> None:
-    """Raise `ToolFault` if a task is planned twice."""
-    doubled = [task for task, times in Counter(planned.task for planned in header.plan).items() if times > 1]
-    if doubled:
-        raise ToolFault(f"the plan has {doubled[0]!r:.200} twice")
+_OF_THE_TASK = {
+    "privacy": ("confidence",),
+    "exact": ("relation",),
+    "utility": ("alpha", "beta", "n", "confidence", "setting"),
+    "ledger": ("statement",),
+    "picture": ("runs",),
+}
+"""The fields of a finding of each kind that are those of the arguments of its task."""
 
 
 def check_record(header: Header, record: Result | Failure) -> None:
@@ -41,22 +34,15 @@ def check_record(header: Header, record: Result | Failure) -> None:
     The fields of a finding are compared with each other (verdict with bound and claim, counts with runs), with the
     arguments of its task, with the learner's claim, and with seed, controls and versions in the header.
     """
-    index = record.index
-    planned = header.plan[index] if index < len(header.plan) else None
+    planned = header.plan[record.index] if record.index < len(header.plan) else None
     if planned is None or planned.task != record.task:
-        raise ToolFault(f"{record.task!r:.200} is not task {index} of the plan")
+        raise ToolFault(f"{record.task!r:.200} is not task {record.index} of the plan")
     _same("learner", record.learner, planned.learner, "the plan")
     _same("kind", record.kind, planned.kind, "the plan")
     if isinstance(record, Result):
-        if not isinstance(record.finding, LawFinding | LedgerRow):
-            _same("seed", record.finding.seed, header.seed, "the header")
-        _check(record.finding, record.arguments, record)
-    if header.state != State.NEVER:  # earlier versions did not always store what these need
-        _check_origin(header, record)
-
-
-def _check_origin(header: Header, record: Result | Failure) -> None:
-    """Raise `ToolFault` unless a record agrees with its key and the header."""
+        _check_finding(header, record)
+    if header.state == State.NEVER:  # earlier versions did not always store what the rest needs
+        return
     key = Task(record.learner, record.parameters, record.arguments).key
     if key != record.task:
         raise ToolFault(f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
@@ -65,51 +51,52 @@ def _check_origin(header: Header, record: Result | Failure) -> None:
         _same("versions", record.finding.versions, header.versions, "the header")
 
 
-@singledispatch
-def _check(finding: Any, arguments: Any, record: Result) -> None:
-    """Raise `ToolFault` unless a finding agrees with itself, the arguments of its task, and the claim."""
-    raise TypeError(f"no result holds {finding!r:.100}")
+def _check_finding(header: Header, record: Result) -> None:
+    """Raise `ToolFault` unless a finding agrees with itself, the header, the arguments of its task, and the claim."""
+    finding: Any = record.finding
+    if not isinstance(finding, LawFinding | LedgerRow):
+        _same("seed", finding.seed, header.seed, "the header")
+    for name in _OF_THE_TASK[record.kind]:
+        _same(name, getattr(finding, name), getattr(record.arguments, name), "the task")
+    if isinstance(finding, PrivacyFinding):
+        _check_privacy(finding, record.arguments, record.claim)
+    elif isinstance(finding, LawFinding):
+        _check_exact(finding, record.arguments, record.claim)
+    elif isinstance(finding, UtilityFinding):
+        _check_utility(finding, record.arguments)
+    elif isinstance(finding, LedgerRow):
+        _same("id", finding.id, record.learner, "the plan")
 
 
-@_check.register
-def _privacy(finding: PrivacyFinding, arguments: PrivacyArguments, record: Result) -> None:
-    _agree(finding, arguments, "confidence")
+def _check_privacy(finding: PrivacyFinding, arguments: Any, claim: Any) -> None:
     if arguments.time_limit is None:
-        _agree(finding, arguments, "trials")
+        _same("trials", finding.trials, arguments.trials, "the task")
     else:
         _at_most("trials", finding.trials, arguments.trials)
     for name in ("epsilon", "delta"):
         asked = getattr(arguments, name)
-        if asked is None and record.claim is not None:
-            asked = getattr(record.claim, name)
+        if asked is None and claim is not None:
+            asked = getattr(claim, name)
         if asked is not None:
             _same(name, getattr(finding, name), asked, "the claim")
-    _check_verdict(finding)
-    _check_counts(finding)
-    if not math.isclose(math.fsum(finding.errors.values()), 1 - finding.confidence, rel_tol=1e-9):
-        raise ToolFault(f"errors {finding.errors} do not add up to 1 - {finding.confidence}")
-
-
-def _check_verdict(finding: PrivacyFinding) -> None:
-    """Compare the verdict with the bound and the claim.
-
-    In the sequential design verdict and bound are two statements, and the bound may stay below a claim that is refuted.
-    """
+    # In the sequential design verdict and bound are two statements, and the bound may stay below a refuted claim.
     refuted = finding.epsilon_lower > finding.epsilon
     stands = finding.verdict == Verdict.VIOLATION
     if refuted > stands or (finding.design == "fixed" and stands > refuted):
         raise ToolFault(f"{finding.verdict} with epsilon >= {finding.epsilon_lower} and a claim of {finding.epsilon}")
     if finding.tests and max(test.epsilon_lower for test in finding.tests) != finding.epsilon_lower:
         raise ToolFault(f"epsilon >= {finding.epsilon_lower} is not the best bound of its tests")
+    _check_counts(finding)
+    if not math.isclose(math.fsum(finding.errors.values()), 1 - finding.confidence, rel_tol=1e-9):
+        raise ToolFault(f"errors {finding.errors} do not add up to 1 - {finding.confidence}")
 
 
 def _check_counts(finding: PrivacyFinding) -> None:
     """Compare hits with runs."""
     runs, witness = finding.confirmation_trials, finding.witness
     if finding.design != "fixed":
-        used, allowed = finding.budget["used"], finding.budget["allowed"]
-        _at_most("budget used", used, allowed)
-        _same("confirmation_trials", runs, used // 2, "its budget")
+        _at_most("budget used", finding.budget["used"], finding.budget["allowed"])
+        _same("confirmation_trials", runs, finding.budget["used"] // 2, "its budget")
         return
     if finding.stopped is UNSET or finding.stopped.looks is None:
         _same("confirmation_trials", runs, finding.budget["confirmation"], "its budget")
@@ -123,16 +110,12 @@ def _check_counts(finding: PrivacyFinding) -> None:
             _at_most(name, getattr(counted, name), runs)
 
 
-@_check.register
-def _exact(finding: LawFinding, arguments: ExactArguments, record: Result) -> None:
-    _agree(finding, arguments, "relation")
+def _check_exact(finding: LawFinding, arguments: Any, claim: Any) -> None:
     if arguments.samples == "all":
-        _agree(finding, arguments, "n")
-    claim = record.claim
+        _same("n", finding.n, arguments.n, "the task")
     _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
     _same("claimed_delta", finding.claimed_delta, claim.delta if claim else 0.0, "the claim")
     stands = finding.verdict == Verdict.VIOLATION
-    found = f"{finding.verdict} with epsilon {finding.epsilon}, delta {finding.delta_at_claim} at the claim"
     if finding.claimed_epsilon is None:
         possible = not stands
     elif finding.claimed_delta:  # the error of delta is not stored
@@ -141,12 +124,11 @@ def _exact(finding: LawFinding, arguments: ExactArguments, record: Result) -> No
         least = finding.epsilon - finding.error if finding.enclosure is None else finding.enclosure[0]
         possible = (least > finding.claimed_epsilon) == stands
     if not possible:
+        found = f"{finding.verdict} with epsilon {finding.epsilon}, delta {finding.delta_at_claim} at the claim"
         raise ToolFault(f"{found}, and a claim of {finding.claimed_epsilon}, {finding.claimed_delta}")
 
 
-@_check.register
-def _utility(finding: UtilityFinding, arguments: UtilityArguments, record: Result) -> None:
-    _agree(finding, arguments, "alpha", "beta", "n", "confidence", "setting")
+def _check_utility(finding: UtilityFinding, arguments: Any) -> None:
     _at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
     _at_most("the trials planned", arguments.trials, finding.trials)
     _at_most("failures", finding.failures, finding.trials)
@@ -156,22 +138,6 @@ def _utility(finding: UtilityFinding, arguments: UtilityArguments, record: Resul
         raise ToolFault(f"a failure rate of {finding.failure_rate} is not in its interval from {lower} to {upper}")
     vacuous = is_vacuous(finding.alpha, finding.beta, finding.setting)
     _same("verdict", str(finding.verdict), str(verdict(lower, upper, finding.beta, vacuous)), "its interval")
-
-
-@_check.register
-def _ledger(finding: LedgerRow, arguments: LedgerArguments, record: Result) -> None:
-    _same("id", finding.id, record.learner, "the plan")
-    _agree(finding, arguments, "statement")
-
-
-@_check.register
-def _picture(finding: PictureFinding, arguments: PictureArguments, record: Result) -> None:
-    _agree(finding, arguments, "runs")
-
-
-def _agree(finding: Any, arguments: Any, *names: str) -> None:
-    for name in names:
-        _same(name, getattr(finding, name), getattr(arguments, name), "the task")
 
 
 def _same(name: str, found: Any, other: Any, where: str) -> None:

@@ -37,15 +37,11 @@ def execute(
 ) -> Generator[Result | Failure]:
     """Perform tasks, and yield the record of each as it ends; the arguments are checked before anything runs.
 
-    Close what is returned to end the workers at once.
+    Close what is returned to end the workers at once. A task's result is a function of the task and the root seed
+    alone, whatever `n_jobs`, `backend` and the order.
 
     Parameters
     ----------
-    tasks : sequence of Task
-        The plan.
-    seed : int
-        The root seed. A task's result is a function of the task and the seed alone, whatever `n_jobs`,
-        `backend` and the order.
     done : collection of str
         Keys of tasks to leave out.
     paths : tuple of str
@@ -53,14 +49,8 @@ def execute(
     n_jobs : int
         The number of tasks that run at a time; -1 for one a processor.
     backend : {"loky", "threading", "sequential"}
-        Processes, threads, or neither. Where processes fork, a task that ends its process has failed alone.
-
-    Raises
-    ------
-    InputError
-        For an unknown backend or number of jobs.
-    ToolFault
-        If a worker process dies where processes do not fork.
+        Processes, threads, or neither. Where processes fork, a task that ends its process has failed alone; elsewhere
+        it raises `ToolFault`.
     """
     read_choice("backend", backend, BACKENDS)
     check_jobs(n_jobs)
@@ -123,18 +113,10 @@ _SHOWN = (
 
 
 class Progress:
-    """Shows how many audits ended how, and how many controls are detected, while a block runs.
+    """Shows how many audits ended how, and how many controls are detected, while a block runs; see `progress.Line`.
 
-    Parameters
-    ----------
-    stream : text file or None
-        Usually ``sys.stderr``, see `progress.Line`; where it is None nothing is shown.
-    total, done : int
-        How many tasks are planned, and how many of them have their results already.
-    noun : str
-        The unit: what is done.
-    clock : callable
-        Seconds, monotonic.
+    `total` is the number of tasks planned, `done` that of those which have their results already, `noun` the unit.
+    Nothing is shown where the stream is None.
     """
 
     def __init__(

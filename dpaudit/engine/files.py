@@ -8,23 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpaudit.errors import InputError
 
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
-
-__all__ = [
-    "FILENAME",
-    "append_line",
-    "free_backup",
-    "held",
-    "keep_foreign",
-    "named",
-    "refuse_link",
-    "write_atomically",
-]
+__all__ = ["FILENAME", "append_line", "free_backup", "held", "keep_foreign", "named", "refuse_link", "write_atomically"]
 
 
 def keep_foreign(path: Path) -> None:
@@ -117,43 +104,33 @@ def held(folder: Path) -> Iterator[None]:
     InputError
         If another process holds it, or if the file of the lock is a symbolic link.
     """
+    from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
+
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
     refuse_link(path)
-    lock = _taken(path)
+    lock = FileLock(path, timeout=PATIENCE, on_acquired=partial(_sign, path))
+    try:
+        lock.acquire()
+    except Timeout:
+        holder = ""
+        with suppress(OSError):  # it ended meanwhile, or keeps the file for itself
+            holder = path.read_text(errors="replace").strip()[:32]
+        message = "another run (process {holder}) is writing to {folder}: wait for it, or choose another {out}"
+        raise InputError(message, names=("out",), holder=holder or "unknown", folder=folder) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
     try:
         yield
     finally:
         with suppress(OSError):  # Windows removes no open file
             path.unlink()  # before it is released: once another holds it, it must stay
-        if lock is not None:
-            lock.release()
-
-
-def _taken(path: Path) -> BaseFileLock | None:
-    """Return the lock, held and with the number of this process in its file, or None where there are no locks."""
-    from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
-
-    lock = FileLock(path, timeout=PATIENCE, on_acquired=partial(_sign, path))
-    try:
-        lock.acquire()
-    except Timeout:
-        message = "another run (process {holder}) is writing to {folder}: wait for it, or choose another {out}"
-        raise InputError(message, names=("out",), holder=_holder(path), folder=path.parent) from None
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        return None
-    return lock
+        lock.release()
 
 
 def _sign(path: Path, handle: int) -> None:
+    """Write the number of this process into the file of its lock."""
     with named(path):
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
-
-
-def _holder(path: Path) -> str:
-    with suppress(OSError):  # it ended meanwhile, or keeps the file for itself
-        return path.read_text(errors="replace").strip()[:32] or "unknown"
-    return "unknown"

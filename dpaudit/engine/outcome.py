@@ -23,31 +23,14 @@ AUDITS = (*PRIVACY_AUDITS, "utility")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The sum of a run: its exit status and the tasks that decide it.
+    """The sum of a run: its exit status, the tasks that decide it, and the learners for which no plan could be made."""
 
-    Parameters
-    ----------
-    violations : tuple of str
-        Tasks that refute the claim of a learner that is not broken on purpose.
-    undetected : tuple of str
-        Positive controls, one for each setting of their parameters, that no audit of privacy detected, with none of
-        their audits missing: the auditor, not the control, is at fault.
-    missing : tuple of str
-        Planned tasks without a finding.
-    faults : tuple of Fault
-        Learners for which no plan could be made, with the error.
-    no_evidence : tuple of str
-        Audits of privacy that could not have seen that the claim fails, of learners of which no other audit could.
-    undecided : tuple of str
-        Tasks that leave open whether a claim of utility holds.
-    """
-
-    violations: tuple[str, ...]
-    undetected: tuple[str, ...]
-    missing: tuple[str, ...]
+    violations: tuple[str, ...]  # they refute the claim of a learner that is not broken on purpose
+    undetected: tuple[str, ...]  # controls, by parameters, that none of their audits detected: the auditor is at fault
+    missing: tuple[str, ...]  # planned, without a finding
     faults: tuple[Fault, ...] = ()
-    no_evidence: tuple[str, ...] = ()
-    undecided: tuple[str, ...] = ()
+    no_evidence: tuple[str, ...] = ()  # no audit of the learner's privacy could have seen that its claim fails
+    undecided: tuple[str, ...] = ()  # they leave open whether a claim of utility holds
 
     @property
     def status(self) -> int:

@@ -21,14 +21,8 @@ from numpy.typing import NDArray
 
 from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
-from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Distribution, Evidence, Grade, HasScene, Picture, Statement, Verdict
-from dpaudit.engine.arguments import (
-    ExactArguments,
-    LedgerArguments,
-    PrivacyArguments,
-    UtilityArguments,
-)
+from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault
@@ -55,27 +49,15 @@ def perform(
     """Run one audit, or check one statement, and return its record.
 
     The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
-    privacy, the meaning of the outputs that its finding names.
-
-    Parameters
-    ----------
-    task : Task
-        The task.
-    seed : int
-        The root seed of the run; the audits derive their streams from it and from what they audit.
-    paths : tuple of str
-        Files and folders with learners, besides the installed packages.
-    n_jobs : int
-        Processes for this one audit; checks of statements, exact audits and pictures use one.
-    progress : bool or callable
-        As for the audits.
+    privacy, the meaning of the outputs that its finding names. `seed` is the root seed of the run, from which the
+    audits derive their streams; `paths` are files and folders with learners, besides the installed packages. Audits of
+    privacy by runs, and of utility, use `n_jobs` processes, all other tasks one.
     """
-    arguments = task.arguments
+    arguments, registry = task.arguments, load(paths)
     if isinstance(arguments, LedgerArguments):
-        statement = load(paths).get_statement(task.learner)
-        row = check_statement(statement, paths=paths, time_limit=arguments.time_limit)
+        row = check_statement(registry.get_statement(task.learner), paths=paths, time_limit=arguments.time_limit)
         return Result(task=task.key, learner=task.learner, parameters={}, arguments=arguments, finding=row)
-    entry = load(paths).get(task.learner)
+    entry = registry.get(task.learner)
     learner = entry.build(**task.parameters)
     package = entry.learner.__module__.partition(".")[0]
     if n_jobs != 1 and package.startswith(PRIVATE):
@@ -85,7 +67,11 @@ def perform(
     if isinstance(arguments, ExactArguments):
         finding = _exact(arguments, learner, progress)
     elif isinstance(arguments, PrivacyArguments):
-        finding = _privacy(arguments, learner, options)
+        chosen = structs.asdict(arguments)
+        if (source := chosen.pop("pairs")) is not None:
+            n, relation = chosen.pop("n"), arguments.relation
+            chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=seed)
+        finding = audit_privacy(learner, **chosen, **options)
     elif isinstance(arguments, UtilityArguments):
         finding = _utility(arguments, learner, options)
     else:
@@ -103,23 +89,13 @@ def perform(
 
 
 def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
-    chosen: dict[str, Any] = {"n": arguments.n}
-    if arguments.samples == "crafted":
-        chosen = {"samples": crafted_pairs(learner.domain, arguments.n, arguments.relation)}
-    finding = audit_law(
-        learner, **chosen, relation=arguments.relation, enclosure=arguments.enclosure, progress=progress
-    )
+    n, relation = arguments.n, arguments.relation
+    crafted = arguments.samples == "crafted"
+    chosen: dict[str, Any] = {"samples": crafted_pairs(learner.domain, n, relation)} if crafted else {"n": n}
+    finding = audit_law(learner, **chosen, relation=relation, enclosure=arguments.enclosure, progress=progress)
     if arguments.compose is None:
         return finding
     return structs.replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
-
-
-def _privacy(arguments: PrivacyArguments, learner: Any, options: dict[str, Any]) -> PrivacyFinding:
-    chosen = structs.asdict(arguments)
-    if (source := chosen.pop("pairs")) is not None:
-        n, relation = chosen.pop("n"), arguments.relation
-        chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=options["seed"])
-    return audit_privacy(learner, **chosen, **options)
 
 
 def _utility(arguments: UtilityArguments, learner: Any, options: dict[str, Any]) -> UtilityFinding:
@@ -139,17 +115,8 @@ def _utility(arguments: UtilityArguments, learner: Any, options: dict[str, Any])
 def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
     """Return the picture of `runs` outputs of a learner on one sample.
 
-    Parameters
-    ----------
-    learner : Learner
-        With `picture(sample, codes, target)`, and optionally `scene(rng) -> (sample, target)`.
-    n : int
-        Examples of the sample where the learner has no `scene`: drawn from the uniform distribution on the domain,
-        labelled by the middle concept.
-    runs : int
-        The number of outputs.
-    seed : int
-        The root seed. Sample and outputs live at addresses of their own below it.
+    The sample is that of the learner's `scene(rng)`, if it has one; otherwise n examples from the uniform distribution
+    on the domain, labelled by the middle concept. Sample and outputs have addresses of their own below the root seed.
 
     Raises
     ------
@@ -176,14 +143,8 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
 def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_limit: float | None = None) -> LedgerRow:
     """Run the check of a statement, which gets the public names of dpaudit.
 
-    Parameters
-    ----------
-    statement : Statement
-        The statement.
-    paths : tuple of str
-        Where statements were looked for besides the installed packages: the command that repeats the row names them.
-    time_limit : float, optional
-        Seconds after which the check is stopped; the statement is then undecided, and the row names the part.
+    The command that repeats the row names `paths`, where statements were looked for besides the installed packages. A
+    check that is stopped after `time_limit` seconds leaves the statement undecided, and the row names the part.
 
     Raises
     ------
@@ -197,7 +158,11 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
             # The public names stand above the engine, which passes them on by name and uses none of them.
             evidence = statement.check(import_module("dpaudit"))
     except _OutOfTime as ended:
-        templates, stopped_in = ("", "", ""), _stopped_part(ended, statement.check)  # there are no numbers to fill in
+        templates = ("", "", "")  # there are no numbers to fill in
+        *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
+        file = getattr(getattr(statement.check, "__code__", None), "co_filename", None)
+        part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
+        stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
         evidence = Evidence("undecided", f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
@@ -247,14 +212,6 @@ def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> 
 
 class _OutOfTime(BaseException):
     """The time is over. Not an `Exception`, so that no handler of other errors keeps the computation going."""
-
-
-def _stopped_part(ended: _OutOfTime, check: Any) -> str:
-    """Return the line of the check's file that was being executed; outside of the file, the innermost line."""
-    *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
-    file = getattr(getattr(check, "__code__", None), "co_filename", None)
-    part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
-    return f"{part.name}, line {part.lineno}: {part.line}"
 
 
 @contextmanager

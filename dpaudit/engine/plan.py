@@ -27,16 +27,10 @@ __all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
 
 @dataclass(frozen=True)
 class Plan:
-    """The tasks of a run in their order, and what is missing from it.
+    """The tasks of a run in their order, distinct by key, and what is missing from it.
 
-    Parameters
-    ----------
-    tasks : tuple of Task
-        Distinct by key.
-    notes : tuple of str
-        Audits that do not apply, with the reason.
-    faults : tuple of Fault
-        Learners for which no plan could be made, with the error: a fault, not a finding.
+    `notes` are audits that do not apply, with the reason; `faults` are learners for which no plan could be made, with
+    the error, which is no finding.
     """
 
     tasks: tuple[Task, ...]
@@ -59,32 +53,24 @@ def make_plan(
     timeout: float | None = None,
     time_limit: float | None = None,
 ) -> Plan:
-    """Plan the audits of some learners on their instances, and the checks of some statements.
+    """Plan the audits of some learners on their instances, and the checks of some statements, in this order.
+
+    Each learner gets an exact audit (if it has a law), a black-box audit with its curve (if it claims privacy), and,
+    unless it is a positive control, audits of utility in every setting that its theorem covers, on every hard case at
+    the theorem's n and on the first one at smaller n; audits of utility at the theorem's n, in its own setting, for
+    every further instance that it names in `audited`; and a picture (if it offers one). Where utility on the instance
+    is vacuous and a further one is not, the further one takes its place.
 
     Parameters
     ----------
-    entries : sequence of Entry
-        The learners, in the order of the run.
     profile : {"quick", "default", "full"}
-        The amount of work; see `PROFILES`.
+        The amount of work; see `PROFILES`. The slow statements are left out of "quick".
     confidence : float
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
         Runs on each side of each pair in the black-box audit, instead of the profile's.
-    statements : sequence of Statement
-        Statements of papers to check after the audits; each does the same work in every profile, and the slow ones are
-        left out of "quick".
     timeout, time_limit : float, optional
         The most seconds of a run, and of each black-box audit; as for `audit_privacy`.
-
-    Returns
-    -------
-    Plan
-        For each learner: exact (if it has a law), black-box with its curve (if it claims privacy), and, unless it is a
-        positive control, utility in every setting that its theorem covers, on every hard case at the theorem's n and
-        on the first one at smaller n; utility at the theorem's n, in its own setting, for every further instance that
-        it names in `audited`; and a picture (if it offers one). Where utility on the instance is vacuous and a further
-        one is not, the further one takes its place.
     """
     work = PROFILES[read_choice("profile", profile, PROFILES)]
     # What a black-box audit refuses: otherwise each of them would fail, one by one.
@@ -92,8 +78,7 @@ def make_plan(
     if trials is not None:
         OPTIONS["trials"].read(trials)
     Timeout.of(timeout, "output")
-    if time_limit is not None:
-        Clock(time_limit)
+    Clock(time_limit)
     limits = {"timeout": timeout, "time_limit": time_limit}
     tasks: dict[str, Task] = {}
     notes: list[str] = []
@@ -110,9 +95,8 @@ def make_plan(
         notes += [f"{entry.id}: {note}" for note in left_out]
     checked = [one for one in statements if work.slow_statements or not one.slow]
     if len(checked) < len(statements):
-        notes.append(
-            f"{len(statements) - len(checked)} statements take seconds each: --profile default checks them too"
-        )
+        slow = len(statements) - len(checked)
+        notes.append(f"{slow} statements take seconds each: --profile default checks them too")
     tasks |= {task.key: task for task in map(ledger_task, checked)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
 
@@ -138,10 +122,9 @@ def _plan_one(
     tasks += planned
     if tasks and isinstance(learner, Pictured):
         tasks.append(picture_task(entry))
-    return tasks, notes if tasks else [
-        "nothing to audit: no law, no privacy claim and no utility theorem",
-        *notes,
-    ]
+    if not tasks:
+        notes = ["nothing to audit: no law, no privacy claim and no utility theorem", *notes]
+    return tasks, notes
 
 
 def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
@@ -185,39 +168,17 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
 
 @dataclass(frozen=True)
 class Profile:
-    """The amount of work that a run does.
+    """The amount of work that a run does; the defaults are those of the profile "default"."""
 
-    Parameters
-    ----------
-    privacy_trials : int
-        Runs on each side of each pair, on average, in the black-box audit.
-    control_trials : int
-        The same for positive controls, whose leaks are known to be large.
-    utility_trials : int
-        Samples drawn for each hard case at the theorem's n.
-    fixed_trials : int
-        Runs for each hard case of the settings that take one sample for all runs, which are cheap.
-    utility_growth : int
-        By how much both may grow where an interval contains beta.
-    ladder_trials : int
-        Samples drawn at each smaller n.
-    ladder_steps : int
-        The number of smaller n: the theorem's halved, quartered, ...
-    sequential_controls : bool
-        Whether positive controls are audited by bets, which end as soon as the leak is found.
-    slow_statements : bool
-        Whether statements of papers are checked whose checks take seconds.
-    """
-
-    privacy_trials: int
-    control_trials: int
-    utility_trials: int
-    fixed_trials: int
-    utility_growth: int
-    ladder_trials: int
-    ladder_steps: int
-    sequential_controls: bool = False
-    slow_statements: bool = True
+    privacy_trials: int = 10_000  # runs on each side of each pair, on average, in the black-box audit
+    control_trials: int = 2_000  # the same for positive controls, whose leaks are known to be large
+    utility_trials: int = 2_000  # samples drawn for each hard case at the theorem's n
+    fixed_trials: int = 10_000  # runs for each hard case of settings with one sample for all runs, which are cheap
+    utility_growth: int = 64  # by how much both may grow where an interval contains beta
+    ladder_trials: int = 300  # samples drawn at each smaller n
+    ladder_steps: int = 6  # the number of smaller n: the theorem's halved, quartered, ...
+    sequential_controls: bool = False  # whether controls are audited by bets, which end as soon as the leak is found
+    slow_statements: bool = True  # whether statements of papers are checked whose checks take seconds
 
 
 PROFILES = {
@@ -232,22 +193,12 @@ PROFILES = {
         sequential_controls=True,
         slow_statements=False,
     ),
-    "default": Profile(
-        privacy_trials=10_000,
-        control_trials=2_000,
-        utility_trials=2_000,
-        fixed_trials=10_000,
-        utility_growth=64,
-        ladder_trials=300,
-        ladder_steps=6,
-    ),
+    "default": Profile(),
     "full": Profile(
         privacy_trials=200_000,
         control_trials=20_000,
         utility_trials=10_000,
         fixed_trials=100_000,
-        utility_growth=64,
         ladder_trials=2_000,
-        ladder_steps=6,
     ),
 }

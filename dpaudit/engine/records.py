@@ -300,12 +300,7 @@ Record = Header | Result | Failure | Seal
 class Listed(Frozen, frozen=True):
     """The settings of a project for one of its audits.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    accepted : str
-        Up to which epsilon its violation is accepted, why and since when; empty where none is.
+    `accepted` says up to which epsilon its violation is accepted, why and since when; it is empty where none is.
     """
 
     name: str
@@ -315,18 +310,9 @@ class Listed(Frozen, frozen=True):
 class Run(Frozen, frozen=True):
     """A stored run, finished or not.
 
-    Attributes
-    ----------
-    header : Header
-        Its first line.
-    results : tuple of Result
-        In the order of the plan.
-    failures : tuple of Failure
-        The last failure of each task without a result, in the order of the plan.
-    total : str
-        The digest over all of a sealed file; empty for any other.
-    listed : dict of str to Listed
-        Of the check of a project, its audits by what their results have as learner.
+    Results, and the last failure of each task without a result, are in the order of the plan. `total` is the digest
+    over all of a sealed file, empty for any other. Of the check of a project, `listed` has its audits by what their
+    results have as learner.
     """
 
     header: Header
@@ -360,13 +346,12 @@ def codes_of(named: Event | str) -> list[int]:
 
 def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
     """Return what the codes named by a finding on privacy stand for, by code; without what cannot be said in short."""
+    named: Event | str = ""
     if isinstance(finding, LawFinding):
-        codes = codes_of(finding.worst_atom)
+        named = finding.worst_atom
     elif isinstance(finding, PrivacyFinding):
-        codes = codes_of(finding.witness.event)
-    else:
-        codes = []
-    words = {str(code): _words(learner, code) for code in codes}
+        named = finding.witness.event
+    words = {str(code): _words(learner, code) for code in codes_of(named)}
     return {code: word for code, word in words.items() if word}
 
 

@@ -30,20 +30,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode, encodable
 from dpaudit.results import SCHEMA_VERSION
 
-__all__ = [
-    "FILENAME",
-    "Store",
-    "Stored",
-    "chained",
-    "digest_in",
-    "find_run",
-    "linked",
-    "load_run",
-    "read_header",
-    "read_record",
-    "read_stored",
-    "write_line",
-]
+__all__ = ["FILENAME", "Store", "Stored", "find_run", "load_run", "read_stored"]
 
 FILENAME = "run.jsonl"
 _DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
@@ -51,16 +38,14 @@ _DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
 
 def write_line(record: Record, before: str = "") -> bytes:
     """Return a record as one line: keys sorted, no spaces, and a BLAKE2b-256 digest that continues `before`."""
-    fields = encodable(record)
-    del fields["digest"]
-    digest = _digest(before, canonical(fields).encode())
-    return canonical({**fields, "digest": digest}).encode() + b"\n"
+    return linked(canonical({**encodable(record), "digest": "0" * 64}).encode() + b"\n", before)
 
 
 def linked(line: bytes, before: str) -> bytes:
     """Return a line with a digest that continues another one."""
     found = _found(line)
-    digest = _digest(before, line[: found.start()] + line[found.end() :].rstrip(b"\n"))
+    rest = line[: found.start()] + line[found.end() :].rstrip(b"\n")
+    digest = hashlib.blake2b(before.encode() + rest, digest_size=32).hexdigest()
     return line[: found.start(1)] + digest.encode() + line[found.end(1) :]
 
 
@@ -82,10 +67,6 @@ def _found(line: bytes) -> re.Match[bytes]:
     if found is None:
         raise ToolFault("a record without its digest")
     return found
-
-
-def _digest(before: str, rest: bytes) -> str:
-    return hashlib.blake2b(before.encode() + rest, digest_size=32).hexdigest()
 
 
 class _Versioned(msgspec.Struct):
@@ -113,24 +94,23 @@ def read_header(path: Path, line: bytes) -> Header:
     ToolFault
         If the line is no header, or plans a task twice.
     """
-    foreign = "not the header of a run, so it is not a dpaudit run"
-    with _located(path, 1):
-        try:
-            version = msgspec.json.decode(line, type=_Versioned).schema_version
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ToolFault(f"{foreign} ({error!s:.200})") from None
-        if version != SCHEMA_VERSION:
-            raise InputError(
-                f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit "
-                "that wrote it, or run the audit again"
-            )
-        header = _record_in(line, "")
-        if not isinstance(header, Header):
-            raise ToolFault(foreign)
-        for task, times in Counter(planned.task for planned in header.plan).items():
-            if times > 1:
-                raise ToolFault(f"the plan has {task!r:.200} twice")
-        return header
+    foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
+    try:
+        version = msgspec.json.decode(line, type=_Versioned).schema_version
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ToolFault(f"{foreign} ({error!s:.200})") from None
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{path} has schema version {version}; this dpaudit reads {SCHEMA_VERSION}: read it with the dpaudit that "
+            "wrote it, or run the audit again"
+        )
+    header = read_record(path, 1, line)
+    if not isinstance(header, Header):
+        raise ToolFault(foreign)
+    for task, times in Counter(planned.task for planned in header.plan).items():
+        if times > 1:
+            raise ToolFault(f"{path}, line 1: the plan has {task!r:.200} twice")
+    return header
 
 
 def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
@@ -142,29 +122,16 @@ def read_record(path: Path, number: int, line: bytes, before: str = "") -> Recor
         If it holds none, or its bytes are not those that its digest was computed from; with file, line and field.
     """
     with _located(path, number):
-        return _record_in(line, before)
-
-
-def _record_in(line: bytes, before: str) -> Record:
-    if digest_in(line) != digest_in(linked(line, before)):
-        raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
-    record: Record = decode(line, Record)
-    return record
+        if digest_in(line) != digest_in(linked(line, before)):
+            raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
+        record: Record = decode(line, Record)
+        return record
 
 
 class Stored(NamedTuple):
-    """The content of a run file.
+    """The content of a run file: the run, the bytes of its whole lines, and the line of each task with its number.
 
-    Attributes
-    ----------
-    run : Run
-        The run, its results and the last failure of each task without a result in the order of the plan.
-    whole : int
-        Bytes of its whole lines.
-    lines : dict of str to bytes
-        The line of each task, as it stands in the file, in the order of the plan.
-    numbers : dict of str to int
-        The number of that line.
+    The results, the last failures of tasks without a result, and the lines are in the order of the plan.
     """
 
     run: Run
@@ -176,20 +143,15 @@ class Stored(NamedTuple):
 def read_stored(path: Path, *, torn: bool = False) -> Stored:
     """Return what a file holds, read line after line, each checked against those before.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    torn : bool
-        Whether a sealed file may have lost its end, as one whose copy was cut off.
+    With `torn` a sealed file may have lost its end, as one whose copy was cut off. A last line that is not whole is
+    left out.
 
     Raises
     ------
     InputError
         If not even the first line is whole, or the file has another schema version.
     ToolFault
-        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it. A
-        last line that is not whole is left out.
+        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
     """
     with named(path):
         content = path.read_bytes()
@@ -209,7 +171,10 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
             if isinstance(record, Header):
                 raise ToolFault("a second header")
             if isinstance(record, Seal):
-                _check_seal(record, header, number - 2)
+                if header.state != State.SEALED:
+                    raise ToolFault(f"a seal in a file that is {header.state}")
+                if record.records != number - 2:
+                    raise ToolFault(f"the seal is of {record.records} records, not of {number - 2}")
                 total = record.digest
             else:
                 check_record(header, record)
@@ -226,17 +191,9 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     in_order = [kept[index] for index in sorted(kept)]
     results = tuple(record for record, *_ in in_order if isinstance(record, Result))
     failures = tuple(record for record, *_ in in_order if isinstance(record, Failure))
-    lines = {record.task: line for record, line, _ in in_order}
+    lines = {record.task: line + b"\n" for record, line, _ in in_order}
     numbers = {record.task: number for record, _, number in in_order}
     return Stored(Run(header, results, failures, total), whole, lines, numbers)
-
-
-def _check_seal(seal: Seal, header: Header, records: int) -> None:
-    """Raise `ToolFault` unless a seal is that of a sealed file with so many records."""
-    if header.state != State.SEALED:
-        raise ToolFault(f"a seal in a file that is {header.state}")
-    if seal.records != records:
-        raise ToolFault(f"the seal is of {seal.records} records, not of {records}")
 
 
 def _replaces(
@@ -253,17 +210,7 @@ def _replaces(
 
 
 class Store:
-    """The file of one run.
-
-    Make one with `Store.start` or `Store.resume`.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    done : set of str
-        Keys of the tasks whose findings are in it.
-    """
+    """The file of one run, from `Store.start` or `Store.resume`; `done` has the keys of the tasks with a result."""
 
     def __init__(self, path: Path, header: Header, done: set[str]) -> None:
         self.path = path
@@ -302,7 +249,7 @@ class Store:
         done = {result.task for result in run.results}
         if run.header.state != State.OPEN and (not run.total or len(done) < len(header.plan)):
             first = write_line(opened)
-            lines = (linked(line + b"\n", digest_in(first)) for line in stored.lines.values())
+            lines = (linked(line, digest_in(first)) for line in stored.lines.values())
             write_atomically(path, b"".join([first, *lines]))
         elif stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
@@ -322,7 +269,7 @@ class Store:
         stored = read_stored(self.path)
         if not stored.run.total:
             header = replace(stored.run.header, state=State.SEALED)
-            write_atomically(self.path, chained(header, (line + b"\n" for line in stored.lines.values())))
+            write_atomically(self.path, chained(header, stored.lines.values()))
 
 
 def find_run(path: Path | str) -> Path:
@@ -335,12 +282,7 @@ def find_run(path: Path | str) -> Path:
 
 
 def load_run(path: Path | str) -> Run:
-    """Return a stored run, finished or not.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file, or the folder that holds it as ``run.jsonl``.
+    """Return a stored run, finished or not, from its file or the folder that holds it as ``run.jsonl``.
 
     Raises
     ------

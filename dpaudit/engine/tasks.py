@@ -34,16 +34,9 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One audit of one learner, or the check of one statement of a paper.
+    """One audit of one learner, or the check of one statement of a paper, whose id then stands for the learner's.
 
-    Parameters
-    ----------
-    learner : str
-        The learner's id; of a check, the statement's.
-    parameters : mapping
-        The learner's keyword arguments.
-    arguments : Arguments
-        The arguments of the audit; their type is its kind.
+    The type of the arguments is the kind of the audit.
     """
 
     learner: str
@@ -145,10 +138,8 @@ def utility_tasks(
     trials, fixed_trials : int
         Runs for each case, each on a sample of its own; and where the setting has one sample for all runs (by default
         as many).
-    confidence : float
-        Of all intervals together.
     n : int, optional
-        Examples of a sample; by default the theorem's sample size.
+        Examples in a sample; by default as many as the theorem asks for.
     concept : int, optional
         Target for every case instead of the case's own.
     cases : sequence of int or None, optional

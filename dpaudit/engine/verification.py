@@ -31,15 +31,7 @@ _MOST = 4
 
 
 class Again(Frozen, frozen=True):
-    """A task that was done again.
-
-    Attributes
-    ----------
-    task : str
-        Its key.
-    differences : tuple of str
-        What is not as it is stored: none where all bytes are the same.
-    """
+    """A task that was done again, with what is not as it is stored: nothing where all bytes are the same."""
 
     task: str
     differences: tuple[str, ...]
@@ -50,10 +42,6 @@ class Verified(Frozen, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    path : str
-        Its file.
-    state : {"not sealed", "not sealed yet", "sealed"}
-        Its state.
     total : str
         The total of a sealed run; empty for any other.
     results, failures, missing : int
@@ -85,22 +73,10 @@ def verify_run(
 ) -> Verified:
     """Return what holds of a stored run, after its digests, types and consistency were checked.
 
-    Parameters
-    ----------
-    path : Path or str
-        Its file, or the folder of it.
-    total : str, optional
-        The total that was published elsewhere.
-    again : int, optional
-        The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
-        the mechanism has randomness of its own, its runs had a timeout, or versions or code are not those with which
-        the run was made. An audit that a time limit stopped is made again with as many runs.
-    paths : sequence of str
-        Files and folders with learners, besides the installed packages.
-    n_jobs : int
-        Processes for each task that is done again.
-    progress : bool or callable
-        True shows on standard error how many tasks are done; a callable gets (done, total).
+    `total` is the total that was published elsewhere. So many tasks as `again`, chosen at random, are done again and
+    must give the same bytes; the same verdict where the mechanism has randomness of its own, its runs had a timeout,
+    or versions or code are not those with which the run was made. An audit that a time limit stopped is made again
+    with as many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`.
 
     Raises
     ------
@@ -210,12 +186,8 @@ def _differences(before: Any, now: Any, path: str) -> Iterator[str]:
 def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]:
     """Return the digest of each piece of code that a run depends on, by its name.
 
-    Parameters
-    ----------
-    modules : iterable of str
-        Names of the modules that the learners and the claims of the run come from. All of a package counts.
-    paths : iterable of str
-        Files and folders in which the user has learners looked for.
+    These are the packages of the modules that the learners and the claims of the run come from, and the files and
+    folders in which the user has learners looked for.
     """
     found: dict[str, list[str]] = {}
     for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):

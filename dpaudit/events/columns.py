@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -139,10 +139,14 @@ class Flattener:
         some = [batch[:PLAN_ROWS] for batch in pilot]
         rows = join(some)
         plan = LeafPlan.of(rows) if reducer is None else LeafPlan.of_reduced(rows, reducer.names, reducer.columns)
-        leaves = tuple(leaf for leaf in plan.leaves if not leaf.in_row)
-        flattener = cls(tuple(_numeric(leaf, some) for leaf in leaves), WIDTH, plan)
+        leaves = [leaf for leaf in plan.leaves if not leaf.in_row]
+        for i, leaf in enumerate(leaves):
+            if leaf.reader in (readers.text, readers.octets):
+                known = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
+                leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, known), leaf.name)
+        flattener = cls(tuple(leaves), WIDTH, plan)
         found = flattener(some[0][:1]).shape[1] if some and len(some[0]) else 0
-        return cls(flattener.leaves, max(1, min(WIDTH, found)), plan)
+        return replace(flattener, width=max(1, min(WIDTH, found)))
 
     @property
     def scalars(self) -> int:
@@ -170,11 +174,11 @@ class Flattener:
             if left <= 0:
                 break
             values, where = leaf.read(outputs)
-            columns.append(spread(_as_columns(values)[:, :left], where, len(outputs), MISSING))
+            values = values.real if isinstance(values, readers.WholeValues) else np.asarray(values, dtype=np.float64)
+            table = values[:, None] if values.ndim == 1 else values[:, :left]
+            columns.append(spread(table, where, len(outputs), MISSING))
             left -= columns[-1].shape[1]
-        if not columns:
-            return np.zeros((len(outputs), 1))
-        return finite(np.concatenate(columns, axis=1))
+        return finite(np.concatenate(columns, axis=1)) if columns else np.zeros((len(outputs), 1))
 
 
 class _Last(threading.local):
@@ -185,14 +189,6 @@ class _Last(threading.local):
 
 
 _LAST = _Last()
-
-
-def _numeric(leaf: Leaf, batches: Sequence[Any]) -> Leaf:
-    """Return the leaf with a reader that makes numbers."""
-    if leaf.reader not in (readers.text, readers.octets):
-        return leaf
-    values = [value for batch in batches for value in leaf.read(batch)[0]]
-    return Leaf(leaf.path, TextNumbers(leaf.reader, readers.Categories.fit(None, values, TEXTS)), leaf.name)
 
 
 @dataclass(frozen=True)
@@ -207,11 +203,3 @@ class TextNumbers:
         listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))
         return np.stack([self.known(listed), lengths], axis=1).astype(np.float64)
-
-
-def _as_columns(values: Any) -> Matrix:
-    """Return what a reader returned as columns."""
-    if isinstance(values, readers.WholeValues):
-        return values.real[:, None]
-    array = np.asarray(values, dtype=np.float64)
-    return array if array.ndim == 2 else array[:, None]

@@ -13,7 +13,7 @@ from scipy.special import expit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import steady
 from dpaudit.events.expected_bound import PrefixRatio
-from dpaudit.events.random_walk import fit_walk
+from dpaudit.events.random_walk import fit_walk, prefix_ratios
 
 __all__ = [
     "ITERATIONS", "SCALES", "Family", "ScaleMixture", "families_by_counts", "families_by_law", "families_by_score",
@@ -42,24 +42,16 @@ class ScaleMixture:
     variance: Array
 
     def prefixes(self, order: NDArray[np.intp], total: Array, offset: float) -> tuple[Array, Array]:
-        """Return ln(P_t / Q_t) of each prefix of the atoms in an order, and its standard deviation.
+        """Return the `prefix_ratios` of the atoms in an order; atoms are independent.
 
-        The pooled mass of an atom is split by its ratio, p_i = w_i s(g_i + c) and q_i = w_i (1 - s(g_i + c)), where s
-        is the logistic function and c, the `offset`, the log-ratio of all runs; the deviation is linear in g, and atoms
-        are independent.
+        The `offset` is the log-ratio of all runs.
         """
-        share, variance = expit(self.mean[order] + offset), self.variance[order]
-        p, q = total[order] * share, total[order] * (1 - share)
-        p, q = p / p.sum(), q / q.sum()
-        above, below = np.cumsum(p), np.cumsum(q)
-        rise, fall = p * (1 - share), q * share
-        with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
-            spread = (
-                np.cumsum(rise**2 * variance) / above**2
-                + np.cumsum(fall**2 * variance) / below**2
-                + 2 * np.cumsum(rise * fall * variance) / (above * below)
-            )
-            return np.log(above / below), np.sqrt(spread)
+        variance = self.variance[order]
+
+        def squares(a: Array, b: Array) -> tuple[Array, Array, Array]:
+            return np.cumsum(a**2 * variance), np.cumsum(b**2 * variance), np.cumsum(a * b * variance)
+
+        return prefix_ratios(total[order], expit(self.mean[order] + offset), squares)
 
 
 def fit_scale_mixture(hits: Array, neighbour_hits: Array) -> ScaleMixture:
@@ -191,8 +183,10 @@ def families_by_score(
 def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Iterator[Family]:
     """Yield the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
     if not careful or not x.any() or not y.any():
-        yield Family("likelihood ratio", Direction.FORWARD, _by_ratio(x, y))
-        yield Family("likelihood ratio", Direction.BACKWARD, _by_ratio(y, x))
+        for direction, _ in SIGNS:
+            a, b = (side + 0.5 for side in likelier_first(direction, x, y))
+            worth = steady(np.log(a / b) - np.sqrt(1 / a + 1 / b))
+            yield Family("likelihood ratio", direction, np.argsort(-worth, kind="stable"))
         return
     hits, others = x.astype(np.float64), y.astype(np.float64)
     fit = fit_scale_mixture(hits, others)
@@ -208,8 +202,3 @@ def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, floa
     known = steady(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
     yield Family("law", Direction.FORWARD, np.argsort(-known, kind="stable"))
     yield Family("law", Direction.BACKWARD, np.argsort(known, kind="stable"))
-
-
-def _by_ratio(hits: IntArray, others: IntArray) -> NDArray[np.intp]:
-    a, b = hits + 0.5, others + 0.5
-    return np.argsort(-steady(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows, Ranked, ScoreBins, score_edges
-from dpaudit.events.feature_screening.feature import best_promise, quantile_edges
+from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.scores import NaiveBayes, Patterns, Score, boosting, logistic
 from dpaudit.events.wide import Reducer
@@ -173,14 +173,17 @@ def fitted_discretizers(
     parts: dict[int, list[Any]] = {}
     for groups, score, name in _scores(left, right, names, thorough, confirm):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
-        rows = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
-        if rows not in parts:
-            parts[rows] = [data, neighbour] if rows >= max(len(left), len(right)) else [data[:rows], neighbour[:rows]]
-        pooled = np.concatenate([scored.scores(side) for side in parts[rows]])
-        found.append(Scored(flattener, groups, score, score_edges(pooled), name))
+        most = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
+        if most not in parts:
+            parts[most] = [data, neighbour] if most >= max(len(left), len(right)) else [data[:most], neighbour[:most]]
+        pooled = np.concatenate([scored.scores(side) for side in parts[most]])
+        found.append(replace(scored, edges=score_edges(pooled)))
     for name in ("halves", "summaries"):
-        joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
-        found += [joint] if joint else []
+        columns = GROUPS[name](left) if name in names else None
+        # Few columns of few whole values have a joint histogram.
+        if columns is not None and (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
+            rows = PackedRows.of(columns, 20 * FEW)
+            found += [Joint(flattener, name, rows, f"histogram of {name}")] if rows else []
     if confirm is not None:
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
@@ -231,19 +234,11 @@ def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterat
 
 def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
     """Return what the best half-line of a score promises."""
-    left, right = (score(side) for side in fresh)
-    edges = quantile_edges(np.concatenate([left, right]))
-    cells = (np.searchsorted(edges, side, side="right") for side in (left, right))
-    data, neighbour = (np.bincount(side, minlength=len(edges) + 1).astype(np.float64) for side in cells)
-    return best_promise(data, neighbour, confirm)
-
-
-def _joint(flattener: Flattener, name: str, columns: Array) -> Joint | None:
-    """Return the joint histogram of a group of few columns with few whole values, or None."""
-    if (columns != np.round(columns)).any() or np.abs(columns).max(initial=0) > 2**31:
-        return None
-    rows = PackedRows.of(columns, 20 * FEW)
-    return Joint(flattener, name, rows, f"histogram of {name}") if rows else None
+    scores = [score(side) for side in fresh]
+    edges = quantile_edges(np.concatenate(scores))
+    cells = (np.searchsorted(edges, side, side="right") for side in scores)
+    data, neighbour = (np.bincount(side, minlength=len(edges) + 1).astype(np.float64)[None] for side in cells)
+    return float(best_events(data, neighbour, confirm)[0])
 
 
 def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
@@ -253,17 +248,12 @@ def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
     """
     if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:  # rows of an array have no cheap hash
         return None
-    alike = _alike(np.concatenate([side[:ATOM_ROWS] for side in rows]))
+    rows = [side[:ATOM_ROWS] for side in rows]
+    code = np.zeros(sum(map(len, rows)), dtype=np.uint64)  # a hash of the numbers of each output
+    for column in np.concatenate(rows).T:
+        code = code * HASH + (column + 0.0).view(np.uint64)  # + 0.0 makes both zeros one
+    _, which, times = np.unique(code, return_inverse=True, return_counts=True)
     outputs = [value for side in sides for value in side[:ATOM_ROWS]]
-    counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(alike).tolist())
+    counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(times[which] >= LEAST).tolist())
     repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
     return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
-
-
-def _alike(rows: Array) -> NDArray[np.bool_]:
-    """Say which rows have as many equal ones as an atom has, by a hash of their numbers."""
-    code = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        code = code * HASH + (column + 0.0).view(np.uint64)  # + 0.0 makes both zeros one
-    _, which, counts = np.unique(code, return_inverse=True, return_counts=True)
-    return np.asarray(counts[which] >= LEAST)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
-__all__ = ["RIDGE", "Walk", "fit_line", "fit_walk", "fit_walks"]
+__all__ = ["RIDGE", "Walk", "fit_line", "fit_walk", "fit_walks", "prefix_ratios"]
 
 Array = NDArray[np.float64]
 
@@ -29,33 +29,23 @@ square of the grid points between its steps and those further in, and by each gr
 steps as likely anywhere, saturated ratios reached 0.983 instead of 0.99 of the best event's worth at 1,300 runs."""
 
 
-def _alike(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points, and less is met outwards.
+def _log_prior(steps: NDArray[np.intp], saturating: bool) -> float:
+    """Return the log prior of step sizes, up to a constant.
 
-    It is the sum over ranges of -(d ln f)^2 / 8 - max(d, 0), with d of `_rises` and f the factor between grid points.
-    A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
-    """
-    rises = _rises(steps)
-    return -0.5 * float(np.square(rises * _FACTOR / 2).sum()) - float(np.maximum(rises, 0).sum())
+    With d the number of grid points by which each range but the middle one has longer steps than the one further in, it
+    is the sum over these ranges of -(d ln f)^2 / 8 - max(d, 0), f being the factor between grid points: neighbouring
+    ranges differ by a few grid points, and less is met outwards. A bounded ratio saturates towards its ends. Where it
+    does, luck looks like small steps.
 
-
-def _saturating(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps like those further in.
-
-    It is the sum of -(UNSATURATED + LIKE d^2 + RISING max(d, 0)), with d of `_rises`, over all ranges but the middle
-    one that do not have the least steps.
+    If `saturating`, it is the sum of -(UNSATURATED + LIKE d^2 + RISING max(d, 0)) over those of them that do not have
+    the least steps: a ratio saturates outwards, or goes on in steps like those further in.
     """
     middle = len(steps) // 2
-    outer = np.concatenate([steps[:middle], steps[middle + 1 :]])
-    rises = _rises(steps)
+    rises = np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
+    if not saturating:
+        return -0.5 * float(np.square(rises * _FACTOR / 2).sum()) - float(np.maximum(rises, 0).sum())
     penalties = UNSATURATED + LIKE * np.square(rises) + RISING * np.maximum(rises, 0)
-    return -float(penalties[outer > 0].sum())
-
-
-def _rises(steps: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return by how many grid points each range but the middle one has longer steps than the one further in."""
-    middle = len(steps) // 2
-    return np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
+    return -float(penalties[np.delete(steps, middle) > 0].sum())
 
 
 RIDGE = 1e-6
@@ -175,6 +165,31 @@ FEW = 500
 of 1,000 runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time."""
 
 
+def prefix_ratios(
+    total: Array, share: Array, squares: Callable[[Array, Array], tuple[Array, Array, Array]]
+) -> tuple[Array, Array]:
+    """Return ln(P_t / Q_t) of each prefix of the atoms and its standard deviation.
+
+    The pooled mass of an atom is split by its share s_i, p_i = w_i s_i and q_i = w_i (1 - s_i). With s_i the logistic
+    function of a log-ratio g_i, the deviation is linear in g: d ln(P_t / Q_t) / d g_i = a_i / P_t + b_i / Q_t, where
+    a_i = p_i (1 - s_i) and b_i = q_i s_i.
+
+    Parameters
+    ----------
+    total, share : array, shape (m,)
+        The pooled masses w and the shares s.
+    squares : callable
+        Maps a and b to the quadratic forms a'Ca, b'Cb and a'Cb of each prefix, C being the covariance of g.
+    """
+    p, q = total * share, total * (1 - share)
+    p, q = p / p.sum(), q / q.sum()
+    above, below = np.cumsum(p), np.cumsum(q)
+    of_a, of_b, of_both = squares(p * (1 - share), q * share)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
+        variance = of_a / above**2 + of_b / below**2 + 2 * of_both / (above * below)
+        return np.log(above / below), np.sqrt(variance)
+
+
 @dataclass(frozen=True)
 class Walk:
     """A posterior mode of the log-likelihood ratio g of each atom, with the factor of its precision.
@@ -197,27 +212,20 @@ class Walk:
     line: Array | None = None
 
     def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
-        """Return ln(P_t / Q_t) of each prefix of the atoms and its standard deviation.
-
-        The pooled mass of an atom is split by its ratio, p_i = w_i s(g_i) and q_i = w_i (1 - s(g_i)); the deviation is
-        linear in g: d ln(P_t / Q_t) / d g_i = p_i (1 - s_i) / P_t + q_i s_i / Q_t. The errors of a line are added to
-        those of the walk around it.
-        """
+        """Return the `prefix_ratios` by the mode; the errors of a line are added to those of the walk around it."""
         covariance = self._covariance
         share = expit(self.ratio + offset)
         if descending:
             covariance, share, total = covariance[::-1, ::-1], share[::-1], total[::-1]
-        p, q = total * share, total * (1 - share)
-        p, q = p / p.sum(), q / q.sum()
-        above, below = np.cumsum(p), np.cumsum(q)
-        # The quadratic form of a prefix is that of the one before it and a row more.
-        a, b, own, rows = p * (1 - share), q * share, covariance.diagonal(), np.tril(covariance)
-        of_a, of_b = rows @ a, rows @ b
-        squares = np.cumsum(a * (2 * of_a - a * own)), np.cumsum(b * (2 * of_b - b * own))
-        product = np.cumsum(a * of_b + b * of_a - a * b * own)
-        with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
-            variance = squares[0] / above**2 + squares[1] / below**2 + 2 * product / (above * below)
-            return np.log(above / below), np.sqrt(variance)
+        own, rows = covariance.diagonal(), np.tril(covariance)
+
+        def squares(a: Array, b: Array) -> tuple[Array, Array, Array]:
+            # The quadratic form of a prefix is that of the one before it and a row more.
+            of_a, of_b = rows @ a, rows @ b
+            products = a * (2 * of_a - a * own), b * (2 * of_b - b * own), a * of_b + b * of_a - a * b * own
+            return np.cumsum(products[0]), np.cumsum(products[1]), np.cumsum(products[2])
+
+        return prefix_ratios(total, share, squares)
 
     @cached_property
     def _covariance(self) -> Array:
@@ -275,29 +283,17 @@ def fit_walk(
         current = walk(np.full_like(steps, i), current.ratio)
         if current.evidence > best.evidence:
             best, steps = current, np.full_like(steps, i)
-    for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0):
-        best, steps = _best_step(walk, best, steps, int(j), _saturating if saturating else _alike)
+    for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0).tolist():
+        most = best.evidence + _log_prior(steps, saturating)
+        for i in range(len(STEPS)):
+            if i == steps[j]:
+                continue
+            trial = steps.copy()
+            trial[j] = i
+            found = walk(trial, best.ratio)
+            if (worth := found.evidence + _log_prior(trial, saturating)) > most:
+                best, steps, most = found, trial, worth
     return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
-
-
-def _best_step(
-    walk: Callable[..., Walk],
-    best: Walk,
-    steps: NDArray[np.intp],
-    j: int,
-    prior: Callable[[NDArray[np.intp]], float],
-) -> tuple[Walk, NDArray[np.intp]]:
-    """Return the walk and the step sizes after choosing one of them again."""
-    most = best.evidence + prior(steps)
-    for i in range(len(STEPS)):
-        if i == steps[j]:
-            continue
-        trial = steps.copy()
-        trial[j] = i
-        found = walk(trial, best.ratio)
-        if (worth := found.evidence + prior(trial)) > most:
-            best, steps, most = found, trial, worth
-    return best, steps
 
 
 def _mode(*given: Array) -> Walk:

@@ -111,14 +111,11 @@ def _tables(columns: Sequence[tuple[Array, Array, Place | None]]) -> list[tuple[
     ]
     many = [i for i, place in enumerate(places) if place.size == BINS]
     smooth = fit_walks(*(np.array([counts[i][side] for i in many]) for side in (0, 1)))
-    ratios = {i: steady(ratio) for i, ratio in zip(many, smooth, strict=True)}
-    return [(place, place.table_of(ratios[i] if i in ratios else _few(*counts[i]))) for i, place in enumerate(places)]
-
-
-def _few(a: Array, b: Array) -> Array:
-    """Return the log-likelihood ratio of few values, each shrunken by its own noise."""
-    raw = np.log(a / a.sum()) - np.log(b / b.sum())
-    return steady(shrunken(raw, np.sqrt(1 / a + 1 / b)))
+    ratios = dict(zip(many, smooth, strict=True))
+    for i, (a, b) in enumerate(counts):
+        if i not in ratios:  # of few values each ratio is shrunken by its own noise
+            ratios[i] = shrunken(np.log(a / a.sum()) - np.log(b / b.sum()), np.sqrt(1 / a + 1 / b))
+    return [(place, place.table_of(steady(ratios[i]))) for i, place in enumerate(places)]
 
 
 def _bins_of(pooled: Array) -> CutBins | GridBins:
@@ -181,9 +178,11 @@ class Patterns(Score):
     @classmethod
     def fit(cls, data: Array, neighbour: Array) -> Patterns | None:
         """Fit on training rows of the two sides; None unless some column mixes repeated values and others."""
-        atoms = tuple(_atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True))
-        other = np.concatenate([_others(atoms, rows[:LOOK]) for rows in (data, neighbour)])
-        mixed = ((other.mean(axis=0) > 0.01) & (other.mean(axis=0) < 0.99)).any()
+        looked = np.concatenate([data[:LOOK], neighbour[:LOOK]])
+        least = max(5, ATOM_SHARE * len(looked))
+        atoms = tuple(commonest(*np.unique(x, return_counts=True), least, MOST_ATOMS) for x in looked.T)
+        other = _others(atoms, looked).mean(axis=0)
+        mixed = ((other > 0.01) & (other < 0.99)).any()
         coded = _code(atoms, data), _code(atoms, neighbour)
         codes, counts = np.unique(np.concatenate(coded), return_counts=True)
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
@@ -227,10 +226,6 @@ class Patterns(Score):
                 group = np.flatnonzero(which == i)
                 score[group] += table[0](rows[np.ix_(group, table[1])])
         return score
-
-
-def _atoms(column: Array) -> Array:
-    return commonest(*np.unique(column, return_counts=True), max(5, ATOM_SHARE * len(column)), MOST_ATOMS)
 
 
 def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
@@ -296,9 +291,12 @@ class Classifier(Score):
             return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
 
 
-def _rows(data: Array, neighbour: Array) -> tuple[Array, NDArray[np.int8]]:
-    labels = np.concatenate([np.ones(len(data), np.int8), np.zeros(len(neighbour), np.int8)])
-    return np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels
+def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
+    """Fit a model on rows of the two sides."""
+    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
+    with _controller().limit(limits=1):
+        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
+    return Classifier(model)
 
 
 def boosting(data: Array, neighbour: Array) -> Classifier:
@@ -316,10 +314,7 @@ def boosting(data: Array, neighbour: Array) -> Classifier:
         early_stopping=False,
         random_state=0,
     )
-    pooled, labels = _rows(data, neighbour)
-    with _controller().limit(limits=1):
-        model.fit(pooled, labels)
-    return Classifier(model)
+    return _classifier(model, data, neighbour)
 
 
 def logistic(data: Array, neighbour: Array) -> Classifier:
@@ -335,9 +330,7 @@ def logistic(data: Array, neighbour: Array) -> Classifier:
 
     regression = LogisticRegression(solver="newton-cholesky")
     model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), regression)
-    pooled, labels = _rows(data, neighbour)
-    with _controller().limit(limits=1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         for kind in (ConvergenceWarning, LinAlgWarning):
             warnings.simplefilter("ignore", kind)
-        model.fit(pooled, labels)
-    return Classifier(model)
+        return _classifier(model, data, neighbour)

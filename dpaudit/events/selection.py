@@ -145,17 +145,13 @@ def choose_second_event(
     for share in SHARES:
         kept = ndtri((1 - share) * test.gamma) * sampling[main - 1]
         ahead = ratio + ndtri(share * test.gamma) * sampling - ratio[main - 1] - kept
-        gain = steady(_mean_above(ahead[possible], spread[possible]) - (ndtri(test.gamma) * sampling[main - 1] - kept))
+        mean, deviation = ahead[possible], spread[possible]
+        scaled = mean / deviation
+        above = mean * ndtr(scaled) + deviation * np.exp(-np.square(scaled) / 2) / math.sqrt(2 * math.pi)
+        gain = steady(above - (ndtri(test.gamma) * sampling[main - 1] - kept))
         if len(gain) and gain.max() > most:
             best, most = (int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
     return best
-
-
-def _mean_above(mean: Array, spread: Array) -> Array:
-    """Return E[max(X, 0)] of normal X."""
-    scaled = mean / spread
-    above: Array = mean * ndtr(scaled) + spread * np.exp(-np.square(scaled) / 2) / math.sqrt(2 * math.pi)
-    return above
 
 
 IntArray = NDArray[np.int64]

@@ -11,8 +11,8 @@ Mahalanobis distance m about m^2 / sqrt(m^2 + 2d/n), so that it cannot be learne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -44,7 +44,7 @@ MEDIAN_WIDTH = 10_000
 """About how many coordinates a median is taken over: of a million it would take ten times as long as a sum."""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Moments:
     """Sums of each coordinate over one side's training runs.
 
@@ -55,45 +55,39 @@ class Moments:
     shape : tuple of int
         Of an output, so that neighbours in an image are known.
     n : int
-        Rows added.
+        Rows that are summed up.
     sums : array, shape (kinds, d)
         Sums of standardised values, of their squares, and counts of both tails and of zeros.
-    kept : list of array
-        The first `PAIR_ROWS` standardised rows, whose covariances are compared.
+    kept : array, shape (at most PAIR_ROWS, d)
+        The first standardised rows, whose covariances are compared; none of rows that are too wide for it.
     """
 
     centre: Rows
     scale: Rows
-    shape: tuple[int, ...] = ()
-    n: int = 0
-    sums: Rows = field(default_factory=lambda: np.zeros(0))
-    kept: list[NDArray[np.float32]] = field(default_factory=list)
+    shape: tuple[int, ...]
+    n: int
+    sums: Rows
+    kept: NDArray[np.float32]
 
     @classmethod
     def around(cls, rows: Rows, shape: tuple[int, ...] = ()) -> Moments:
         """Return empty sums, around the place and spread that some rows show."""
         scale = rows.std(axis=0)
-        return cls(rows.mean(axis=0), np.where(scale > 0, scale, 1.0), shape)
+        none = np.zeros((5, 1)), np.zeros((0, rows.shape[1]), dtype=np.float32)
+        return cls(rows.mean(axis=0), np.where(scale > 0, scale, 1.0), shape, 0, *none)
 
-    def merge(self, other: Moments) -> None:
-        """Add the sums of other rows."""
-        self.sums = other.sums if not len(self.sums) else self.sums + other.sums
-        self.n += other.n
-        held = sum(map(len, self.kept))
-        self.kept += [rows[: max(0, PAIR_ROWS - held)] for rows in other.kept]
-
-    def add(self, rows: Rows) -> None:
-        """Add rows, shape (n, d)."""
+    def of(self, rows: Rows) -> Moments:
+        """Return the sums of rows, shape (n, d), around the same place and spread."""
         z = (rows - self.centre) / self.scale
-        stats = np.stack([
-            z.sum(axis=0), np.einsum("ij,ij->j", z, z), (z > TAIL).sum(axis=0), (z < -TAIL).sum(axis=0),
-            (rows == 0).sum(axis=0),
-        ])  # fmt: skip
-        self.sums = stats if not len(self.sums) else self.sums + stats
-        self.n += len(rows)
-        held = sum(map(len, self.kept))
-        if held < PAIR_ROWS and rows.shape[1] <= PAIR_WIDTH:
-            self.kept.append(z[: PAIR_ROWS - held].astype(np.float32))
+        tails = (z > TAIL).sum(axis=0), (z < -TAIL).sum(axis=0)
+        sums = np.stack([z.sum(axis=0), np.einsum("ij,ij->j", z, z), *tails, (rows == 0).sum(axis=0)])
+        kept = z[: PAIR_ROWS if rows.shape[1] <= PAIR_WIDTH else 0].astype(np.float32)
+        return replace(self, n=len(rows), sums=sums, kept=kept)
+
+    def __add__(self, other: Moments) -> Moments:
+        """Return the sums of the rows of both."""
+        kept = np.concatenate([self.kept, other.kept[: PAIR_ROWS - len(self.kept)]])
+        return replace(self, n=self.n + other.n, sums=self.sums + other.sums, kept=kept)
 
     def differences(self, other: Moments) -> Rows:
         """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side."""
@@ -111,6 +105,10 @@ class Moments:
     def _mean_and_variance(self) -> tuple[Rows, Rows]:
         mean = self.sums[0] / self.n
         return mean, np.maximum(self.sums[1] / self.n - mean**2, 0.0)
+
+
+Column = Callable[[Rows, Rows], Rows]
+"""Makes a column of standardised rows and of the rows themselves."""
 
 
 @dataclass(frozen=True)
@@ -153,37 +151,35 @@ class Reduction:
         weights, squares = _projections(z[0], data.shape), strong if strong.any() else None
         return cls(data.centre, data.scale, coordinates, pairs, weights, squares)
 
+    @property
+    def _combined(self) -> list[tuple[str, Column]]:
+        """The columns that are no coordinates, with their names."""
+        found: list[tuple[str, Column]] = []
+        for i, j in self.pairs:
+            found.append((f"product of elements {i} and {j}", partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
+        for k, weights in enumerate(self.weights):
+            found.append((f"learned direction {k}", partial(lambda w, z, rows: z @ w, weights)))
+        if self.squares is not None:
+            of = partial(lambda w, z, rows: np.einsum("ij,ij,j->i", z, z, w), self.squares)
+            found.append(("learned sum of squares", of))
+        return [*found, *_WHOLE]
+
     @cached_property
     def names(self) -> list[str]:
         """The name of each column."""
-        found = [f"element {i}" for i in self.coordinates.tolist()]
-        found += [f"product of elements {i} and {j}" for i, j in self.pairs]
-        found += [f"learned direction {k}" for k in range(len(self.weights))]
-        found += ["learned sum of squares"] if self.squares is not None else []
-        return found + [name for name, _ in _WHOLE]
+        return [*(f"element {i}" for i in self.coordinates.tolist()), *(name for name, _ in self._combined)]
 
     def __call__(self, rows: Rows) -> Rows:
         """Return the columns, shape (n, columns), of rows of shape (n, d); those that are not wanted are 0."""
         found = np.zeros((len(rows), len(self.names)))
         at = len(self.coordinates)
         found[:, :at] = rows[:, self.coordinates]
-        if self.wanted is None or max(self.wanted, default=0) >= at:
+        combined = [(j, of) for j, (_, of) in enumerate(self._combined, at) if self.wanted is None or j in self.wanted]
+        if combined:
             z = (rows - self.centre) / self.scale
-            for j, column in enumerate(self._columns(z, rows), at):
-                if self.wanted is None or j in self.wanted:
-                    found[:, j] = column()
+            for j, of in combined:
+                found[:, j] = of(z, rows)
         return finite(found)
-
-    def _columns(self, z: Rows, rows: Rows) -> Iterator[Callable[[], Rows]]:
-        """Yield what makes each column that is no coordinate."""
-        for i, j in self.pairs:
-            yield partial(np.multiply, z[:, i], z[:, j])
-        for weights in self.weights:
-            yield partial(np.dot, z, weights)
-        if self.squares is not None:
-            yield partial(np.einsum, "ij,ij,j->i", z, z, self.squares)
-        for _, of in _WHOLE:
-            yield partial(of, z, rows)
 
 
 def _projections(z: Rows, shape: tuple[int, ...]) -> Rows:
@@ -211,10 +207,9 @@ def _blurred(image: Rows, reach: int) -> Rows:
 
 def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
     """Return the pairs of coordinates whose covariance differs most, by blocks; none where rows were too wide."""
-    if not data.kept or not neighbour.kept:
+    if not len(data.kept) or not len(neighbour.kept):
         return ()
-    x, y = np.concatenate(data.kept), np.concatenate(neighbour.kept)
-    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    x, y = (side.kept - side.kept.mean(axis=0) for side in (data, neighbour))
     best: list[tuple[float, int, int]] = []
     d = x.shape[1]
     for i in range(0, d, BLOCK):
@@ -232,7 +227,7 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
     return tuple((a, b) for _, a, b in best[:PAIRS])
 
 
-_WHOLE: tuple[tuple[str, Callable[[Rows, Rows], Rows]], ...] = (
+_WHOLE: tuple[tuple[str, Column], ...] = (
     ("sum of squares", lambda z, rows: np.einsum("ij,ij->i", z, z)),
     ("sum of magnitudes", lambda z, rows: np.abs(z).sum(axis=1)),
     ("greatest, standardised", lambda z, rows: z.max(axis=1)),
@@ -295,10 +290,9 @@ class SumUp:
 
     def __call__(self, outputs: Any) -> tuple[Moments, ...]:
         """Return the sums of these outputs."""
-        found = tuple(Moments(empty.centre, empty.scale, empty.shape) for empty in self.empty)
-        for leaf, sums in zip(self.leaves, found, strict=True):
-            sums.add(usual(leaf.read(outputs)[0]))
-        return found
+        return tuple(
+            empty.of(usual(leaf.read(outputs)[0])) for leaf, empty in zip(self.leaves, self.empty, strict=True)
+        )
 
 
 def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
@@ -344,13 +338,11 @@ class Reducer:
 
     def keep(self, wanted: Iterable[int]) -> Reducer:
         """Return a reducer that makes some of the columns only, the others 0."""
-        places, start = frozenset(wanted), 0
-        wide = []
+        places, wide, start = frozenset(wanted), [], 0
         for leaf, reduction in self.wide:
-            stop = start + len(reduction.names)
-            mine = frozenset(j - start for j in places if start <= j < stop)
+            mine = frozenset(j for j in range(len(reduction.names)) if start + j in places)
             wide.append((leaf, replace(reduction, wanted=mine)))
-            start = stop
+            start += len(reduction.names)
         return Reducer(tuple(wide), self.others)
 
     def __call__(self, outputs: Any) -> Any:

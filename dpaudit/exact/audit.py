@@ -23,8 +23,6 @@ from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 
-__all__ = ["audit_law"]
-
 LOG = logging.getLogger(__name__)
 
 CURVE_POINTS = 33

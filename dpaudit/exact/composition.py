@@ -22,8 +22,6 @@ from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 from dpaudit.record import Extended, Frozen, NonNegative, Probability, Size
 
-__all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_law", "tabulate"]
-
 Floats = NDArray[np.float64]
 
 _ULP = 2.0**-52
@@ -202,21 +200,16 @@ def _worst_pairs(profiles: LossProfiles) -> tuple[int, ...]:
     The first is tightest for few runs at a tiny delta, the second of many runs, the third of a large delta, the last of
     the delta that no epsilon removes.
     """
-    divergence, catastrophe = _moments(profiles)
-    found = [profiles.worst()[0], int(np.argmax(divergence)), profiles.worst_delta(0.0)[0]]
-    if catastrophe.max() > 0:
-        found.append(int(np.argmax(catastrophe)))
-    return tuple(dict.fromkeys(found))
-
-
-def _moments(profiles: LossProfiles) -> tuple[Floats, Floats]:
-    """Return for each pair the mean of its loss (clipped, so that it is finite) and the mass of infinite losses."""
     means, masses = [], []
     for block in profiles.blocks(np.arange(len(profiles.left))):
         loss, prob = profiles.losses(block), profiles.probability[profiles.left[block]]
         means.append((prob * np.clip(loss, -MAX_LOSS, MAX_LOSS)).sum(axis=1))
         masses.append(np.where(loss > UNBOUNDED, prob, 0.0).sum(axis=1))
-    return np.concatenate(means), np.concatenate(masses)
+    divergence, catastrophe = np.concatenate(means), np.concatenate(masses)
+    found = [profiles.worst()[0], int(np.argmax(divergence)), profiles.worst_delta(0.0)[0]]
+    if catastrophe.max() > 0:
+        found.append(int(np.argmax(catastrophe)))
+    return tuple(dict.fromkeys(found))
 
 
 def _check_delta(delta: float) -> None:

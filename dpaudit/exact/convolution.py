@@ -27,8 +27,6 @@ from scipy.optimize import brentq
 
 from dpaudit.exact.dominating import LossLaw
 
-__all__ = ["LARGEST_TIMES", "LossSum"]
-
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
@@ -51,16 +49,10 @@ _TILTS = np.concatenate([[0.0], np.geomspace(1e-4, 1e4, 241)])
 class LossSum:
     """The sum of T independent losses, and what it says about delta.
 
-    Parameters
-    ----------
-    law : LossLaw
-        One loss. Its finite part need not have total mass 1 - infinite.
-    times : int
-        T, 1 .. `LARGEST_TIMES`.
-    upper : bool
-        Whether every answer is an upper bound on the truth, or a lower one. Losses are put on a grid: for upper bounds
-        each is split between its neighbours, keeping its mass under both P and Q (which adds variance of the order of
-        the grid's square); for lower bounds it is rounded down.
+    The finite part of one loss, `law`, need not have total mass 1 - infinite; T = `times` is 1 .. `LARGEST_TIMES`. With
+    `upper` every answer is an upper bound on the truth, else a lower one. Losses are put on a grid: for upper bounds
+    each is split between its neighbours, keeping its mass under both P and Q (which adds variance of the order of the
+    grid's square); for lower bounds it is rounded down.
     """
 
     def __init__(self, law: LossLaw, times: int, *, upper: bool) -> None:

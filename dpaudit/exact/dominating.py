@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from dpaudit.bounds.curve import lower_hull
 from dpaudit.exact.profiles import LossProfiles
 
-__all__ = ["MAX_LOSS", "LossLaw", "dominating_law"]
-
 MAX_LOSS = 500.0
 """Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float."""
 
@@ -47,14 +45,8 @@ _MAX_KNOTS = 2**15
 class LossLaw:
     """The law of the privacy loss ln dP/dQ under P: all that composition needs to know of a pair (P, Q).
 
-    Parameters
-    ----------
-    losses : array of float64, shape (m,)
-        The finite losses, increasing.
-    mass : array of float64, shape (m,)
-        The probability of each under P.
-    infinite : float
-        The probability under P of what is impossible under Q.
+    `losses` are the finite ones, increasing, and `mass` the probability of each under P, both of shape (m,); `infinite`
+    is the probability under P of what is impossible under Q.
     """
 
     losses: Floats
@@ -79,7 +71,7 @@ def dominating_law(profiles: LossProfiles) -> LossLaw:
     ln g_i, P the mass g_i q_i. The curve of these masses is evaluated at all knots, and what rounding made it lack
     there is added to the infinite loss. Finally masses and losses are raised by the errors of the laws.
     """
-    law = _masses(*_Envelope(profiles).knots())
+    law = _masses(*_knots(profiles))
     scale, shift = _errors(profiles)
     return LossLaw(law.losses + shift, law.mass * scale, min(1.0, law.infinite * scale))
 
@@ -111,74 +103,62 @@ class _Knot:
         """Return the line of the best event: h is nowhere below it."""
         return self.height - gamma * self.slope
 
-    def only(self, kept: Indices) -> _Knot:
-        """Return the same knot with fewer candidates."""
-        return replace(self, curves=self.curves[kept])
+
+def _knots(profiles: LossProfiles) -> tuple[Floats, Floats]:
+    """Return the knots g, increasing from 0, and h there; beyond the last one h is constant.
+
+    A pair whose chord between two knots is below the tangents where these meet is nowhere between them the greatest
+    (chord minus tangents is concave and greatest there), and is a candidate no more.
+    """
+    everyone = np.arange(len(profiles.left), dtype=np.int64)
+    # At 0 every H is 1 and falls with the mass of Q on what P can give.
+    slopes = _sums(profiles, everyone, lambda p, q: np.where(p > 0, q, 0.0))
+    first, last = _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(everyone))), _last(profiles, everyone)
+    found = {first.gamma: first.value, last.gamma: last.value}
+    stack = [(first, last, everyone)]
+    while stack and len(found) < _MAX_KNOTS:
+        low, high, pairs = stack.pop()
+        gamma = _next_knot(low, high)
+        if gamma is None:
+            continue
+        meeting = _meeting(low, high)
+        share = (meeting - low.gamma) / (high.gamma - low.gamma)
+        chords = low.curves + share * (high.curves - low.curves)
+        kept = np.flatnonzero(chords >= low.tangent(meeting) - _FLAT)
+        middle = _evaluate(profiles, gamma, pairs[kept])
+        found[gamma] = middle.value
+        low, high = (replace(end, curves=end.curves[kept]) for end in (low, high))
+        stack += [(low, middle, pairs[kept]), (middle, high, pairs[kept])]
+    gammas = sorted(found)
+    return np.array(gammas), np.array([found[g] for g in gammas])
 
 
-class _Envelope:
-    """The supremum of the curves H of all pairs, evaluated where it must be."""
+def _last(profiles: LossProfiles, pairs: Indices) -> _Knot:
+    """Return a knot beyond the greatest loss up to `MAX_LOSS`, where H is the mass of P on greater losses."""
+    losses = (profiles.losses(part) for part in profiles.blocks(pairs))
+    greatest = max(float(loss.max(where=loss <= MAX_LOSS, initial=0.0)) for loss in losses)
+    top = math.exp(greatest) * (1 + 8 * _ULP * (1 + greatest))
+    curves = _sums(profiles, pairs, lambda p, q: np.where(p > top * q, p, 0.0))
+    value = float(curves.max())
+    return _Knot(top, value, value, 0.0, curves)
 
-    def __init__(self, profiles: LossProfiles) -> None:
-        self._profiles = profiles
 
-    def knots(self) -> tuple[Floats, Floats]:
-        """Return the knots g, increasing from 0, and h there; beyond the last one h is constant.
+def _evaluate(profiles: LossProfiles, gamma: float, pairs: Indices) -> _Knot:
+    """Return the knot at `gamma`, given that one of `pairs` is the greatest there."""
+    curves = _sums(profiles, pairs, lambda p, q: np.maximum(p - gamma * q, 0.0))
+    best = int(np.argmax(curves))
+    left, right = _sides(profiles, pairs[best : best + 1])
+    event = left > gamma * right
+    return _Knot(gamma, float(curves[best]), float(left[event].sum()), float(right[event].sum()), curves)
 
-        A pair whose chord between two knots is below the tangents where these meet is nowhere between them the
-        greatest (chord minus tangents is concave and greatest there), and is a candidate no more.
-        """
-        everyone = np.arange(len(self._profiles.left), dtype=np.int64)
-        first, last = self._first(everyone), self._last(everyone)
-        found = {first.gamma: first.value, last.gamma: last.value}
-        stack = [(first, last, everyone)]
-        while stack and len(found) < _MAX_KNOTS:
-            low, high, pairs = stack.pop()
-            gamma = _next_knot(low, high)
-            if gamma is None:
-                continue
-            meeting = _meeting(low, high)
-            share = (meeting - low.gamma) / (high.gamma - low.gamma)
-            chords = low.curves + share * (high.curves - low.curves)
-            kept = np.flatnonzero(chords >= low.tangent(meeting) - _FLAT)
-            middle = self._evaluate(gamma, pairs[kept])
-            found[gamma] = middle.value
-            stack += [(low.only(kept), middle, pairs[kept]), (middle, high.only(kept), pairs[kept])]
-        gammas = sorted(found)
-        return np.array(gammas), np.array([found[g] for g in gammas])
 
-    def _first(self, pairs: Indices) -> _Knot:
-        """Return the knot 0, where every H is 1 and falls with the mass of Q on what P can give."""
-        slopes = self._sums(pairs, lambda p, q: np.where(p > 0, q, 0.0))
-        return _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(pairs)))
+def _sums(profiles: LossProfiles, pairs: Indices, terms: Callable[[Floats, Floats], Floats]) -> Floats:
+    """Return for each pair the sum over its atoms of terms(P, Q)."""
+    return np.concatenate([terms(*_sides(profiles, part)).sum(axis=1) for part in profiles.blocks(pairs)])
 
-    def _last(self, pairs: Indices) -> _Knot:
-        """Return a knot beyond the greatest loss up to `MAX_LOSS`, where H is the mass of P on greater losses."""
-        greatest = self._greatest_loss(pairs)
-        top = math.exp(greatest) * (1 + 8 * _ULP * (1 + greatest))
-        curves = self._sums(pairs, lambda p, q: np.where(p > top * q, p, 0.0))
-        value = float(curves.max())
-        return _Knot(top, value, value, 0.0, curves)
 
-    def _greatest_loss(self, pairs: Indices) -> float:
-        found = (self._profiles.losses(part) for part in self._profiles.blocks(pairs))
-        return max(float(loss.max(where=loss <= MAX_LOSS, initial=0.0)) for loss in found)
-
-    def _evaluate(self, gamma: float, pairs: Indices) -> _Knot:
-        """Return the knot at `gamma`, given that one of `pairs` is the greatest there."""
-        curves = self._sums(pairs, lambda p, q: np.maximum(p - gamma * q, 0.0))
-        best = int(np.argmax(curves))
-        left, right = self._sides(pairs[best : best + 1])
-        event = left > gamma * right
-        return _Knot(gamma, float(curves[best]), float(left[event].sum()), float(right[event].sum()), curves)
-
-    def _sums(self, pairs: Indices, terms: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Return for each pair the sum over its atoms of terms(P, Q)."""
-        return np.concatenate([terms(*self._sides(part)).sum(axis=1) for part in self._profiles.blocks(pairs)])
-
-    def _sides(self, pairs: Indices) -> tuple[Floats, Floats]:
-        probability = self._profiles.probability
-        return probability[self._profiles.left[pairs]], probability[self._profiles.right[pairs]]
+def _sides(profiles: LossProfiles, pairs: Indices) -> tuple[Floats, Floats]:
+    return profiles.probability[profiles.left[pairs]], profiles.probability[profiles.right[pairs]]
 
 
 def _meeting(low: _Knot, high: _Knot) -> float:

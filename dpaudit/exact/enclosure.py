@@ -21,8 +21,6 @@ from dpaudit.contract import HasExactLaw, Learner
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 
-__all__ = ["MOST_PAIRS", "Balls", "enclose", "owner_of", "require_exact_law"]
-
 MOST_PAIRS = 2000
 """The most extremal pairs that are recomputed; for the others the a-priori bound counts."""
 
@@ -106,16 +104,7 @@ def enclose(
 ) -> tuple[float, float]:
     """Return two floats between which the worst epsilon over the pairs of the profiles lies.
 
-    Parameters
-    ----------
-    learner : Learner
-        With `exact_law`.
-    inputs : callable
-        Makes the sample of law number i.
-    atoms : sequence of hashables
-        The atoms, in the order of the profiles' columns.
-    profiles : LossProfiles
-        The losses and their a-priori error.
+    `inputs` makes the sample of a law by its number, and `atoms` stand in the order of the profiles' columns.
 
     Raises
     ------
@@ -124,24 +113,18 @@ def enclose(
     ToolFault
         If `law` and `exact_law` disagree.
     """
-    source = require_exact_law(learner)
+    exact = _ExactLosses(learner, inputs, atoms, profiles)
     margin = 2 * profiles.epsilon_error
     extremal = np.flatnonzero(profiles.peaks >= profiles.epsilon - margin)
     spared = profiles.epsilon + profiles.epsilon_error if len(extremal) > MOST_PAIRS else 0.0
-    exact = _ExactLosses(learner.id, source, inputs, atoms, profiles)
     lower, upper = 0.0, spared
     for pair in extremal[:MOST_PAIRS].tolist():
-        for atom in _worst_atoms(profiles, pair, margin):
+        loss = profiles.log_prob[profiles.left[pair]] - profiles.log_prob[profiles.right[pair]]
+        # The atoms whose loss can be the greatest of all.
+        for atom in np.flatnonzero(loss >= min(profiles.epsilon, UNBOUNDED) - margin).tolist():
             low, high = exact.loss(pair, atom)
             lower, upper = max(lower, low), max(upper, high)
     return lower, upper
-
-
-def _worst_atoms(profiles: LossProfiles, pair: int, margin: float) -> list[int]:
-    """Return the atoms of a pair whose loss can be the greatest of all."""
-    loss = profiles.log_prob[profiles.left[pair]] - profiles.log_prob[profiles.right[pair]]
-    bound = min(profiles.epsilon, UNBOUNDED) - margin
-    return [int(atom) for atom in np.flatnonzero(loss >= bound)]
 
 
 class _ExactLosses:
@@ -149,13 +132,13 @@ class _ExactLosses:
 
     def __init__(
         self,
-        name: str,
-        source: HasExactLaw,
+        learner: Learner,
         inputs: Callable[[int], Any],
         atoms: Sequence[Hashable],
         profiles: LossProfiles,
     ) -> None:
-        self._name, self._source, self._inputs, self._atoms, self._profiles = name, source, inputs, atoms, profiles
+        self._name, self._source = learner.id, require_exact_law(learner)
+        self._inputs, self._atoms, self._profiles = inputs, atoms, profiles
         self._balls = Balls()
         self._laws: dict[tuple[int, int], Mapping[Hashable, Any]] = {}
 

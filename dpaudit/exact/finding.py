@@ -13,8 +13,6 @@ from dpaudit.exact.profiles import LossProfiles
 from dpaudit.record import Amount, Count, Extended, Frozen, NonNegative, Probability, Size
 from dpaudit.results import AuditFinding
 
-__all__ = ["LawFinding", "PairInWords", "SupremumFinding"]
-
 
 class PairInWords(Frozen, frozen=True):
     """Two neighbouring inputs as text, and their origin.

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import Law
 from dpaudit.errors import InputError
 
-__all__ = ["LAW_CELLS", "UNBOUNDED", "LawTable", "LossProfiles"]
-
 LAW_CELLS = 2**24
 """The most log-probabilities (laws times atoms) that one audit holds."""
 
@@ -42,14 +40,9 @@ Floats = NDArray[np.float64]
 
 
 class LawTable:
-    """The laws of several samples on the union of their atoms.
+    """The laws of `size` samples on the union of their atoms.
 
-    Parameters
-    ----------
-    size : int
-        The number of laws that will be added.
-    limits : bool
-        Whether they are limits along a ray, whose probabilities need not sum to 1.
+    With `limits` they are limits along a ray, whose probabilities need not sum to 1.
     """
 
     def __init__(self, size: int, *, limits: bool = False) -> None:
@@ -176,8 +169,7 @@ class LossProfiles:
 
     def delta(self, epsilon: float) -> float:
         """Return the worst hockey-stick divergence at a finite epsilon; see `delta_error` for its error."""
-        worst, _ = self._worst_delta(epsilon)
-        return worst
+        return self._worst_delta(epsilon)[0]
 
     def delta_error(self, epsilon: float) -> float:
         """Return a bound on the error of `delta(epsilon)`.

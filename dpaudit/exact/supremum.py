@@ -29,11 +29,9 @@ from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.enclosure import owner_of
 from dpaudit.exact.finding import LawFinding, PairInWords, SupremumFinding
-from dpaudit.exact.universe import CAP, Peak, Star, Universe, climb, growth, plus, ray_bases
+from dpaudit.exact.universe import CAP, Peak, Star, Universe, Weights, climb, growth, plus, ray_bases
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
-
-__all__ = ["audit_supremum"]
 
 LOG = logging.getLogger(__name__)
 
@@ -101,7 +99,7 @@ def audit_supremum(
         )
     for name, value in (("starts", starts), ("evaluations", evaluations), ("most", most)):
         read_integer(name, value)
-    sought = _claimed_relation(learner) if relation is None else Relation.parse(relation)
+    sought = _relation_of(learner) if relation is None else Relation.parse(relation)
     search = _Search(learner, sought, seeding.check_seed(seed))
     with followed(progress, starts * evaluations * len(search.universe.changed), "laws") as tell:
         search.star = Star(search.universe, search.relation, learner.law, tell=tell)
@@ -140,17 +138,21 @@ class _Search:
 
     def follow_rays(self, most: int) -> None:
         """Follow rays to their exact limits where the learner has them, else far enough."""
+        rays = ray_bases(self.universe.items, most, RAYS)
         if isinstance(self.learner, HasLimitLaw) and _owns(self.learner, "limit_law"):
-            self._follow_to_limits(self.learner.limit_law, most)
+            self._follow_to_limits(self.learner.limit_law, rays)
             return
-        reach = self._reach()
-        far = [self.star(plus(base, [(direction, reach)])) for direction, base in self._rays(most)]
+        far = [self.star(plus(base, [(direction, self._reach())])) for direction, base in rays]
         if found := [peak for peak in far if peak is not None]:
             self._offer(max(found, key=lambda peak: peak.safe))
 
-    def _follow_to_limits(self, limit_law: Callable[[Any, Any], Law], most: int) -> None:
-        stars = {item: self._star_of_limits(limit_law, item) for item in self.universe.items}
-        limits = ((stars[direction](base), direction) for direction, base in self._rays(most))
+    def _follow_to_limits(self, limit_law: Callable[[Any, Any], Law], rays: Iterator[tuple[int, Weights]]) -> None:
+        def star(item: int) -> Star:
+            direction = self.universe.sample(((item, 1),))
+            return Star(self.universe, self.relation, lambda sample: limit_law(sample, direction), limits=True)
+
+        stars = {item: star(item) for item in self.universe.items}
+        limits = ((stars[direction](base), direction) for direction, base in rays)
         found = [(peak, direction) for peak, direction in limits if peak is not None]
         if not found:
             return
@@ -162,13 +164,6 @@ class _Search:
         if near is not None:
             self._offer(near)
 
-    def _star_of_limits(self, limit_law: Callable[[Any, Any], Law], item: int) -> Star:
-        direction = self.universe.sample(((item, 1),))
-        return Star(self.universe, self.relation, lambda sample: limit_law(sample, direction), limits=True)
-
-    def _rays(self, most: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
-        return ray_bases(self.universe.items, most, RAYS)
-
     def _reach(self) -> int:
         """Return how many copies bring a ray near its limit."""
         claim = self.learner.privacy
@@ -176,17 +171,16 @@ class _Search:
 
     def try_closed_form(self) -> None:
         """Ask the learner for its closed form, and see how near to it its own ray comes."""
-        if not (isinstance(self.learner, HasSupremum) and _owns(self.learner, "supremum")):
-            return
-        self.closed = self.learner.supremum()
-        if self.closed is None or self.relation is not _claimed_relation(self.learner):
-            self.closed = None
+        learner = self.learner
+        if isinstance(learner, HasSupremum) and _owns(learner, "supremum") and self.relation is _relation_of(learner):
+            self.closed = learner.supremum()
+        if self.closed is None:
             return
         for t in (10**power for power in range(7)):
             if self.best is not None and self.best.epsilon >= self.closed.value * (1 - AGREES):
                 return
             try:
-                self._keep(audit_law(self.learner, samples=[self.closed.ray(t)], relation=self.relation))
+                self._keep(self._audited(self.closed.ray(t)))
             except InputError:
                 return
 
@@ -194,7 +188,7 @@ class _Search:
         """Take the pair of a peak if it is the best one."""
         left, right = (self.universe.sample(plus(peak.weights, change)) for change in (peak.left, peak.right))
         pair = Pair(left, right, Origin(OriginKind.CRAFTED, "search for the supremum"))
-        self._keep(audit_law(self.learner, samples=[pair], relation=self.relation))
+        self._keep(self._audited(pair))
 
     def _keep(self, found: LawFinding) -> None:
         if self.best is None or found.epsilon - found.error > self.best.epsilon - self.best.error:
@@ -229,7 +223,7 @@ class _Search:
             pair_in_words=PairInWords(repr(pair.data), repr(pair.neighbour), pair.origin),
             worst_atom=best.worst_atom,
             n=pair.data.n,
-            growth=tuple(growth(pair, self.learner.domain, self._loss)),
+            growth=tuple(growth(pair, self.learner.domain, lambda one: self._audited(one).epsilon)),
             starts=starts,
             agreement=sum(peak.loss >= value * (1 - AGREES) for peak in self.peaks),
             laws=self.star.laws,
@@ -245,8 +239,8 @@ class _Search:
         LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
         return found.with_pair(pair)
 
-    def _loss(self, pair: Pair) -> float:
-        return audit_law(self.learner, samples=[pair], relation=self.relation).epsilon
+    def _audited(self, pair: Pair) -> LawFinding:
+        return audit_law(self.learner, samples=[pair], relation=self.relation)
 
 
 def _owns(learner: Learner, ability: str) -> bool:
@@ -256,5 +250,5 @@ def _owns(learner: Learner, ability: str) -> bool:
     return all(issubclass(own, owner_of(learner, name)) for name in others)
 
 
-def _claimed_relation(learner: Learner) -> Relation:
+def _relation_of(learner: Learner) -> Relation:
     return learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE

@@ -7,6 +7,7 @@ grows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -17,9 +18,8 @@ import numpy as np
 from dpaudit.contract import Domain, Law, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.profiles import UNBOUNDED, LawTable
+from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.progress import Tell
-
-__all__ = ["CAP", "Peak", "Star", "Universe", "Weights", "climb", "growth", "plus", "ray_bases"]
 
 CAP = 10**6
 """The most copies of an example: errors of laws grow with the counts, and limits along rays need no more."""
@@ -43,19 +43,8 @@ def plus(weights: Weights, more: Iterable[tuple[int, int]]) -> Weights:
 class Universe:
     """Every labelled example of a small domain, or those at the landmarks of a large one.
 
-    Parameters
-    ----------
-    domain : Domain
-        The learner's.
-    relation : Relation
-        Under REPLACE_PRIVATE each example is there twice, private and public.
-
-    Attributes
-    ----------
-    items : list of int
-        The numbers of the examples that samples are made of.
-    changed : list of int
-        The numbers of those that may be replaced, added or removed.
+    Under REPLACE_PRIVATE each example is there twice, private and public. `items` are the numbers of the examples that
+    samples are made of, and `changed` those of them that may be replaced, added or removed.
     """
 
     def __init__(self, domain: Domain, relation: Relation) -> None:
@@ -83,17 +72,14 @@ class Universe:
         Samples with an example that is left out are not searched, so that the supremum found may be too small where
         these samples did not show the difference; it is never too large.
         """
-        backgrounds: list[Weights] = [(), *(self._background(rng) for _ in _LIKE)]
+        drawn = (rng.choice(self.items, size=len(_LIKE)).tolist() for _ in _LIKE)
+        backgrounds: list[Weights] = [(), *(plus((), zip(items, _LIKE, strict=True)) for items in drawn)]
         kept: dict[tuple[bytes, ...], int] = {}
         for item in reversed(self.items):
             kept[tuple(_key(law, self.sample(plus(base, [(item, 1)]))) for base in backgrounds)] = item
         self.items = sorted(kept.values())
         told_apart = [item for item in self.changed if item in kept.values()]
         self.changed = told_apart if len(told_apart) > 1 else self.changed[:2]
-
-    def _background(self, rng: np.random.Generator) -> Weights:
-        chosen = rng.choice(self.items, size=len(_LIKE))
-        return plus((), zip(chosen.tolist(), _LIKE, strict=True))
 
 
 def _key(law: Callable[[Any], Law], sample: Any) -> bytes:
@@ -105,28 +91,17 @@ def _key(law: Callable[[Any], Law], sample: Any) -> bytes:
     return repr(found.atoms).encode() + np.asarray(found.log_prob, dtype=np.float64).tobytes()
 
 
-Change = tuple[tuple[int, int], ...]
-
-
 @dataclass(frozen=True)
 class Peak:
-    """The greatest loss of a star.
+    """The greatest loss of a star: the logarithm of the ratio of an output, with a bound on its error.
 
-    Parameters
-    ----------
-    weights : Weights
-        The examples that all samples of the star share.
-    left, right : Change
-        What the sample on which the output is the likelier, and the other one, have besides.
-    atom : Hashable
-        The output.
-    loss, error : float
-        The logarithm of the ratio, and a bound on its error.
+    `weights` are the examples that all samples of the star share; `left` and `right` what the sample on which the
+    output is the likelier, and the other one, have besides.
     """
 
     weights: Weights
-    left: Change
-    right: Change
+    left: Weights
+    right: Weights
     atom: Hashable
     loss: float
     error: float
@@ -143,18 +118,7 @@ class Star:
     With m examples to choose from, m laws give m (m - 1) pairs: for each output the greatest log-probability minus the
     least one. Under ADD_REMOVE_ONE the pairs are T and T + e instead.
 
-    Parameters
-    ----------
-    universe : Universe
-        The examples.
-    relation : Relation
-        The relation of neighbours.
-    law : callable
-        The law of a sample, or its limit along a ray.
-    limits : bool
-        Whether `law` gives limits.
-    tell : callable, optional
-        Called after each law.
+    `law` gives the law of a sample or, with `limits`, its limit along a ray; `tell` is called after each.
     """
 
     def __init__(
@@ -168,7 +132,7 @@ class Star:
     ) -> None:
         self._universe, self._law, self._limits, self._tell = universe, law, limits, tell
         self._centred = relation is Relation.ADD_REMOVE_ONE
-        self._changes: list[Change] = [((item, 1),) for item in universe.changed]
+        self._changes: list[Weights] = [((item, 1),) for item in universe.changed]
         if self._centred:
             self._changes.insert(0, ())
         self._known: dict[Weights, Peak | None] = {}
@@ -218,6 +182,7 @@ def _spread(table: LawTable) -> tuple[float, int, int, int]:
     return float(spread[atom]), atom, left, right if right != left else (left + 1) % len(logs)
 
 
+_MOVES = ("scale", "scale", "shift", "drop", "add", "exchange", "multiply")
 _FACTORS = (2, 10, 1000)
 _PATIENCE = 60
 """Steps without a gain after which a climb ends."""
@@ -233,18 +198,8 @@ def climb(star: Star, items: Sequence[int], *, evaluations: int, most: int, rng:
     A step changes one count (times or divided by 2, 10 or 1000; by 1), drops, adds or exchanges an example, or
     multiplies all counts; it is taken unless the certain loss falls.
 
-    Parameters
-    ----------
-    star : Star
-        The objective.
-    items : sequence of int
-        The examples to choose from.
-    evaluations : int
-        Steps that are tried.
-    most : int
-        Distinct examples in a sample.
-    rng : Generator
-        The source of the steps.
+    `items` are the examples to choose from, and `evaluations` steps are tried; a sample has at most `most` distinct
+    examples.
     """
     walk = _Walk(items, most, rng)
     best = next((peak for peak in (star(walk.start()) for _ in range(_TRIES)) if peak is not None), None)
@@ -267,9 +222,6 @@ class _Walk:
 
     def __init__(self, items: Sequence[int], most: int, rng: np.random.Generator) -> None:
         self._items, self._most, self._rng = list(items), most, rng
-        self._moves: tuple[Callable[[Weights], Weights], ...] = (
-            self._scale, self._scale, self._shift, self._drop, self._add, self._exchange, self._multiply,
-        )  # fmt: skip
 
     def start(self) -> Weights:
         """Return a sample of one to three examples, counts log-uniform."""
@@ -277,7 +229,7 @@ class _Walk:
 
     def step(self, weights: Weights) -> Weights:
         """Return a neighbour of a sample in the search; a count that grows too large stays at `CAP`."""
-        moved = self._moves[int(self._rng.integers(len(self._moves)))](weights)
+        moved = self._moved(_MOVES[int(self._rng.integers(len(_MOVES)))], weights)
         return tuple((item, min(count, CAP)) for item, count in moved)
 
     def _item(self) -> int:
@@ -286,36 +238,24 @@ class _Walk:
     def _count(self) -> int:
         return int(10 ** self._rng.uniform(0, 3))
 
-    def _one(self, weights: Weights) -> tuple[int, int]:
-        """Return one of the examples with its count; any example with 0 in an empty sample."""
-        return weights[int(self._rng.integers(len(weights)))] if weights else (self._item(), 0)
-
-    def _scale(self, weights: Weights) -> Weights:
-        item, count = self._one(weights)
-        factor = _FACTORS[int(self._rng.integers(len(_FACTORS)))]
-        changed = count * factor if self._rng.random() < 0.5 else max(1, count // factor)
-        return plus(weights, [(item, changed - count)])
-
-    def _shift(self, weights: Weights) -> Weights:
-        item, _ = self._one(weights)
-        return plus(weights, [(item, 1 if self._rng.random() < 0.5 else -1)])
-
-    def _drop(self, weights: Weights) -> Weights:
-        item, count = self._one(weights)
-        return plus(weights, [(item, -count)])
-
-    def _add(self, weights: Weights) -> Weights:
-        if len(weights) >= self._most:
-            return self._exchange(weights)
-        return plus(weights, [(self._item(), self._count())])
-
-    def _exchange(self, weights: Weights) -> Weights:
-        item, count = self._one(weights)
-        return plus(weights, [(item, -count), (self._item(), count)])
-
-    def _multiply(self, weights: Weights) -> Weights:
-        factor = 2 if self._rng.random() < 0.5 else 10
-        return tuple((item, count * factor) for item, count in weights)
+    def _moved(self, move: str, weights: Weights) -> Weights:
+        """Return a sample after a move of one of its examples, of any with a count of 0 if it has none."""
+        rng = self._rng
+        if move == "multiply":
+            factor = 2 if rng.random() < 0.5 else 10
+            return tuple((item, count * factor) for item, count in weights)
+        if move == "add" and len(weights) < self._most:
+            return plus(weights, [(self._item(), self._count())])
+        item, count = weights[int(rng.integers(len(weights)))] if weights else (self._item(), 0)
+        if move == "scale":
+            factor = _FACTORS[int(rng.integers(len(_FACTORS)))]
+            scaled = count * factor if rng.random() < 0.5 else max(1, count // factor)
+            return plus(weights, [(item, scaled - count)])
+        if move == "shift":
+            return plus(weights, [(item, 1 if rng.random() < 0.5 else -1)])
+        if move == "drop":
+            return plus(weights, [(item, -count)])
+        return plus(weights, [(item, -count), (self._item(), count)])  # exchange, as where there is no room to add
 
 
 def ray_bases(items: Sequence[int], most: int, limit: int) -> Iterator[tuple[int, Weights]]:
@@ -335,40 +275,12 @@ def ray_bases(items: Sequence[int], most: int, limit: int) -> Iterator[tuple[int
 
 
 def growth(pair: Pair, domain: Domain, loss: Callable[[Pair], float]) -> Iterator[tuple[int, float]]:
-    """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of.
-
-    Parameters
-    ----------
-    pair : Pair
-        Two neighbouring samples.
-    domain : Domain
-        Their domain.
-    loss : callable
-        The loss of a pair.
-    """
-    common, copies = _commonest(pair)
+    """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of."""
+    ours, theirs = as_multiset(pair.data), as_multiset(pair.neighbour)
+    common, copies = max((ours & theirs).items(), key=lambda one: one[1], default=((), 0))
     steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
     for kept in sorted({0, *(step for step in steps if step < copies), copies}):
-        smaller = Pair(*(_with_fewer(side, domain, common, copies - kept) for side in (pair.data, pair.neighbour)))
+        gone, flagged = Counter({common: copies - kept}), pair.data.public is not None
+        smaller = Pair(sample_of(ours - gone, domain, flagged), sample_of(theirs - gone, domain, flagged))
         if smaller.data.n and smaller.neighbour.n:
             yield smaller.data.n, loss(smaller)
-
-
-def _commonest(pair: Pair) -> tuple[tuple[Any, ...], int]:
-    """Return the example that both sides have most of, and how often the rarer side has it."""
-    theirs = {_example(pair.neighbour, i): int(count) for i, count in enumerate(pair.neighbour.counts)}
-    ours = [(_example(pair.data, i), int(count)) for i, count in enumerate(pair.data.counts)]
-    shared = [(example, min(count, theirs.get(example, 0))) for example, count in ours]
-    return max(shared, key=lambda one: one[1], default=((), 0))
-
-
-def _with_fewer(sample: Any, domain: Domain, example: tuple[Any, ...], fewer: int) -> Any:
-    """Return a sample with fewer copies of an example."""
-    counts = [int(c) - fewer * (_example(sample, i) == example) for i, c in enumerate(sample.counts)]
-    return domain.sample(sample.points, sample.labels, counts, sample.public) if any(counts) else domain.empty_sample()
-
-
-def _example(sample: Any, row: int) -> tuple[Any, ...]:
-    """Return point, label and flag of a row of a sample."""
-    public = None if sample.public is None else bool(sample.public[row])
-    return (*sample.points[row].tolist(), int(sample.labels[row]), public)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,6 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
 _OURS = frozenset({"builtins", "numpy", "collections"})
 """Modules whose classes derived from plain types hold nothing more."""
 
-_known: dict[type, str] = {}
-
 
 def family(kind: type) -> str:
     """Return the name of a type's family; a type of none of them is a family of its own.
@@ -75,12 +74,10 @@ def family(kind: type) -> str:
     """
     if REGISTERED and any(base in REGISTERED for base in kind.__mro__):
         return _own(kind)
-    found = _known.get(kind)
-    if found is None:
-        found = _known[kind] = _family(kind)
-    return found
+    return _family(kind)
 
 
+@cache
 def _family(kind: type) -> str:
     if kind in (list, tuple):
         return "sequence"
@@ -124,13 +121,14 @@ def canonical(value: Any) -> Hashable:
     InputError
         If the value cannot be taken apart, or holds itself.
     """
-    exact = _BY_TYPE.get(type(value))
+    kind = type(value)
+    label = _BY_TYPE.get(kind) or _LABELS.get(family(kind), _other)
     try:
-        return exact(value) if exact else _BY_FAMILY.get(family(type(value)), _other)(value)
+        return label(value)
     except RecursionError:
         raise InputError(
-            f"an output of type {type(value).__qualname__} holds itself, or is nested too deep to be compared; return "
-            "what of it matters"
+            f"an output of type {kind.__qualname__} holds itself, or is nested too deep to be compared; return what of "
+            "it matters"
         ) from None
 
 
@@ -161,22 +159,9 @@ def _array(value: NDArray[Any]) -> Hashable:
     return ("numbers", value.shape, kind, wide.tobytes())
 
 
-def _sequence(values: Sequence[Any]) -> Hashable:
-    return ("sequence", tuple(map(canonical, values)))
-
-
-def _mapping(value: Mapping[Any, Any]) -> Hashable:
-    return ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items()))
-
-
 def _exception(value: Any) -> Hashable:
     raised = value if isinstance(value, Raised) else Raised(value)
     return ("exception", raised.kind, raised.message)
-
-
-def _sparse(value: Any) -> Hashable:
-    """Label a sparse matrix by its stored entries, whatever its format."""
-    return ("object", "sparse", canonical({**parts(value), "kind": value.dtype.kind}))
 
 
 def _other(value: Any) -> Hashable:
@@ -184,62 +169,52 @@ def _other(value: Any) -> Hashable:
     return ("object", type(value).__qualname__, canonical(parts(value)))
 
 
-def _rational(value: Any) -> Hashable:
-    return ("rational", int(value.numerator), int(value.denominator))
-
-
-_BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
-    int: int,
-    bool: lambda value: ("bool", value),
-    float: _float,
-    str: lambda value: ("str", value),
-    type(None): lambda value: ("NoneType", value),
-    tuple: _sequence,
-    list: _sequence,
-    Fraction: _rational,
-}
-"""The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
-
-_BY_FAMILY: dict[str, Callable[[Any], Hashable]] = {
+_LABELS: dict[str, Callable[[Any], Hashable]] = {
     "bool": lambda value: ("bool", bool(value)),
     "int": int,
     "float": _float,
     "complex": lambda value: ("complex", _float(value.real), _float(value.imag)),
     "text": lambda value: ("str", str(value)),
     "bytes": lambda value: ("bytes", bytes(value)),
+    "none": lambda value: ("NoneType", value),
     "array": _array,
-    "sparse": _sparse,
-    "set": lambda value: ("set", frozenset(map(canonical, value))),
-    "mapping": _mapping,
+    # The stored entries of a sparse matrix, whatever its format.
+    "sparse": lambda value: ("object", "sparse", canonical({**parts(value), "kind": value.dtype.kind})),
+    "sequence": lambda values: ("sequence", tuple(map(canonical, values))),
+    "set": lambda values: ("set", frozenset(map(canonical, values))),
+    "mapping": lambda value: ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items())),
     "exception": _exception,
 }
-"""The others, by `family`."""
+"""The functions that label values, by `family`."""
+
+_BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
+    **{kind: _LABELS[family(kind)] for kind in (int, bool, float, str, type(None), tuple, list)},
+    Fraction: lambda value: ("rational", int(value.numerator), int(value.denominator)),
+}
+"""The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
 
-def in_words(cell: Hashable) -> str:
+def in_words(cell: Any) -> str:
     """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order."""
-    if isinstance(cell, tuple) and cell:
-        kind, *rest = cell
-        if kind in ("bool", "float", "str", "bytes", "NoneType") and len(rest) == 1:
-            return str(rest[0]) if kind in ("float", "NoneType") else repr(rest[0])
-        if kind == "exception" and rest[0] == TIMED_OUT:
-            return f"{TIMED_OUT} {rest[1]}"
-        if kind == "exception":
-            return f"{rest[0]}({rest[1]!r})"
-        if kind == "sequence":
-            return "(" + ", ".join(in_words(v) for v in rest[0]) + ")"
-        if kind == "array":
-            numbers = rest[1] in "iufb"
-            return "[" + ", ".join(map(in_words, rest[2])) + "]" if numbers else in_words(rest[2])
-        if kind == "set":
-            return "{" + ", ".join(sorted(in_words(v) for v in rest[0])) + "}"
-        if kind == "mapping":
-            return "{" + ", ".join(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0]) + "}"
-        if kind == "numbers":
-            shape, _, held = rest
+    match cell:
+        case ("float" | "NoneType", value):
+            return str(value)
+        case ("bool" | "str" | "bytes", value):
+            return repr(value)
+        case ("exception", kind, message):
+            return f"{TIMED_OUT} {message}" if kind == TIMED_OUT else f"{kind}({message!r})"
+        case ("sequence", values):
+            return f"({', '.join(map(in_words, values))})"
+        case ("array", _, kind, values):
+            return f"[{', '.join(map(in_words, values))}]" if kind in "iufb" else in_words(values)
+        case ("set", values):
+            return f"{{{', '.join(sorted(map(in_words, values)))}}}"
+        case ("mapping", items):
+            return f"{{{', '.join(f'{in_words(key)}: {in_words(value)}' for key, value in items)}}}"
+        case ("numbers", shape, _, held):
             return f"array of shape {shape} with digest {hashlib.blake2b(held, digest_size=8).hexdigest()}"
-        if kind == "object":
-            return f"{rest[0]} {in_words(rest[1])}"
+        case ("object", name, parts):
+            return f"{name} {in_words(parts)}"
     return stable_repr(cell)
 
 

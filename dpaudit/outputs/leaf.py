@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.outputs import readers
-from dpaudit.outputs.shared import ObjectRows, Shared, follow
+from dpaudit.outputs.shared import Shared, follow
 from dpaudit.outputs.steps import Path, Step
 
-__all__ = ["FAMILIES_OF_DTYPES", "Leaf", "spread", "walk"]
+__all__ = ["FAMILIES_OF_DTYPES", "Leaf", "listed", "spread", "walk"]
 
 FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
 """The families of numbers by the kinds of NumPy's dtypes."""
 
-Reached = tuple[Sequence[Any], NDArray[np.intp] | None]
+Reached = tuple[Any, NDArray[np.intp] | None]
+"""Values, and the numbers of the rows that have one (None for all)."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Leaf:
     in_row: bool = False
     representation: bool = False
 
-    def read(self, rows: Sequence[Any] | NDArray[Any]) -> tuple[Any, NDArray[np.intp] | None]:
+    def read(self, rows: Sequence[Any] | NDArray[Any]) -> Reached:
         """Return the parts of a batch of outputs that are there, and their rows' numbers (None where all have one)."""
         if isinstance(rows, np.ndarray):
             direct = self._of_array(rows)
@@ -105,13 +106,9 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
         From an output to a part of it.
     """
     known = _known(rows)
-    start = next((length for length in range(len(path), -1, -1) if path[:length] in known), -1)
-    if start < 0:
-        start, known[()] = 0, (_listed(rows), None)
-    found = known[path[:start]]
-    for length in range(start, len(path)):
-        found = known[path[: length + 1]] = _after(path[length], *found)
-    return found
+    if path not in known:
+        known[path] = _after(path[-1], *walk(rows, path[:-1])) if path else (listed(rows), None)
+    return known[path]
 
 
 def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
@@ -119,26 +116,19 @@ def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
     for batch, reached in _LAST.batches:
         if batch is rows:
             return reached
-    _LAST.batches.append((rows, _begun(rows)))
-    return _LAST.batches[-1][1]
-
-
-def _begun(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
-    """Return where walks from a batch begin; arrays in an array of objects are taken apart at once, as `parts` does."""
-    reached: dict[Path, Reached] = {}
+    reached = {}
     if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1 and rows.size:
+        # Arrays in an array of objects are taken apart at once, as `parts` does.
         inside = (Step("family", "array"), Step("parts"), Step("family", "mapping"))
-        shapes = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp))
-        reached[(*inside, Step("key", "shape"))] = shapes, None
-        elements = ObjectRows(rows.reshape(len(rows), -1)), None
-        for begun in ((Step("key", "values"),), (Step("key", "values"), Step("family", "sequence"))):
-            reached[(*inside, *begun)] = elements
+        reached[(*inside, Step("key", "shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
+        values = (*inside, Step("key", "values"))
+        reached[values] = reached[(*values, Step("family", "sequence"))] = rows.reshape(len(rows), -1), None
+    _LAST.batches.append((rows, reached))
     return reached
 
 
-def _listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
-    if isinstance(rows, list):
-        return rows
+def listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
+    """Return a batch of outputs as a list, numbers of an array as Python has them."""
     return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows)
 
 

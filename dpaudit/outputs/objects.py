@@ -13,10 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 
-__all__ = ["PLAIN", "attributes", "parts", "parts_of_libraries"]
+__all__ = ["PLAIN", "attributes", "parts", "parts_of_libraries", "stored_entries"]
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 _BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
@@ -134,7 +135,8 @@ def parts_of_libraries(value: Any) -> Any:
     if library == "pandas":
         return _pandas(value)
     if library == "scipy" and hasattr(kind, "tocoo"):
-        return _sparse(value)
+        places, held = stored_entries(value)
+        return {"shape": tuple(value.shape), "pattern": np.stack(places), "values": held}
     if hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"):
         return _as_array(value)
     return None
@@ -164,11 +166,7 @@ def _index(value: Any) -> Any:
 
 
 def _categories(value: Any) -> Any:
-    return {
-        "categories": tuple(value.categories),
-        "ordered": bool(value.ordered),
-        "codes": np.asarray(value.codes),
-    }
+    return {"categories": tuple(value.categories), "ordered": bool(value.ordered), "codes": np.asarray(value.codes)}
 
 
 def _values(values: Any) -> Any:
@@ -182,13 +180,12 @@ def _values(values: Any) -> Any:
     return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
 
 
-def _sparse(value: Any) -> Any:
-    """Return the shape, the places of the stored entries in ascending order, and their values, zeros among them."""
+def stored_entries(value: Any) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
+    """Return the places of a sparse matrix's stored entries, ascending in each dimension, and their values."""
     entries = value.tocoo(copy=True)
     entries.sum_duplicates()
     places = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
-    pattern = np.stack([np.asarray(place) for place in places])
-    return {"shape": tuple(value.shape), "pattern": pattern, "values": np.asarray(entries.data)}
+    return tuple(map(np.asarray, places)), np.asarray(entries.data)
 
 
 def _as_array(value: Any) -> Any:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -18,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import NUMERIC, family, kind_of
-from dpaudit.outputs.leaf import FAMILIES_OF_DTYPES, Leaf
+from dpaudit.outputs.leaf import Leaf, listed
 from dpaudit.outputs.shared import counted, follow
 from dpaudit.outputs.steps import Path, Step, from_hexadecimal, from_json, in_words, template
 
@@ -75,13 +74,7 @@ class LeafPlan:
             If an output cannot be taken apart.
         """
         plan = cls(total=len(rows))
-        if not isinstance(rows, np.ndarray) or rows.dtype.kind not in FAMILIES_OF_DTYPES:
-            plan.node(rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows), ())
-        elif rows.ndim == 1:
-            kind = FAMILIES_OF_DTYPES[rows.dtype.kind]
-            plan.add((Step("family", kind),), readers.real if kind == "float" else readers.whole)
-        else:
-            _array(plan, list(rows), (Step("family", "array"),))
+        plan.node(listed(rows), ())
         return plan
 
     @classmethod
@@ -156,12 +149,9 @@ class LeafPlan:
         if len(reader.numbers) > 1:
             self.add(path, reader, what, representation)
 
-    @contextmanager
-    def row(self) -> Iterator[None]:
-        """Plan parts that a leaf holds together already."""
-        outer, self.in_row = self.in_row, True
-        yield
-        self.in_row = outer
+    def within_row(self) -> LeafPlan:
+        """Return this plan for parts that a row of numbers, or a text, holds together already."""
+        return replace(self, in_row=True)
 
 
 Handler: TypeAlias = Callable[[LeafPlan, list[Any], Path], None]
@@ -181,8 +171,7 @@ def _sequence(plan: LeafPlan, values: list[Any], path: Path) -> None:
         if longest:
             plan.add(path, readers.Block(longest))
         if 1 <= longest <= NAMED_POSITIONS:
-            with plan.row():
-                _positions(plan, values, path, "item", longest)
+            _positions(plan.within_row(), values, path, "item", longest)
         return
     _positions(plan, values, path, "item", min(longest, POSITIONS))
     if longest > POSITIONS:
@@ -216,8 +205,7 @@ def _array(plan: LeafPlan, values: list[NDArray[Any]], path: Path) -> None:
     if widest:
         plan.add(path, readers.Block(widest))
     if 1 <= widest <= NAMED_POSITIONS:
-        with plan.row():
-            _positions(plan, values, path, "entry", widest)
+        _positions(plan.within_row(), values, path, "entry", widest)
 
 
 def _kind_of_numbers(value: NDArray[Any]) -> str:
@@ -282,22 +270,21 @@ def _has(member: Any, value: Any) -> bool:
 def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
     """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
     plan.add(path, readers.text)
-    different = counted(None, values)
-    with plan.row():
-        for step, read in (("json", from_json), ("hexadecimal", from_hexadecimal)):
-            decimal = step == "hexadecimal" and all(map(str.isdigit, different))
-            readable = sum(count for value, count in different.items() if read(value) is not None)
-            if not decimal and readable >= MOSTLY * len(values):
-                plan.step(step, values, path)
-                return
-        templates = counted(template, values)
-        if max(templates.values()) > 1 and len(templates) < len(different):
-            plan.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
-            steps = Step("numbers"), Step("decimals")
-            whole, decimals = (follow(step, values)[0] for step in steps)
-            plan.node(whole, (*path, steps[0]))
-            if list(decimals) != list(whole):
-                plan.node(decimals, (*path, steps[1]))
+    plan, different = plan.within_row(), counted(None, values)
+    for step, read in (("json", from_json), ("hexadecimal", from_hexadecimal)):
+        decimal = step == "hexadecimal" and all(map(str.isdigit, different))
+        readable = sum(count for value, count in different.items() if read(value) is not None)
+        if not decimal and readable >= MOSTLY * len(values):
+            plan.step(step, values, path)
+            return
+    templates = counted(template, values)
+    if max(templates.values()) > 1 and len(templates) < len(different):
+        plan.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
+        steps = Step("numbers"), Step("decimals")
+        whole, decimals = (follow(step, values)[0] for step in steps)
+        plan.node(whole, (*path, steps[0]))
+        if list(decimals) != list(whole):
+            plan.node(decimals, (*path, steps[1]))
 
 
 def _exception(plan: LeafPlan, values: list[Any], path: Path) -> None:

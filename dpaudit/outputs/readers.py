@@ -7,9 +7,9 @@ Each reader looks at one value at a time, with widths and categories that traini
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from math import prod
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.shared import ObjectRows, Shared, counted
+from dpaudit.outputs.objects import stored_entries
+from dpaudit.outputs.shared import Shared, counted
 
 __all__ = [
     "DIGITS", "MISSING", "MOST_BITS", "Block", "Categories", "Rows", "SparseRows", "WholeValues", "entries",
@@ -133,14 +134,7 @@ def _big(values: list[int]) -> WholeValues:
     high = np.array([(m << 64 >> n) & _WORD if n else 0 for m, n in zip(magnitudes, length.tolist(), strict=True)],
                     dtype=np.uint64)  # fmt: skip
     sign = np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
-    return WholeValues(low, high, sign, length, np.array([_as_float(value) for value in values]), values)
-
-
-def _as_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
+    return WholeValues(low, high, sign, length, np.array(list(map(_number, values))), values)
 
 
 def _bit_length(magnitude: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -196,40 +190,32 @@ class Block:
         """Return the rows, shape (len(values), width)."""
         if not len(values):
             return np.zeros((0, self.width))
-        if isinstance(values, np.ndarray):
-            return self._fitted(values.reshape(len(values), -1).astype(np.float64))
-        objects = values.flat if isinstance(values, ObjectRows) else None
-        if objects is None and isinstance(values[0], np.ndarray):
-            return self._arrays(values)
         try:
-            if objects is None and set(map(len, values)) == {self.width}:
+            if isinstance(values, np.ndarray):
+                rows = values.reshape(len(values), -1).astype(np.float64)
+            elif isinstance(values[0], np.ndarray):
+                if len({(value.dtype, value.shape) for value in values}) > 1:
+                    return self._slowly(values)
+                rows = np.concatenate(values, axis=None).astype(np.float64).reshape(len(values), -1)
+            elif set(map(len, values)) == {self.width}:
                 # One after the other: an array of lists takes half as long again.
                 return np.fromiter(chain.from_iterable(values), np.float64).reshape(-1, self.width)
-            rows = np.array(values if objects is None else objects, dtype=np.float64)
+            else:
+                rows = np.array(values, dtype=np.float64).reshape(len(values), -1)
         except (ValueError, TypeError, OverflowError):
             return self._slowly(values)
-        return self._fitted(rows.reshape(len(values), -1))
+        rows = rows[:, : self.width]
+        missing = self.width - rows.shape[1]
+        return np.pad(rows, ((0, 0), (0, missing)), constant_values=MISSING) if missing else rows
 
-    def _arrays(self, values: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-        kinds = {(value.dtype, value.shape) for value in values}
-        if len(kinds) == 1:
-            dtype, _ = kinds.pop()
-            joined = b"".join([value.tobytes() for value in values])
-            return self._fitted(np.frombuffer(joined, dtype).reshape(len(values), -1).astype(np.float64))
-        return self._slowly(values)
-
-    def _slowly(self, values: Sequence[Any]) -> NDArray[np.float64]:
+    def _slowly(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+        """Return the rows, one after the other and number by number."""
         rows = np.full((len(values), self.width), MISSING)
-        for i, value in enumerate(values):
-            flat = np.array([_number(v) for v in (value.ravel().tolist() if isinstance(value, np.ndarray) else value)])
-            rows[i, : min(len(flat), self.width)] = flat[: self.width]
+        for row, value in zip(rows, values, strict=True):
+            elements = value.ravel().tolist() if isinstance(value, np.ndarray) else value
+            flat = list(map(_number, islice(elements, self.width)))
+            row[: len(flat)] = flat
         return rows
-
-    def _fitted(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return rows cut or padded to the width."""
-        if rows.shape[1] >= self.width:
-            return rows[:, : self.width]
-        return np.pad(rows, ((0, 0), (0, self.width - rows.shape[1])), constant_values=MISSING)
 
 
 def _number(value: Any) -> float:
@@ -276,12 +262,10 @@ def entries(value: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
         starts = value.indptr.astype(np.int64)
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         return rows * value.shape[-1] + value.indices[: starts[-1]], value.data[: starts[-1]]
-    found = value.tocoo(copy=True)
-    found.sum_duplicates()
-    places = found.coords if hasattr(found, "coords") else (found.row, found.col)
-    flat = np.ravel_multi_index(tuple(np.asarray(place, dtype=np.int64) for place in places), value.shape)
+    coordinates, held = stored_entries(value)
+    flat = np.ravel_multi_index(tuple(place.astype(np.int64) for place in coordinates), value.shape)
     order = np.argsort(flat, kind="stable")
-    return flat[order], np.asarray(found.data)[order]
+    return flat[order], held[order]
 
 
 @dataclass(frozen=True)
@@ -304,13 +288,8 @@ def read(reader: Callable[[Any], Any], values: Sequence[Any]) -> Any:
     """Return what a reader makes of values."""
     if not isinstance(values, Shared):
         return reader(values)
-    found, codes = reader(values.objects), values.codes
-    if isinstance(found, np.ndarray):
-        return found[codes]
-    if isinstance(found, WholeValues) and found.big is None:
-        return replace(found, low=found.low[codes], high=found.high[codes], sign=found.sign[codes],
-                       length=found.length[codes], real=found.real[codes])  # fmt: skip
-    return reader(list(values))
+    found = reader(values.objects)
+    return found[values.codes] if isinstance(found, np.ndarray) else reader(list(values))
 
 
 DIGITS = 53

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ObjectRows", "Shared", "counted", "follow", "join"]
+__all__ = ["Shared", "counted", "follow", "join"]
 
 SHARED = 0.25
 """The most distinct objects, as a share of the values, for which distinguishing them pays."""
@@ -24,24 +24,7 @@ LOOK = 256
 Mask = NDArray[np.bool_]
 
 
-class _Listed(Sequence[Any]):
-    """A sequence that is listed only where it is asked for its elements."""
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._listed)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._listed[place]
-
-    @cached_property
-    def _listed(self) -> list[Any]:
-        return self._elements()
-
-    def _elements(self) -> list[Any]:
-        raise NotImplementedError
-
-
-class Shared(_Listed):
+class Shared(Sequence[Any]):
     """A sequence of values by the distinct objects among them.
 
     Attributes
@@ -56,10 +39,9 @@ class Shared(_Listed):
         self.objects, self.codes = objects, codes
 
     @classmethod
-    def of(cls, values: Sequence[Any], addresses: NDArray[np.intp] | None = None) -> Shared | None:
-        """Return values by their objects, given where these are; None where they are too many."""
-        if addresses is None:
-            addresses = np.fromiter(map(id, values), np.intp, len(values))
+    def of(cls, values: Sequence[Any]) -> Shared | None:
+        """Return values by their objects; None where they are too many."""
+        addresses = np.fromiter(map(id, values), np.intp, len(values))
         known = np.unique(addresses[:LOOK])
         if len(known) > SHARED * min(LOOK, len(values)):
             return None
@@ -77,37 +59,15 @@ class Shared(_Listed):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def _elements(self) -> list[Any]:
-        return list(map(self.objects.__getitem__, self.codes.tolist()))
+    def __getitem__(self, place: Any) -> Any:
+        return self._listed[place]
 
-
-class ObjectRows(_Listed):
-    """The rows of an array of objects, each as a tuple.
-
-    Attributes
-    ----------
-    flat : array of objects, shape (rows, width)
-        The elements.
-    """
-
-    def __init__(self, flat: NDArray[np.object_]) -> None:
-        self.flat = flat
-
-    def __len__(self) -> int:
-        return len(self.flat)
-
-    def _elements(self) -> list[Any]:
-        return list(map(tuple, self.flat.tolist()))
-
-    def column(self, place: int) -> Sequence[Any]:
-        """Return the elements at a place of every row."""
-        column = self.flat[:, place].tolist()
-        return Shared.of(column, np.ascontiguousarray(self._addresses[:, place])) or column
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._listed)
 
     @cached_property
-    def _addresses(self) -> NDArray[np.intp]:
-        """The address of each element, shape (rows, width): an array of objects holds nothing else."""
-        return np.frombuffer(self.flat.tobytes(), dtype=np.intp).reshape(self.flat.shape)
+    def _listed(self) -> list[Any]:
+        return list(map(self.objects.__getitem__, self.codes.tolist()))
 
 
 def follow(step: Callable[[Any], tuple[Any, Mask | None]], values: Sequence[Any]) -> tuple[Any, Mask | None]:

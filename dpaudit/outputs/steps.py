@@ -11,7 +11,8 @@ import json
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from itertools import compress
+from operator import itemgetter, methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import family
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.readers import entries
-from dpaudit.outputs.shared import ObjectRows, Shared
+from dpaudit.outputs.shared import Shared
 
 __all__ = ["Path", "Step", "from_hexadecimal", "from_json", "in_words", "template"]
 
@@ -56,10 +57,6 @@ class Step:
         """Return the parts, and which values have one (None for all)."""
         return _STEPS[self.name][0](values, self.at)
 
-    def words(self, path: str) -> str:
-        """Return the path after this step, as a person would write it."""
-        return _STEPS[self.name][1].format(path, self.at)
-
 
 Path: TypeAlias = tuple[Step, ...]
 
@@ -68,7 +65,7 @@ def in_words(path: Path) -> str:
     """Return a path as a person would write it: "output['name'][2]"."""
     text = "output"
     for step in path:
-        text = step.words(text)
+        text = _STEPS[step.name][1].format(text, step.at)
     return text
 
 
@@ -79,7 +76,7 @@ def _of_family(values: Sequence[Any], name: str) -> Taken:
     if wanted == kinds:
         return values, None
     mask = np.fromiter((type(value) in wanted for value in values), np.bool_, len(values))
-    return [value for value in values if type(value) in wanted], mask
+    return list(compress(values, mask)), mask
 
 
 def _parts(values: Sequence[Any], at: None) -> Taken:
@@ -92,29 +89,19 @@ def _parts(values: Sequence[Any], at: None) -> Taken:
 
 def _item(values: Sequence[Any], at: int) -> Taken:
     """Return the elements at a position of the sequences that are long enough."""
-    if isinstance(values, ObjectRows) and at < values.flat.shape[1]:
-        return values.column(at), None
-    if min(map(len, values), default=0) > at:
-        return list(map(itemgetter(at), values)), None
-    mask = np.fromiter((len(value) > at for value in values), np.bool_, len(values))
-    return [value[at] for value in values if len(value) > at], mask
+    if isinstance(values, np.ndarray) and at < values.shape[1]:  # rows of objects
+        column = values[:, at].tolist()
+        return Shared.of(column) or column, None
+    return _where(lambda value: len(value) > at, itemgetter(at), values)
 
 
-def _value(values: Sequence[Any], key: Any) -> Taken:
-    """Return the values at a key of the mappings that have it."""
+def _where(has: Callable[[Any], bool], take: Callable[[Any], Any], values: Sequence[Any]) -> Taken:
+    """Return the step to something that some values have; those that lack it raise `LookupError`."""
     try:
-        return list(map(itemgetter(key), values)), None
-    except KeyError:
-        mask = np.fromiter((key in value for value in values), np.bool_, len(values))
-        return [value[key] for value in values if key in value], mask
-
-
-def _entry(values: Sequence[Any], at: int) -> Taken:
-    """Return the elements at a place, counted along its rows, of the arrays that are large enough."""
-    if all(value.size > at for value in values):
-        return [value.item(at) for value in values], None
-    mask = np.fromiter((value.size > at for value in values), np.bool_, len(values))
-    return [value.item(at) for value in values if value.size > at], mask
+        return list(map(take, values)), None
+    except LookupError:
+        mask = np.fromiter(map(has, values), np.bool_, len(values))
+        return list(map(take, compress(values, mask))), mask
 
 
 def _each(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
@@ -194,8 +181,11 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "parts": (_parts, "{0}"),
     "item": (_item, "{0}[{1}]"),
     "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
-    "key": (_value, "{0}[{1!r:.60}]"),
-    "entry": (_entry, "{0}.flat[{1}]"),
+    "key": (lambda values, key: _where(lambda value: key in value, itemgetter(key), values), "{0}[{1!r:.60}]"),
+    "entry": (
+        lambda values, at: _where(lambda value: value.size > at, methodcaller("item", at), values),
+        "{0}.flat[{1}]",
+    ),
     "length": (_each(len), "len({0})"),
     "size": (_each(lambda array: array.size), "size of {0}"),
     "keys": (_each(tuple), "keys of {0}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -143,8 +143,7 @@ def encode_value(value: Any) -> Value:
     InputError
         If its type is not known, or it holds more than `MOST_ITEMS` numbers and texts.
     """
-    left = [MOST_ITEMS]
-    return _encoded(value, left, DEPTH)
+    return _encoded(value, [MOST_ITEMS], DEPTH)
 
 
 def _encoded(value: Any, left: list[int], depth: int) -> Value:
@@ -153,14 +152,11 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
         raise InputError(f"the value holds more than {MOST_ITEMS} parts, or nests deeper than {DEPTH} levels")
     kind = type(value)
     # Exact types: those of a subclass, as numpy.float64 of float, would not come back as they were.
-    if value is None or (isinstance(value, bool | int) and kind in (bool, int)):
-        return value
-    if isinstance(value, float) and kind is float and math.isfinite(value):
-        return value
+    plain = value is None or kind in (bool, int) or (kind is float and math.isfinite(value))
+    if plain or (kind is str and (value.isprintable() or value.isascii())):
+        return cast(Value, value)
     if kind is float:
         return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
-    if isinstance(value, str) and kind is str and (value.isprintable() or value.isascii()):
-        return value
     if kind in _CONTAINERS:
         items = sorted(value, key=stable_repr) if isinstance(value, set | frozenset) else value
         return Items(_CONTAINERS[kind], tuple(_encoded(one, left, depth - 1) for one in items))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import HasLaw, Verdict, exit_status
+from dpaudit.contract import HasLaw, Pair, Verdict
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
@@ -24,11 +26,12 @@ from dpaudit.jsonable import jsonable
 from dpaudit.project.history import Standing, standing_of
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.subject import Subject, subject_of
-from dpaudit.report.brief import because, next_step, no_power
+from dpaudit.report.findings import OneAudit, because
+from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
 
-__all__ = ["Checked", "Listener", "check", "estimate", "status"]
+__all__ = ["Checked", "Listener", "check", "estimate"]
 
 Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
@@ -50,62 +53,30 @@ def check(
     *,
     n_jobs: int = 1,
     listener: Listener = lambda *step: None,
-    keep: Callable[[Checked], None] = lambda one: None,
     timeout: float | None = None,
     time_limit: float | None = None,
     alone: bool = False,
-) -> tuple[Checked, ...]:
-    """Audit the mechanisms of a project, in the order of its settings.
+) -> Iterator[Checked]:
+    """Audit mechanisms of a project, all by default, in the order of its settings, and yield each when it is done.
 
-    Parameters
-    ----------
-    settings : Path
-        ``audit.toml`` or a ``pyproject.toml``; `find_settings` finds those of a folder.
-    names : iterable of str
-        The audits to make; all by default.
-    n_jobs : int
-        Processes, as joblib counts them; no number depends on them.
-    listener : callable, optional
-        Called before each audit, during it, and after the last one.
-    keep : callable, optional
-        Called with each audit when it is done, so that an interrupted check loses one at most.
-    timeout, time_limit : float, optional
-        The most seconds of a run, and of each audit, where the settings say nothing of it.
-    alone : bool
-        Whether each audit is made in a copy of this process, so that one which ends its process has failed alone. Only
-        where processes fork.
-
-    Returns
-    -------
-    tuple of Checked
-        A mechanism that cannot be audited has a row with the verdict "failed" and the error.
+    A mechanism that cannot be audited has a row with the verdict "failed" and the error. No number depends on the
+    processes. The limits, in seconds, of a run and of an audit hold where the settings state none. With `alone` each
+    audit is made in a copy of this process, where processes fork, so that one which ends its process has failed alone.
 
     Raises
     ------
     InputError
         If the settings are not there or wrong, or there is no audit of a name.
     """
-    found: list[Checked] = []
     chosen = read_project(settings).chosen(names)
     limits = {"timeout": timeout, "time_limit": time_limit}
+    make = _alone if alone and can_fork() else _checked
     for i, each in enumerate(chosen):
         audit = replace(each, **{name: limit for name, limit in limits.items() if getattr(each, name) is None})
         tell = partial(listener, i, len(chosen), audit.name)
         tell(0.0)
-        options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
-        make = _alone if alone and can_fork() else _checked
-        found.append(make(audit, settings.resolve().parent, options))
-        keep(found[-1])
+        yield make(audit, settings.resolve().parent, {"n_jobs": n_jobs, "progress": partial(_share, tell)})
     listener(len(chosen), len(chosen), "", 1.0)
-    return tuple(found)
-
-
-def status(rows: Iterable[Standing], *, allow_no_evidence: bool = False) -> int:
-    """Return the exit status of a check.
-
-    2 if an audit failed, else 1 for a violation that is not accepted, else 3 where one could have seen no leak, else 0.
-    """
-    return exit_status((row.verdict for row in rows), allow_open=allow_no_evidence)
 
 
 def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:
@@ -132,13 +103,11 @@ def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit that a copy of this process makes."""
     child = Child(lambda emit: _checked(audit, root, options))
     try:
-        _, checked = child.call()
+        return Checked(*child.call()[1])
     except DpauditError as error:
-        why = f"the audit {error}" if isinstance(error, ChildDied) else str(error)
-        return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
+        return _failed(audit, f"the audit {error}" if isinstance(error, ChildDied) else str(error))
     finally:
         child.close()
-    return Checked(*checked)
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
@@ -147,10 +116,15 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
         with subject_of(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
-        return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())
-    why = next((_because(one) for one in results if refutes(one) or leaves_open(one)), "")
+        return _failed(audit, str(error))
     findings = [one.finding for one in results if isinstance(one.finding, PrivacyFinding | LawFinding)]
+    loud = (one for one in results if refutes(one) or leaves_open(one))
+    why = next((because(one.finding, one.decoded or None) for one in loud if isinstance(one.finding, OneAudit)), "")
     return Checked(standing_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
+
+
+def _failed(audit: Audit, why: str) -> Checked:
+    return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
 
 
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
@@ -169,9 +143,9 @@ def _exact(audit: Audit, subject: Subject) -> Result:
     every = learner.instance.exhaustive and subject.n is not None
     given = {"n": subject.n} if every else {"samples": subject.pairs()}
     finding = audit_law(learner, relation=relation, **given)
-    samples: Literal["all", "crafted"] = "all" if every else "crafted"
     n = learner.instance.n if subject.n is None else subject.n
-    return _result(audit, subject, ExactArguments(n=n, relation=finding.relation, samples=samples), finding)
+    arguments = ExactArguments(n=n, relation=finding.relation, samples="all" if every else "crafted")
+    return _result(audit, subject, arguments, finding)
 
 
 def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
@@ -188,18 +162,15 @@ def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: Priva
     )
 
 
-def _because(result: Result) -> str:
-    """Return what shows a violation; or why a leak could not have been detected, and what to do about it."""
-    finding = result.finding
-    assert isinstance(finding, PrivacyFinding | LawFinding)
-    if isinstance(finding, PrivacyFinding) and not refutes(result):
-        return f"{no_power(finding)}; {next_step(finding)}"
-    return because(finding, result.decoded or None)
-
-
 def _seconds(subject: Subject) -> float:
-    """Return about how long the runs of an audit take."""
-    trials, runs = int(subject.arguments["trials"]), 1
-    while (spent := subject.timed(runs)) < ESTIMATED_SECONDS and runs < trials:
+    """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
+    trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
+    data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
+    mechanism = as_mechanism(subject.mechanism, batched=subject.arguments["batched"])
+    while True:
+        rng, began = np.random.default_rng(subject.arguments["seed"]), time.perf_counter()
+        mechanism(data, rng, runs)
+        spent = time.perf_counter() - began
+        if spent >= ESTIMATED_SECONDS or runs >= trials:
+            return spent / runs * 2 * trials * len(pairs)
         runs = min(4 * runs, trials)
-    return spent / runs * 2 * trials * len(subject.pairs())

@@ -19,7 +19,8 @@ from dpaudit.engine.files import append_line, held
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, load_run
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.engine.tasks import canonical
+from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Frozen, NonNegative, Probability, decode, encodable
@@ -42,29 +43,11 @@ _EXACT_MARGIN = 1 + 1e-9
 class Standing(Frozen, frozen=True, kw_only=True):
     """The findings on one mechanism or learner, in numbers.
 
-    Attributes
-    ----------
-    name : str
-        The name in the project, or the learner with its parameters and, of utility, the case.
-    mechanism : str
-        What was audited.
-    verdict : str
-        The verdict: that of the exact audit where it found a violation, "accepted" for one that is accepted,
-        "failed" without a finding.
-    promise : {"privacy", "utility"}
-        The promise that was tested.
-    claimed, delta : float or None
-        The claim of privacy; of utility, `claimed` is beta.
-    found : float or None
-        The lower bound on epsilon that the black-box audit found; of utility, the lower end of the failure rate.
-    exact : float or None
-        The worst epsilon by exact laws.
-    detectable : float or None
-        The least epsilon that would have been caught; infinite where there is none.
-    why : str
-        What shows a violation, in a line; the error of an audit that failed.
-    accepted : Accepted or None
-        The violation that is accepted.
+    The verdict is that of the exact audit where it found a violation, "accepted" for a violation that is accepted, and
+    "failed" without a finding, with the error as `why`; else `why` shows the violation. Of privacy, `found` is the
+    lower bound on epsilon that the black-box audit found, `exact` the worst epsilon by exact laws, and `detectable` the
+    least epsilon that would have been caught, infinite where there is none. Of utility, `claimed` is beta and `found`
+    the lower end of the failure rate.
     """
 
     name: str
@@ -99,27 +82,20 @@ def standing_of(
     accepted: Accepted | None = None,
 ) -> Standing:
     """Return what was found of one mechanism, at most one of each kind."""
-    kinds = {type(finding): finding for finding in findings}
-    blackbox, exact, utility = kinds.get(PrivacyFinding), kinds.get(LawFinding), kinds.get(UtilityFinding)
-    if isinstance(utility, UtilityFinding):
-        return Standing(
-            name=name,
-            mechanism=mechanism,
-            verdict=utility.verdict,
-            promise="utility",
-            claimed=utility.beta,
-            found=utility.failure_lower,
-            why=why,
-        )
     numbers: dict[str, Any] = {}
-    if isinstance(exact, LawFinding):
-        numbers |= {"claimed": exact.claimed_epsilon, "delta": exact.claimed_delta, "exact": exact.epsilon}
-    if isinstance(blackbox, PrivacyFinding):
-        numbers |= {"claimed": blackbox.epsilon, "delta": blackbox.delta, "found": blackbox.epsilon_lower}
-        numbers |= {"detectable": blackbox.detectable_epsilon}
-    verdicts = {finding.verdict for finding in findings}
+    for finding in sorted(findings, key=lambda one: isinstance(one, PrivacyFinding)):
+        match finding:
+            case UtilityFinding():
+                numbers |= {"promise": "utility", "claimed": finding.beta, "found": finding.failure_lower}
+            case LawFinding():
+                numbers |= {"claimed": finding.claimed_epsilon, "delta": finding.claimed_delta}
+                numbers |= {"exact": finding.epsilon}
+            case PrivacyFinding():
+                numbers |= {"claimed": finding.epsilon, "delta": finding.delta, "found": finding.epsilon_lower}
+                numbers |= {"detectable": finding.detectable_epsilon}
+    verdicts = [finding.verdict for finding in findings]
     telling = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
-    found = next(verdict for verdict in telling if verdict in verdicts)
+    found = next((verdict for verdict in telling if verdict in verdicts), verdicts[0])
     most = max(numbers.get("found") or 0.0, numbers.get("exact") or 0.0)
     if found == Verdict.VIOLATION and accepted is not None and most <= accepted.epsilon:
         found = Verdict.ACCEPTED
@@ -127,19 +103,7 @@ def standing_of(
 
 
 class Check(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
-    """A check that was made.
-
-    Attributes
-    ----------
-    at : datetime
-        The time at its end, in UTC.
-    rows : tuple of Standing
-        What was found of each mechanism.
-    versions : dict of str to str
-        Versions of Python and of the libraries that the numbers depend on.
-    schema_version : int
-        The version of what is stored.
-    """
+    """A check that ended at a time, in UTC, and what it found of each mechanism; the numbers depend on the versions."""
 
     at: datetime.datetime
     rows: tuple[Standing, ...]
@@ -148,23 +112,12 @@ class Check(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
 
 
 def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = None) -> Path:
-    """Append a check to the history of a project and return the file.
-
-    Parameters
-    ----------
-    rows : sequence of Standing
-        What was found.
-    root : Path
-        The folder of the settings.
-    at : datetime, optional
-        When; now by default.
-    """
+    """Append a check, of now by default, to the history of the project with its settings in `root`; return the file."""
     path = root / PLACE
     path.parent.mkdir(exist_ok=True)
     made = Check(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
-    line = json.dumps(encodable(made), sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
     with held(path.parent):
-        append_line(path, line.encode())
+        append_line(path, f"{canonical(encodable(made))}\n".encode())
     return path
 
 
@@ -182,28 +135,12 @@ def read_history(path: Path) -> tuple[Check, ...]:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         raise InputError(f"there is no history {str(path)!r}: `dpaudit check` begins one") from None
-    kept = []
-    for number, line in enumerate(lines, 1):
-        try:
-            kept.append(decode(line, Check))
-        except ToolFault as error:
-            raise ToolFault(f"{path}, line {number}: {error}") from None
-    return tuple(kept)
+    return tuple(decode(line, Check, f"{path}, line {number}") for number, line in enumerate(lines, 1))
 
 
 @dataclass(frozen=True)
 class Change:
-    """A difference between two rows of the same name.
-
-    Attributes
-    ----------
-    name : str
-        The name.
-    text : str
-        The difference in words.
-    worse : bool or None
-        Whether it is for the worse; None if it is for neither.
-    """
+    """A difference between two rows of the same name, in words; whether it is for the worse, None if for neither."""
 
     name: str
     text: str
@@ -231,7 +168,7 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
     """Return what changed in a row."""
     changes = []
     if old.verdict != new.verdict:
-        steps = new.verdict.meaning.gravity - old.verdict.meaning.gravity
+        steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
     promised = "allows failures with probability" if new.promise == "utility" else "claims epsilon"
@@ -247,18 +184,11 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
     # Where nothing is refuted a lower bound says how much was found and not how much there is.
     compared += [("shows {1}, showed {0}", old.found, new.found, _MARGIN, "down")] if failing else []
     for words, was, now, margin, towards in compared:
-        worse = _worse(was, now, margin)
-        if worse is not None and was is not None and now is not None:
-            text = words.format(significant(was, towards), significant(now, towards))
-            changes.append(Change(new.name, text, worse))
+        if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
+            changes.append(
+                Change(new.name, words.format(significant(was, towards), significant(now, towards)), now > was)
+            )
     return changes
-
-
-def _worse(old: float | None, new: float | None, margin: float) -> bool | None:
-    """Say whether a number grew by more than a factor, or shrank by more than it; None for neither."""
-    if old is None or new is None or old == new:
-        return None
-    return True if new > margin * old else False if old > margin * new else None
 
 
 def read_standings(path: Path | str) -> tuple[Standing, ...]:
@@ -295,16 +225,13 @@ def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
     found: dict[tuple[str, str], list[PrivacyFinding | LawFinding | UtilityFinding]] = {}
     for result in results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
-            found.setdefault((_name(result), result.learner), []).append(result.finding)
+            name, arguments = result.learner, result.arguments
+            if result.parameters:
+                name += f" ({label_parameters(result.parameters)})"
+            if isinstance(arguments, UtilityArguments):
+                name += f", {arguments.case}, n = {arguments.n} ({arguments.setting})"
+            found.setdefault((name, result.learner), []).append(result.finding)
     return tuple(standing_of(name, learner, *findings) for (name, learner), findings in found.items())
-
-
-def _name(result: Result) -> str:
-    name = f"{result.learner} ({label_parameters(result.parameters)})" if result.parameters else result.learner
-    arguments = result.arguments
-    if isinstance(arguments, UtilityArguments):
-        return f"{name}, {arguments.case}, n = {arguments.n} ({arguments.setting})"
-    return name
 
 
 def _rows_of_json(path: Path) -> tuple[Standing, ...]:
@@ -313,14 +240,10 @@ def _rows_of_json(path: Path) -> tuple[Standing, ...]:
     kinds: Mapping[str, type] = {kind.kind: kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)}
     try:
         document = json.loads(text)
-        kind = Report if "results" in document else kinds[document["kind"]]
+        found = decode(text, Report if "results" in document else kinds[document["kind"]], path)
     except (ValueError, KeyError, TypeError):
         allowed = "give a run, a history, a report in JSON or what finding.save wrote"
         raise InputError(f"{path} holds no finding: {allowed}") from None
-    try:
-        found = decode(text, kind)
-    except ToolFault as error:
-        raise ToolFault(f"{path}: {error}") from None
-    if isinstance(found, Report):
-        return _rows_of(found.results)
-    return (standing_of("the finding", "the mechanism", found),)
+    return (
+        _rows_of(found.results) if isinstance(found, Report) else (standing_of("the finding", "the mechanism", found),)
+    )

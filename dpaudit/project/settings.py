@@ -6,7 +6,6 @@ import datetime
 import keyword
 import tomllib
 from collections.abc import Iterable
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -16,7 +15,7 @@ import msgspec
 from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import with_options
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
 __all__ = ["FILE", "PYPROJECT", "TABLE", "Accepted", "Audit", "Project", "begin", "find_settings", "read_project"]
@@ -54,17 +53,7 @@ Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
 
 
 class Accepted(Frozen, frozen=True, kw_only=True):
-    """An accepted violation.
-
-    Attributes
-    ----------
-    reason : str
-        The reason, which the table shows.
-    date : datetime.date
-        The day on which it was accepted.
-    epsilon : float
-        The largest lower bound on epsilon that is accepted: a larger one is a violation again.
-    """
+    """An accepted violation: why, since when, and up to which lower bound on epsilon; a larger one is one again."""
 
     reason: Words
     date: datetime.date
@@ -74,20 +63,9 @@ class Accepted(Frozen, frozen=True, kw_only=True):
 class _Audit(Frozen, frozen=True, kw_only=True):
     """A mechanism of a project, its claim, and the options of its audit.
 
-    Attributes
-    ----------
-    name : str
-        A name, unique in the project.
-    mechanism : str
-        FILE.py:NAME or MODULE:NAME of a function or a learner, or the id of an installed learner.
-    parameters : dict
-        Of an installed learner; what is not given is its example's.
-    exact : bool
-        Whether the exact law of a learner is compared too.
-    seed : int or None
-        The root seed; that of the project by default.
-    accepted : Accepted or None
-        An accepted violation, if there is one.
+    The mechanism is FILE.py:NAME or MODULE:NAME of a function or a learner, or the id of an installed learner, of which
+    alone there are `parameters`: those not given are its example's. `exact` is for learners with an exact law, and the
+    seed is the project's by default.
     """
 
     name: Name
@@ -119,15 +97,7 @@ else:
 
 
 class Project(Frozen, frozen=True, kw_only=True):
-    """The audits of a project, and what those are given that do not say it themselves.
-
-    Attributes
-    ----------
-    audit : tuple of Audit
-        The audits, a table ``[[audit]]`` each.
-    trials, confidence, seed
-        As for `audit_privacy`.
-    """
+    """The audits of a project, a table ``[[audit]]`` each, and the numbers of those that do not state their own."""
 
     audit: tuple[Audit, ...] = ()
     trials: Trials = _TRIALS.default
@@ -140,14 +110,11 @@ class Project(Frozen, frozen=True, kw_only=True):
         for name in names:
             if name not in known:
                 raise InputError(f"there is no audit {name!r}{_near(name, known)}")
-        return tuple(map(self._filled, tuple(known[name] for name in dict.fromkeys(names)) or self.audit))
-
-    def _filled(self, audit: Audit) -> Audit:
-        """Return an audit with the numbers of the project where its own settings leave them open."""
-        own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
-        return msgspec.structs.replace(
-            audit, **{name: getattr(self, name) for name, value in own.items() if value is None}
-        )
+        filled = []
+        for audit in tuple(known[name] for name in dict.fromkeys(names)) or self.audit:
+            left_open = (name for name in ("trials", "confidence", "seed") if getattr(audit, name) is None)
+            filled.append(msgspec.structs.replace(audit, **{name: getattr(self, name) for name in left_open}))
+        return tuple(filled)
 
 
 def find_settings(start: Path | None = None) -> Path:
@@ -188,7 +155,8 @@ def read_project(path: Path) -> Project:
     if not isinstance(listed, list):
         raise InputError(f"{path}: audits are tables [[audit]], with two brackets; got {listed!r:.60}")
     try:
-        audits = [_record(Audit, one, f"audit {_name(one, i)!r}") for i, one in enumerate(listed)]
+        named = [(one, one.get("name", i) if isinstance(one, dict) else i) for i, one in enumerate(listed, 1)]
+        audits = [_record(Audit, one, f"audit {name!r}") for one, name in named]
         shared = _record(Project, {name: value for name, value in table.items() if name != "audit"}, "the project")
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -209,10 +177,6 @@ def _parsed(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no TOML: {error}") from None
-
-
-def _name(entry: Any, i: int) -> Any:
-    return entry.get("name", i + 1) if isinstance(entry, dict) else i + 1
 
 
 def _record(kind: type[Kind], given: Any, where: str) -> Kind:
@@ -260,8 +224,7 @@ def _allowed(info: msgspec.inspect.Type) -> str:
 
 def _near(name: str, known: Iterable[str]) -> str:
     """Return the names nearest to one that there is not, or all of them."""
-    near = get_close_matches(name, list(known))
-    return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known)}"
+    return nearest(name, known) or f"; there are {', '.join(known)}"
 
 
 def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None = None) -> tuple[Path, ...]:
@@ -269,16 +232,7 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
 
     Of a mechanism NAME.py claims epsilon = 1 and adds the noise for epsilon = 2: its audit and its test fail until it
     is mended, which shows what a violation looks like. ``audit.toml`` (or the ``pyproject.toml`` that has the table)
-    gets an entry; it is made if there is none.
-
-    Parameters
-    ----------
-    kind : {"mechanism", "learner"}
-        What to begin.
-    name : str
-        The name of the file and of what it defines: an identifier of Python.
-    folder : Path, optional
-        Where; the current folder by default.
+    gets an entry; it is made if there is none. All of it stands in `folder`, by default the current one.
 
     Raises
     ------
@@ -293,12 +247,11 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
         if path.exists():
             raise InputError(f"{path.name} is there already: choose another name, or remove it")
     settings, entry = _entry(here, kind, name)
-    texts = {path: _filled(template, name) for path, template in made.items()}
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
+    for path, template in made.items():
+        path.write_text(_filled(template, name), encoding="utf-8")
     with settings.open("a", encoding="utf-8") as file:
         file.write(entry)
-    return (*texts, settings)
+    return (*made, settings)
 
 
 def _entry(here: Path, kind: Literal["mechanism", "learner"], name: str) -> tuple[Path, str]:

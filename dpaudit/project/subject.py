@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dpaudit.arguments import check_built
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import Learner, Pair, Relation
+from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
@@ -24,7 +20,6 @@ from dpaudit.neighbours.own_data.tables import read_dataset
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
-from dpaudit.running.adapters import as_mechanism
 
 __all__ = ["Subject", "subject_of"]
 
@@ -34,18 +29,10 @@ _INPUTS = ("pairs", "data", "bounds", "unit", "n")
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism that is about to be audited.
+    """A mechanism, or a learner, that is about to be audited, with the keyword arguments of `audit_privacy`.
 
-    Attributes
-    ----------
-    mechanism : Learner or callable
-        The mechanism.
-    arguments : dict
-        The keyword arguments of `audit_privacy`.
-    source : str or None
-        Where the pairs are from, in the words of the settings; None for crafted ones.
-    place : Place or None
-        The place of a list of pairs or of a strategy, if they are from one.
+    `source` says where the pairs are from, in the words of the settings, None for crafted ones; `place` is that of a
+    list of pairs or of a strategy, if they are from one.
     """
 
     mechanism: Any
@@ -80,28 +67,13 @@ class Subject:
         relation = relation or (claim.relation if claim else Relation.REPLACE_ONE)
         return crafted_pairs(self.learner.domain, n, relation)
 
-    def timed(self, runs: int) -> float:
-        """Return how many seconds so many runs on one side of the first pair take; one call makes all of them."""
-        first = self.pairs()[0]
-        mechanism = as_mechanism(self.mechanism, batched=self.arguments["batched"])
-        rng = np.random.default_rng(self.arguments["seed"])
-        began = time.perf_counter()
-        mechanism(first.data if isinstance(first, Pair) else first[0], rng, runs)
-        return time.perf_counter() - began
-
 
 @contextmanager
 def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs")) -> Iterator[Subject]:
     """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
 
-    Parameters
-    ----------
-    audit : Audit
-        The entry, with its trials, confidence and seed.
-    root : Path
-        The folder of the settings, from which files and modules are found.
-    roles : tuple of str
-        The names of the mechanism and of its pairs in messages.
+    Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs;
+    `roles` are the names of the mechanism and of its pairs in messages.
 
     Raises
     ------
@@ -112,7 +84,7 @@ def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", 
     chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
     chosen |= {"relation": relation, "seed": audit.seed or 0}
     place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
-    with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
+    with chdir(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
         mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
         given = audit.pairs is not None or audit.data is not None
         if place is not None and not given and not isinstance(mechanism, Learner):
@@ -162,14 +134,3 @@ def _placed(audit: Audit, place: Place) -> Any:
         text = "{n} is for learners, whose samples are crafted; {audited} gets the pairs given"
         raise InputError(text, names=("n",), audited=audit.mechanism)
     return mechanism
-
-
-@contextmanager
-def _folder(root: Path) -> Iterator[None]:
-    """Let a folder be the current one, from which mechanisms read their files."""
-    before = os.getcwd()
-    os.chdir(root)
-    try:
-        yield
-    finally:
-        os.chdir(before)

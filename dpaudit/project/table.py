@@ -27,7 +27,7 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
     heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
     cells = [
         [
-            one.verdict.meaning.mark,
+            one.verdict.mark,
             one.name,
             *(column.text(own) if one.claimed is not None else "-" for column in columns),
             _word(one),
@@ -60,22 +60,16 @@ def _remarks(found: Sequence[Standing], width: int) -> list[str]:
     for one in found:
         if one.verdict.status:
             remarks.append(f"{_word(one)} {one.name}: {one.why}")
-        if one.accepted is not None:
-            remarks.append(_accepted(one))
+        if one.verdict == Verdict.ACCEPTED:
+            remarks.append(f"accepted {one.name} {accepted_words(one)}")
+        elif one.accepted is not None:
+            up_to = f"up to {value_text(one.accepted.epsilon)} ({one.accepted.date})"
+            more = one.verdict == Verdict.VIOLATION
+            now = "and shows more" if more else "and no violation was found: remove `accepted`"
+            remarks.append(f"{one.name} was accepted {up_to}, {now}")
     if any(one.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for one in found):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
     return [line for remark in remarks for line in textwrap.wrap(harmless(remark), width, subsequent_indent="  ")]
-
-
-def _accepted(one: Standing) -> str:
-    """Return why a violation is accepted, or that it need not be or is not any more."""
-    assert one.accepted is not None
-    known, up_to = one.accepted, value_text(one.accepted.epsilon)
-    if one.verdict == Verdict.ACCEPTED:
-        return f"accepted {one.name} {accepted_words(one)}"
-    if one.verdict == Verdict.VIOLATION:
-        return f"{one.name} was accepted up to {up_to} ({known.date}), and shows more"
-    return f"{one.name} was accepted up to {up_to} ({known.date}), and no violation was found: remove `accepted`"
 
 
 def accepted_words(one: Standing) -> str:

@@ -129,10 +129,11 @@ class Registry:
         return self._find(self.statements, id, "statement", "dpaudit ledger")
 
     def _find(self, among: Sequence[_Found], id: str, noun: str, command: str) -> _Found:
-        known = {one.id: one for one in among}
-        if id in known:
-            return known[id]
-        near = difflib.get_close_matches(str(id), list(known), n=3, cutoff=0.5)
+        for one in among:
+            if one.id == id:
+                return one
+        known = [one.id for one in among]
+        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `{command}`"
         failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
         raise InputError(f"there is no {noun} {id!r}; {hint}{failed}")
@@ -179,12 +180,9 @@ def list_statements() -> tuple[Statement, ...]:
 def load(paths: tuple[str, ...] = ()) -> Registry:
     """Find the learners and the statements of all installed packages and of some paths.
 
-    Parameters
-    ----------
-    paths : tuple of str
-        Files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
-        ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder
-        can import each other relatively.
+    Paths are files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
+    ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder can import each
+    other relatively.
 
     Raises
     ------
@@ -215,7 +213,11 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
                 if same is not statement:
                     raise InputError(f"two statements have the id {statement.id!r}: one in {place}, one in {home}")
         if len(problems) == before and not any(getattr(module, name, ()) for module in modules for name in _LISTS):
-            problems.append(source.problem(_emptiness(modules[0], source.requested)))
+            module = modules[0]
+            place = getattr(module, "__file__", None) or ", ".join(getattr(module, "__path__", ())) or "no file"
+            hidden = f"Python found {module.__name__} at {place}, which may hide the installed package"
+            requested = "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
+            problems.append(source.problem(requested if source.requested else f"offers no learners; {hidden}"))
     sorted_statements = tuple(statements[id][0] for id in sorted(statements))
     return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements)
 
@@ -232,14 +234,6 @@ def _sound(module: ModuleType, name: str, source: Source, problems: list[Problem
             problems.append(source.problem(words))
         else:
             yield item
-
-
-def _emptiness(module: ModuleType, requested: bool) -> str:
-    """Say that a module, with all that is in it, offers nothing; of an installed one, where it was found."""
-    if requested:
-        return "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
-    place = getattr(module, "__file__", None) or ", ".join(map(str, getattr(module, "__path__", ()))) or "no file"
-    return f"offers no learners; Python found {module.__name__} at {place}, which may hide the installed package"
 
 
 def _file_of(module: str) -> str:

@@ -21,11 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from dpaudit.arguments import nearest
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 
 __all__ = [
-    "GROUP",
     "PRIVATE",
     "Place",
     "Problem",
@@ -136,17 +134,7 @@ def is_place(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    r"""An object in a Python file or a module.
-
-    Attributes
-    ----------
-    role : str
-        What the object is for, in messages.
-    source : str
-        The file, as it was given, or the module.
-    name : str
-        The name in it, which may have dots.
-    """
+    """An object in a Python file or a module: its role in messages, the file or the module, and its name, with dots."""
 
     role: str
     source: str
@@ -154,14 +142,9 @@ class Place:
 
     @classmethod
     def parse(cls, role: str, text: str) -> Place:
-        r"""Return what a text names.
+        r"""Return what a text names; the last colon parts file and name, as in ``C:\audits\mean.py:mean``.
 
-        The last colon parts file and name, so that ``C:\audits\mean.py:mean`` is understood.
-
-        Raises
-        ------
-        InputError
-            If the text is of neither form; of a file without a name the message lists what it holds.
+        Text of another form raises `InputError`; of a file without a name the message lists what it holds.
         """
         source, _, name = text.rpartition(":")
         names = [*name.split("."), *([] if source.endswith(".py") else source.split("."))]
@@ -181,13 +164,7 @@ class Place:
         return str(Path(self.source).resolve().parent) if self.is_file else os.getcwd()
 
     def find(self) -> Any:
-        """Return the object.
-
-        Raises
-        ------
-        InputError
-            If the file or the module is not there or cannot be loaded, or it has no such name.
-        """
+        """Return the object; `InputError` if file or module cannot be loaded, or have no such name."""
         found: Any = self.module()
         for part in self.name.split("."):
             if not hasattr(found, part):

@@ -60,7 +60,7 @@ class Promise(NamedTuple):
     def rule(self) -> str:
         """The identifier of the rule that the outcome falls under."""
         broken = self.subject == "accuracy" and self.verdict == Verdict.VIOLATION
-        return "accuracy-broken" if broken else self.verdict.meaning.rule
+        return "accuracy-broken" if broken else self.verdict.rule
 
 
 def promises(summary: Summary) -> list[Promise]:
@@ -113,7 +113,7 @@ def junit_of(
 
 def _tested(promise: Promise) -> bool:
     """Say whether a promise is a test case: errors are listed with the audits that have no result."""
-    return promise.subject not in _SUBJECTS or promise.verdict.meaning.junit not in ("error", "")
+    return promise.subject not in _SUBJECTS or promise.verdict.junit not in ("error", "")
 
 
 def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
@@ -130,7 +130,7 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> Non
 def _case(promise: Promise) -> Element:
     """Return the test case of a promise: its text is the message, or the output of one that is kept."""
     case = Element("testcase", {"classname": harmless(promise.mechanism), "name": promise.subject})
-    text, kind = harmless(promise.text), promise.verdict.meaning.junit
+    text, kind = harmless(promise.text), promise.verdict.junit
     if kind in ("failure", "error"):
         SubElement(case, kind, {"message": text, "type": promise.rule}).text = text
     elif kind == "skipped":
@@ -170,7 +170,7 @@ def sarif(run: Run) -> str:
     found = {
         "tool": {"driver": {"name": "dpaudit", "version": version, "rules": rules}},
         "invocations": [invocation],
-        "results": [_result(promise) for promise in promises(summary) if promise.verdict.meaning.sarif],
+        "results": [_result(promise) for promise in promises(summary) if promise.verdict.sarif],
         "columnKind": "unicodeCodePoints",
         "properties": {"seal": run.seal},
     }
@@ -185,7 +185,7 @@ def _result(promise: Promise) -> dict[str, Any]:
     return {
         "ruleId": promise.rule,
         "ruleIndex": list(_RULES).index(promise.rule),
-        "level": promise.verdict.meaning.sarif,
+        "level": promise.verdict.sarif,
         "message": {"text": f"{mechanism}: {harmless(promise.text)}"},
         "locations": [_location(mechanism)],
         "partialFingerprints": {"promise/v1": hashlib.sha256(harmless(identity).encode()).hexdigest()[:32]},

@@ -8,14 +8,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.brief import because
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words, learning_share
+from dpaudit.report.findings import because
 from dpaudit.report.numbers import count, plural, significant, value_text
 from dpaudit.report.sentences import counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise
@@ -87,8 +86,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
         lines = _learners(shown, width, color, deep=1)
     if left := len(rows) - len(shown):
         lines.insert(len(lines) - 1, f"   and {plural(left, 'mechanism')} more, none graver; -v shows all")
-    lines += _legend(shown)
-    return _framed(run, summary, lines, _NAMED, color, width)
+    return _framed(run, summary, [*lines, *_legend(shown)], _NAMED, color, width)
 
 
 def full(run: Run, color: bool = False) -> str:
@@ -123,6 +121,12 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
 
 def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
     """Return the table of the mechanisms; the full one has intervals and verdicts."""
+
+    def initial(row: Row, column: Column) -> str:
+        """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
+        kinds = {"exact_epsilon": row.exact and row.exact.grade, "failure_rate": row.utility and row.utility.setting}
+        return f" {kind[0]}" if full and (kind := kinds.get(column.name)) else ""
+
     if not rows:
         return []
     numbers = [numbers_of(row) for row in rows]
@@ -130,9 +134,9 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     heads = [Head("", "word"), Head("mechanism", "name"), *(Head(column.head) for column in columns)]
     cells = [
         [
-            row.verdict.meaning.mark,
+            row.verdict.mark,
             f"{row.label} (!)" if row.conflict else row.label,
-            *(column.text(own) + _initial(row, column) * full if row.results else "-" for column in columns),
+            *(column.text(own) + initial(row, column) if row.results else "-" for column in columns),
             *([verdict_words(row.verdict, row.to_blame)] if full else []),
         ]
         for row, own in zip(rows, numbers, strict=True)
@@ -141,29 +145,22 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
     return table([*heads, *([Head("verdict", "text")] if full else [])], cells, styles, width, color, deep)
 
 
-def _initial(row: Row, column: Column) -> str:
-    """Return the initial of the grade of an exact number, or of the setting of a failure rate."""
-    kinds = {"exact_epsilon": row.exact and row.exact.grade, "failure_rate": row.utility and row.utility.setting}
-    return f" {kind[0]}" if (kind := kinds.get(column.name)) else ""
-
-
 def _legend(rows: Sequence[Row]) -> list[str]:
     """Return what the marks of rows mean."""
-    marks = dict.fromkeys(row.verdict.meaning.mark for row in rows if row.verdict.needs_look)
+    marks = dict.fromkeys(row.verdict.mark for row in rows if row.verdict.needs_look)
     return ["   ".join(f"{mark} {_MARKS[mark]}" for mark in marks)] if marks else []
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
     """Return a line for each row with a claimed delta: there it decides, not the exact epsilon."""
-    found = [(row.label, row.exact) for row in rows if row.exact is not None]
     return [
         harmless(
-            f"  {label}: {f.grade} delta at epsilon {value_text(f.claimed_epsilon)}: "
+            f"  {row.label}: {f.grade} delta at epsilon {value_text(f.claimed_epsilon)}: "
             f"{significant(f.delta_at_claim, apart_from=f.claimed_delta, error=f.error)} "
             f"(claimed {value_text(f.claimed_delta)})"
         )
-        for label, f in found
-        if f.claimed_epsilon is not None and f.claimed_delta
+        for row in rows
+        if (f := row.exact) is not None and f.claimed_epsilon is not None and f.claimed_delta
     ]
 
 
@@ -175,7 +172,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [
-            row.state.meaning.mark,
+            row.state.mark,
             row.label,
             *(column.text(own) if row.results else "-" for column in columns),
             " + ".join(row.convicted_by) or ("NOT DETECTED" if row.state == Verdict.MISSED else row.state.value),
@@ -196,7 +193,16 @@ def _powers(rows: Sequence[Row], color: bool) -> list[str]:
     masses = sorted({mass for *_, frontier in audited for mass in frontier}, key=float, reverse=True)
     heads = (*_POWER_HEADS, *(Head(f"eps({mass})\nfrom") for mass in masses))
     cells = [
-        [label, *_power(finding), *(frontier.get(mass, "-") for mass in masses)] for label, finding, frontier in audited
+        [
+            label,
+            claim_text(finding),
+            finding.design,
+            count(finding.pairs),
+            count(finding.events) if finding.design == "fixed" else "bets",
+            delta_text(finding),
+            *(frontier.get(mass, "-") for mass in masses),
+        ]
+        for label, finding, frontier in audited
     ]
     legend = _POWER_LEGEND.splitlines()
     if any(finding.design == "sequential" for _, finding, _ in audited):
@@ -204,14 +210,13 @@ def _powers(rows: Sequence[Row], color: bool) -> list[str]:
     return ["", *table(heads, cells, width=WIDTH, color=color), *legend]
 
 
-def _power(finding: PrivacyFinding) -> list[str]:
-    events = count(finding.events) if finding.design == "fixed" else "bets"
-    return [claim_text(finding), finding.design, count(finding.pairs), events, delta_text(finding)]
-
-
 def _reasons(summary: Summary, named: int | None) -> Lines:
     """Return why the gravest verdicts are what they are, of each kind as many as may be named."""
-    lines = [("because", f"{row.label}: {_because(row)}") for row in summary.violations[:named]]
+    lines = []
+    for row in summary.violations[:named]:
+        findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]
+        reasons = (because(f, row.result_of(f).decoded) for f in findings if f.verdict == Verdict.VIOLATION)
+        lines.append(("because", f"{row.label}: {next(reasons, row.verdict)}"))
     lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:named]:
         gaps = "; ".join(gap_words(gap) for gap in row.blackbox.gaps) if row.blackbox else "no power"
@@ -221,11 +226,3 @@ def _reasons(summary: Summary, named: int | None) -> Lines:
     lines += [("not planned", f"{fault.learner}: {fault.error}") for fault in summary.faults[:named]]
     conflict = "the black-box lower bound exceeds the exact worst case; see the page"
     return [*lines, *(("(!)", f"{row.label}: {conflict}") for row in summary.learners if row.conflict)]
-
-
-def _because(row: Row) -> str:
-    """Return the reason of the finding by which a row is a violation: exact before black box before utility."""
-    for finding in (row.exact, row.blackbox, row.utility):
-        if finding is not None and finding.verdict == Verdict.VIOLATION:
-            return because(finding, row.result_of(finding).decoded)
-    return str(row.verdict)

@@ -62,10 +62,8 @@ _PURPOSES = {
     "confirmation": "to confirm it",
     "checks": "to check randomness and state",
 }
-_SELF_EXPLANATORY = (OriginKind.ENUMERATED, OriginKind.GIVEN)
-"""Kinds of origin whose text needs no heading."""
 _STATEMENTS = {"epsilon_lower": "bound on epsilon"}
-_PLACES, _ARTICLES = ("main one", "second one", "third one"), ("the", "a", "a")
+_EVENTS = ("the main one", "a second one", "a third one")
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
 
 _DEPENDS = {
@@ -110,13 +108,17 @@ _REMEDIES = {
 
 def gap_words(gap: Gap) -> str:
     """Return why an audit could not have detected that the claim fails."""
+
+    def of_runs(n: int, runs: int) -> str:
+        return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
+
     match gap:
         case AllRaised():
             usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
-            return f"{_of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
+            return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case Constant():
             why = "the output is constant, or nothing in it was distinguished"
-            return f"{_of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
+            return f"{of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
         case Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
         case FewRuns():
@@ -130,10 +132,6 @@ def gap_words(gap: Gap) -> str:
             return f"not looked at: {', '.join(gap.parts)}"
         case Meaningless():
             return _DEPENDS[gap.check]
-
-
-def _of_runs(n: int, runs: int) -> str:
-    return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
 
 
 def remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
@@ -154,23 +152,17 @@ def remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 
 
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
-    """Return the advice to make more runs, with what these would detect where that can be computed."""
-    advice, least = f"add {shown('trials', str(trials))}", _detected(finding, trials)
+    """Return the advice to make more runs, with the epsilon that these detect on an event as likely as that tested."""
+    advice, given, rates = f"add {shown('trials', str(trials))}", len(finding.origins), finding.witness.rates
+    least = math.inf
+    if rates is not None:
+        budget = Budget.of(trials, given, local=finding.pairs > given)
+        claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
+        training = budget.pilot + budget.training
+        least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
     if math.isinf(least):
         return f"{advice}: more runs see smaller leaks"
     return f"{advice} to catch any epsilon >= {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
-
-
-def _detected(finding: PrivacyFinding, trials: int) -> float:
-    """Return the least epsilon that so many runs detect, on an event as likely as the one tested; inf if none."""
-    rates = finding.witness.rates
-    if rates is None:
-        return math.inf
-    given = len(finding.origins)
-    budget = Budget.of(trials, given, local=finding.pairs > given)
-    claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
-    training = budget.pilot + budget.training
-    return Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
 
 
 def check_words(check: Check) -> str:
@@ -206,13 +198,14 @@ def representation_text(finding: PrivacyFinding) -> str:
 
 def power_text(finding: PrivacyFinding) -> str:
     """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
-    likely, least = likely_text(finding), significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
-    leak = f"a true epsilon of {least} or more on an event {likely}"
-    if math.isinf(finding.detectable_epsilon):
-        # In plain words that no leak would have been detected, and on which rarer event one would have been.
-        reached = [(mass, rarer) for mass, rarer in frontier_text(finding, infinity="") if rarer][:1]
-        more = [f", a true epsilon of {rarer} or more on one of probability {mass}" for mass, rarer in reached]
-        leak = f"no leak, however large, on an event {likely}{''.join(more)}"
+    event = f"on an event {likely_text(finding)}"
+    if math.isfinite(finding.detectable_epsilon):
+        least = significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
+        leak = f"a true epsilon of {least} or more {event}"
+    else:
+        leak = f"no leak, however large, {event}"
+        if rarer := next(((mass, least) for mass, least in frontier_text(finding, infinity="") if least), None):
+            leak += ", a true epsilon of {1} or more on one of probability {0}".format(*rarer)
     some = f"a probability of {delta_text(finding)} or more"
     outright = some if math.isfinite(finding.detectable_delta) else "no probability, however large,"
     return f"{leak}; {outright} of an event impossible on the other side"
@@ -274,33 +267,25 @@ def budget_text(finding: PrivacyFinding) -> str:
 
 
 def errors_text(finding: PrivacyFinding) -> str:
-    """Return how the probability of error is split over the statements."""
+    """Return how the probability of error is split over the statements, and that of the verdict over several events."""
+
+    def shown(share: float) -> str:
+        return f"{share:.10g}"  # 0.05, not the 0.050000000000000044 of binary fractions
+
     errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))
-    parts = [f"{_share_text(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors]
-    return f"{_share_text(1 - finding.confidence)} in all: {', '.join(parts)}{_shared(finding)}"
-
-
-def _shared(finding: PrivacyFinding) -> str:
-    """Return how several events share the verdict's error, and which of them is the witness."""
-    if len(finding.tests) < 2:
-        return ""
-    bounds = [test.epsilon_lower for test in finding.tests]
-    best = _PLACES[bounds.index(max(bounds))]
-    shares = [f"{_share_text(test.error)} for {_ARTICLES[i]} {_PLACES[i]}" for i, test in enumerate(finding.tests)]
-    number = ("two", "three")[len(bounds) - 2]
-    return f"; {number} events share the verdict's, {', '.join(shares)}; the witness is the {best}"
-
-
-def _share_text(share: float) -> str:
-    """Return a probability of error without the digits that binary fractions add: 0.05, not 0.050000000000000044."""
-    return f"{share:.10g}"
+    parts = ", ".join(f"{shown(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors)
+    words, bounds = f"{shown(1 - finding.confidence)} in all: {parts}", [test.epsilon_lower for test in finding.tests]
+    if len(bounds) < 2:
+        return words
+    shares = ", ".join(f"{shown(test.error)} for {place}" for test, place in zip(finding.tests, _EVENTS, strict=False))
+    best, number = _EVENTS[bounds.index(max(bounds))].partition(" ")[2], ("two", "three")[len(bounds) - 2]
+    return f"{words}; {number} events share the verdict's, {shares}; the witness is the {best}"
 
 
 def origin_text(origin: Origin) -> str:
     """Return how one pair was made, and by how many moves of the local search it was varied."""
-    made = ": ".join(part for part in (origin.kind.value, origin.text) if part)
-    if origin.text and origin.kind in _SELF_EXPLANATORY:
-        made = origin.text
+    plain = origin.text and origin.kind in (OriginKind.ENUMERATED, OriginKind.GIVEN)  # needs no heading
+    made = origin.text if plain else ": ".join(filter(None, (origin.kind.value, origin.text)))
     if origin.moves > 1:
         return f"local search, {origin.moves} moves from {made}"
     return f"local search from {made}" if origin.moves else made

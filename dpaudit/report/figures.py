@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.bounds.curve import claimed_delta
+from dpaudit.report.columns import numbers_of
 from dpaudit.report.numbers import count, number, plural, raised, significant, value_text
 from dpaudit.report.numbers import share as per_cent
 from dpaudit.report.sentences import claim_words, epsilon_exact, epsilon_found, epsilon_seen
@@ -86,38 +87,28 @@ def claim_row(mechanism: Mechanism) -> str:
 
 def _marks(mechanism: Mechanism, at: Scale, height: int) -> list[str]:
     """Return the hatch, the bar, the claim's tick and the exact line of a mechanism, back to front."""
-    claim, exact, middle = mechanism.tested.claim, mechanism.tested.exact_epsilon, height / 2
-    parts = [*_blind(mechanism, at, height), *_bar(mechanism, at, middle - 7)]
+    row, middle, parts = mechanism.tested, height / 2, list[str]()
+    claim, exact, runs = row.claim, row.exact_epsilon, row.blackbox
+    if claim is not None and runs is not None and row.fault is None and not row.convicted_by:
+        # The zone in which a leak would have been missed: to the edge if every leak would.
+        start, seen = at(claim.epsilon), runs.detectable_epsilon
+        end = at(seen) if math.isfinite(seen) and not runs.gaps else 100.0
+        parts += [_box("", start, end, 5, height - 10, fill="url(#hatch)")] if end > start else []
+    if runs is not None and runs.epsilon_lower > 0:
+        # From 0 to what the runs found; what lies beyond the claim is full.
+        end, y = at(runs.epsilon_lower), middle - 7
+        claimed = end if claim is None or row.fault is not None else at(claim.epsilon)
+        if claimed < end:
+            parts += [_box("f-bad", 0, claimed, y, 14, opacity=0.4), _box("f-bad", claimed, end, y, 14)]
+        else:
+            calm = "f-none" if mechanism.state.tone == "none" else "f-ok"
+            parts.append(_box("f-plant" if row.fault is not None else calm, 0, end, y, 14))
     if claim is not None:
         x = share(at(claim.epsilon))
         parts.append(element("line", class_="claim", x1=x, x2=x, y1=3, y2=height - 3))
     if exact is not None:
         parts += [across("exact", 0, at(exact), middle), dot(at(exact), middle)]
     return parts
-
-
-def _blind(mechanism: Mechanism, at: Scale, height: int) -> list[str]:
-    """Return the zone in which a leak would have been missed: to the edge if every leak would."""
-    row = mechanism.tested
-    if row.claim is None or row.blackbox is None or row.fault is not None or row.convicted_by:
-        return []
-    start, seen = at(row.claim.epsilon), row.blackbox.detectable_epsilon
-    end = at(seen) if math.isfinite(seen) and not row.blackbox.gaps else 100.0
-    return [_box("", start, end, 5, height - 10, fill="url(#hatch)")] if end > start else []
-
-
-def _bar(mechanism: Mechanism, at: Scale, y: float) -> list[str]:
-    """Return the bar from 0 to what the runs found; what lies beyond the claim is full."""
-    row = mechanism.tested
-    if row.blackbox is None or row.blackbox.epsilon_lower <= 0:
-        return []
-    end = at(row.blackbox.epsilon_lower)
-    if row.fault is not None:
-        return [_box("f-plant", 0, end, y, 14)]
-    claim = end if row.claim is None else at(row.claim.epsilon)
-    if claim < end:
-        return [_box("f-bad", 0, claim, y, 14, opacity=0.4), _box("f-bad", claim, end, y, 14)]
-    return [_box("f-none" if mechanism.state.tone == "none" else "f-ok", 0, end, y, 14)]
 
 
 def _box(name: str, start: float, end: float, y: float, height: float, **more: str | float) -> str:
@@ -200,16 +191,15 @@ class Curves:
     @cached_property
     def right(self) -> float:
         """The right end of the epsilon axis: a little beyond everything that is marked."""
-        row = self.row
-        marks = [row.exact_epsilon or 0.0]
-        marks += [row.claim.epsilon] if row.claim is not None else []
-        marks += [row.blackbox.epsilon_lower] if row.blackbox is not None else []
-        curve = row.exact.curve if row.exact is not None else ()
+        numbers = numbers_of(self.row)
+        marks = [numbers[name] or 0.0 for name in ("exact_epsilon", "claimed_epsilon", "epsilon_lower")]
+        curve = self.row.exact.curve if self.row.exact is not None else ()
         ends = [1.15 * m for m in marks if math.isfinite(m) and m > 0] or [e for e, _ in curve if math.isfinite(e)]
         return max(ends, default=1.0) or 1.0
 
-    @property
-    def _grid(self) -> list[float]:
+    @cached_property
+    def grid(self) -> list[float]:
+        """Epsilons that are drawn."""
         return [self.right * i / _STEPS for i in range(_STEPS + 1)]
 
     @cached_property
@@ -218,7 +208,7 @@ class Curves:
         if self.row.claim is None:
             return []
         claim = self.row.claim.epsilon, self.row.claim.delta
-        knots = sorted({*self._grid, min(claim[0], self.right)})
+        knots = sorted({*self.grid, min(claim[0], self.right)})
         return [(e, claimed_delta(e, *claim)) for e in knots]
 
     @cached_property
@@ -231,8 +221,8 @@ class Curves:
         """The lower bounds on delta that the runs give, at all epsilons together; none where all are 0."""
         if self.row.blackbox is None or self.row.blackbox.curve is None:
             return []
-        deltas = self.row.blackbox.curve.delta_lower(self._grid).tolist()
-        return list(zip(self._grid, deltas, strict=True)) if any(d > 0 for d in deltas) else []
+        deltas = self.row.blackbox.curve.delta_lower(self.grid).tolist()
+        return list(zip(self.grid, deltas, strict=True)) if any(d > 0 for d in deltas) else []
 
     @property
     def refuted(self) -> bool:

@@ -67,15 +67,17 @@ def render(run: Run) -> str:
     learners, missed, rest = shown_of(summary)
     few = rest if len(rest) <= _MOST else []
     parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
+    audits = [row.blackbox for row in (*summary.learners, *summary.controls)]
+    confidences = {finding.confidence for finding in audits if finding is not None}
     page = {
         "answer": sentences.headline(summary),
         "counts": sentences.counts(summary),
         "contents": _contents(summary),
         "grid": grid(),
         "axis": claims_axis(),
-        "rows": [_row(m) for m in (*missed, *learners)],
-        "control_rows": [_row(m) for m in few],
-        "confidence": _confidence(summary),
+        "rows": [{"mechanism": m, "svg": claim_row(m), "aside": aside(m)} for m in (*missed, *learners)],
+        "control_rows": [{"mechanism": m, "svg": claim_row(m), "aside": aside(m)} for m in few],
+        "confidence": " or ".join(map(percent, sorted(confidences))) or "not",
         "verdicts": _VERDICTS,
         "columns": COLUMNS,
         "lines": [_line(m, COLUMNS) for m in (*missed, *learners, *few)],
@@ -105,48 +107,33 @@ def _contents(summary: Summary) -> list[tuple[str, str]]:
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
-def _row(mechanism: Mechanism) -> dict[str, Any]:
-    """Return a row of the figure of all claims."""
-    return {"mechanism": mechanism, "svg": claim_row(mechanism), "aside": aside(mechanism)}
-
-
 def _line(mechanism: Mechanism, columns: Sequence[Column]) -> dict[str, Any]:
     """Return a mechanism's line in a table; each cell is a text and the number that it is sorted by."""
+
+    def key(value: float | None) -> float:
+        return -1 if value is None else value if math.isfinite(value) else _LARGEST
+
     numbers = numbers_of(mechanism)
-    caught_by = " and ".join("the laws" if kind == "exact" else "runs" for kind in mechanism.tested.convicted_by)
     return {
         "mechanism": mechanism,
-        "cells": [(raised(column.text(numbers)), _key(numbers[column.name])) for column in columns],
+        "cells": [(raised(column.text(numbers)), key(numbers[column.name])) for column in columns],
         "accuracy": _ACCURACY.get(mechanism.accuracy, mechanism.accuracy),
-        "caught_by": caught_by,
+        "caught_by": " and ".join("the laws" if kind == "exact" else "runs" for kind in mechanism.tested.convicted_by),
     }
 
 
-def _key(value: float | None) -> float:
-    """Return the number that a cell is sorted by."""
-    return -1 if value is None else value if math.isfinite(value) else _LARGEST
-
-
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
-    """Return the statements of papers by verdict; those to look at are open."""
+    """Return the statements of papers by verdict, with their numbers as the page writes them."""
+
+    def statement(row: LedgerRow) -> dict[str, Any]:
+        numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
+        return {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip("."), **numbers}
+
     return [
         {"id": f"ledger-{verdict}", "label": label, "rows": found, "open": verdict.needs_look}
         for verdict, label in _LEDGERS.items()
-        if (found := [_statement(row) for row in rows if row.verdict == verdict])
+        if (found := [statement(row) for row in rows if row.verdict == verdict])
     ]
-
-
-def _statement(row: LedgerRow) -> dict[str, Any]:
-    """Return a statement with its numbers as the page writes them."""
-    numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
-    return {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip("."), **numbers}
-
-
-def _confidence(summary: Summary) -> str:
-    """Return the confidences of the lower bounds."""
-    rows = (*summary.learners, *summary.controls)
-    found = sorted({row.blackbox.confidence for row in rows if row.blackbox is not None})
-    return " or ".join(map(percent, found)) or "not"
 
 
 def calibration_words() -> str:

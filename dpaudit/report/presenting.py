@@ -20,13 +20,11 @@ from dpaudit.errors import InputError
 from dpaudit.escaping import harmless
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
-from dpaudit.report.brief import brief_lines
-from dpaudit.report.details import finding_lines
+from dpaudit.report.findings import OneAudit, brief_lines, finding_lines
 from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import aligned, laid_out
 from dpaudit.report.view import row_of
-from dpaudit.utility.finding import UtilityFinding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["brief", "figure", "notebook", "page", "to_frame"]
 
-OneAudit = PrivacyFinding | LawFinding | UtilityFinding
-"""The findings that a report of a run may hold."""
 AnyAudit = OneAudit | SearchFinding
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from dpaudit.contract import PrivacyClaim, Verdict
@@ -23,6 +24,7 @@ __all__ = [
     "accuracy_words",
     "claim_words",
     "counts",
+    "delta_words",
     "epsilon_exact",
     "epsilon_found",
     "epsilon_seen",
@@ -56,7 +58,6 @@ FEW = tuple(pair for pair in WORDS if pair[0] not in
 
 _NAMED = 3
 """The most names in a sentence."""
-_UNFINISHED = (Verdict.FAILED, Verdict.INCOMPLETE)
 _HEADS = {
     Verdict.FAILED: "Not finished.",
     Verdict.INCOMPLETE: "Not finished.",
@@ -80,27 +81,19 @@ def claim_words(claim: PrivacyClaim) -> str:
     return f"ε = {raised(value_text(claim.epsilon))}{delta}"
 
 
-def epsilon_exact(row: Row) -> str:
-    """Return the exact epsilon at the claimed delta; empty where there is none."""
-    return _epsilon(row, "exact_epsilon")
-
-
-def epsilon_found(row: Row) -> str:
-    """Return the lower bound on epsilon, rounded down; empty where there is none."""
-    return _epsilon(row, "epsilon_lower")
-
-
-def epsilon_seen(row: Row) -> str:
-    """Return the least epsilon that would have been caught, rounded up, or "never"; empty without runs."""
-    return _epsilon(row, "detectable_epsilon")
-
-
-def _epsilon(row: Row, name: str) -> str:
+def _epsilon(name: str, row: Row) -> str:
     """Return the number of a row in a column, powers of ten raised; empty where it has none."""
     numbers = numbers_of(row)
     column = next(column for column in COLUMNS if column.name == name)
     return raised(column.text(numbers)) if numbers.get(name) is not None else ""
 
+
+epsilon_exact = partial(_epsilon, "exact_epsilon")
+"""The exact epsilon at the claimed delta."""
+epsilon_found = partial(_epsilon, "epsilon_lower")
+"""The lower bound on epsilon, rounded down."""
+epsilon_seen = partial(_epsilon, "detectable_epsilon")
+"""The least epsilon that would have been caught, rounded up, or "never"."""
 
 # On a whole run.
 
@@ -169,13 +162,11 @@ def says(mechanism: Mechanism) -> list[Phrase]:
 def privacy_words(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
     row, state = mechanism.tested, mechanism.state
-    head = _HEADS.get(state, f"{state.capitalize()}.")
-    parts = [Phrase(head, strong=True), Phrase(" " + " ".join(filter(None, _privacy(row, state))))]
+    head = Phrase(_HEADS.get(state, f"{state.capitalize()}."), strong=True)
+    parts = [head, Phrase(" " + " ".join(filter(None, _privacy(row, state))))]
     if row.conflict:
-        parts += [
-            Phrase(" Contradiction.", strong=True),
-            Phrase(" The runs show more than the exact laws allow: one of the two computations is wrong."),
-        ]
+        why = " The runs show more than the exact laws allow: one of the two computations is wrong."
+        parts += [Phrase(" Contradiction.", strong=True), Phrase(why)]
     return parts
 
 
@@ -200,7 +191,7 @@ def _privacy(row: Row, state: Verdict) -> list[str]:
             why = gaps or "no audit could have seen that the claim fails"
             return [f"{why[:1].upper()}{why[1:]}.", "More runs or other inputs are needed."]
         case Verdict.CONSISTENT:
-            return [_exactly(row), _by_runs(row)]
+            return [_exactly(row), *_by_runs(row)]
         case Verdict.NO_CLAIM:
             return ["It promises no privacy.", _exactly(row)]
     return []
@@ -210,7 +201,7 @@ def _violation(row: Row) -> list[str]:
     """Return what a claim is refuted by: exact laws, runs or both."""
     parts = ["" if row.claim is None else f"It claims {claim_words(row.claim)}."]
     if "exact" in row.convicted_by:
-        parts.append(f"The exact ε is {epsilon_exact(row)}{_delta(row)} on {_inputs(row)}.")
+        parts.append(f"The exact ε is {epsilon_exact(row)}{delta_words(row)} on {_inputs(row)}.")
     if row.blackbox is not None:
         shown = f"show ε ≥ {epsilon_found(row)}"
         who = "The runs alone" if len(parts) > 1 or "black box" not in row.convicted_by else "The runs"
@@ -218,7 +209,7 @@ def _violation(row: Row) -> list[str]:
     return parts
 
 
-def _delta(row: Row) -> str:
+def delta_words(row: Row) -> str:
     """Return the delta at which an exact epsilon is stated, where that is not 0."""
     delta = row.exact.claimed_delta if row.exact is not None and row.exact.epsilon_at_claim is not None else 0.0
     return f" at δ = {raised(value_text(delta))}" if delta else ""
@@ -237,24 +228,23 @@ def _exactly(row: Row) -> str:
     if row.exact is None:
         return ""
     of = f" of the {raised(value_text(row.claim.epsilon))} claimed" if row.claim is not None else ""
-    return f"Exact ε is {epsilon_exact(row)}{of}{_delta(row)} on {_inputs(row)}."
+    return f"Exact ε is {epsilon_exact(row)}{of}{delta_words(row)} on {_inputs(row)}."
 
 
-def _by_runs(row: Row) -> str:
+def _by_runs(row: Row) -> list[str]:
     """Return what the runs found and what they would have caught."""
     if row.blackbox is None:
-        return ""
+        return []
     if row.blackbox.gaps:
-        return f"The runs could have seen no leak: {'; '.join(map(gap_words, row.blackbox.gaps))}."
-    seen = epsilon_seen(row)
-    caught = f"would have caught any ε ≥ {seen}" if seen != "never" else "would have caught none"
-    return f"The runs found no violation and {caught}."
+        return [f"The runs could have seen no leak: {'; '.join(map(gap_words, row.blackbox.gaps))}."]
+    caught = "none" if (seen := epsilon_seen(row)) == "never" else f"any ε ≥ {seen}"
+    return [f"The runs found no violation and would have caught {caught}."]
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
     """Return the sentence about accuracy; the verdict is strong where it is broken, undecided or not finished."""
     verdict, found = row.utility_verdict, row.utility
-    if verdict in _UNFINISHED:
+    if verdict in (Verdict.FAILED, Verdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
         return [Phrase(" Accuracy not finished.", strong=True), Phrase(f" {errors[0]}." if errors else "")]
     if found is None:
@@ -270,20 +260,15 @@ def accuracy_words(row: Row) -> list[Phrase]:
 
 def finding_words(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
-    row, state = mechanism.tested, mechanism.state
-    parts = []
-    if row.blackbox is not None or row.exact is not None:
-        stated = row.claim is not None and state in (Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
-        claimed = f"It claims {claim_words(row.claim)}." if row.claim is not None and stated else ""
-        parts.append(Phrase(" ".join(filter(None, (claimed, *_privacy(row, state), _worth(row))))))
-    return parts + (accuracy_words(row) if row.utility is not None else [])
-
-
-def _worth(row: Row) -> str:
-    """Return how far a verdict by runs can be trusted."""
-    if row.blackbox is None or row.blackbox.gaps:
-        return ""
-    if row.blackbox.verdict == Verdict.VIOLATION:
-        wrong = share(1 - row.blackbox.confidence)
-        return f"A private mechanism would be accused like this in at most {wrong} % of audits."
-    return "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."
+    row, state, runs = mechanism.tested, mechanism.state, mechanism.tested.blackbox
+    words = list[str]()
+    if runs is not None or row.exact is not None:
+        if row.claim is not None and state in (Verdict.CONSISTENT, Verdict.NO_EVIDENCE):
+            words.append(f"It claims {claim_words(row.claim)}.")
+        words += filter(None, _privacy(row, state))
+    if runs is not None and not runs.gaps:
+        wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
+        silent = "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."
+        words.append(wrong if runs.verdict == Verdict.VIOLATION else silent)
+    told = [Phrase(" ".join(words))] if words else []
+    return told + (accuracy_words(row) if row.utility is not None else [])

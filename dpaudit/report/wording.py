@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import FAIL, PrivacyClaim, Verdict
@@ -30,9 +30,11 @@ from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
     "BOUNDS",
+    "Decoded",
     "answer_words",
     "answers_of",
     "claim_text",
+    "claims_words",
     "event_words",
     "failure_text",
     "label_parameters",
@@ -40,40 +42,33 @@ __all__ = [
     "verdict_words",
 ]
 
+Decoded: TypeAlias = Mapping[str, str] | None
+"""The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
+
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "unconditional": "unconditional, proved valid by an exact supremum",
 }
 """The meaning of a bound on epsilon, by its name."""
 
-_FAILURE = {str(FAIL): "failure"}
 _MOST = 12
 """The most labels of an event that are shown."""
 _FEW, _LONG = 4, 60
 """The most answers that are listed one by one, and the most characters of one."""
 _RARE = "any output rare or unseen in training"
-_SHORT = {
-    Verdict.NO_CLAIM: "no privacy claim",
-    Verdict.NOT_CHECKED: "privacy not checked",
-}
+_SHORT = {Verdict.NO_CLAIM: "no privacy claim", Verdict.NOT_CHECKED: "privacy not checked"}
 
 
-def event_words(event: Event | Predicate, decoded: Mapping[str, str] | None = None) -> str:
-    """Return an event in words.
-
-    Parameters
-    ----------
-    event : Event or Predicate
-        The event, of a finding or of a certificate.
-    decoded : mapping of str to str, optional
-        What the codes that the finding names stand for, by code, as far as it is known; -1 is failure in any case. None
-        for a mechanism, whose integers are no codes.
-    """
+def event_words(event: Event | Predicate, decoded: Decoded = None) -> str:
+    """Return an event, of a finding or of a certificate, in words; with what its codes stand for, as far as known."""
     match event:
         case Cells():
             return _cells_words(event, decoded)
+        case Threshold(feature="raised"):
+            return "an exception" if event.low > 0 else "no exception"
         case Threshold():
-            return _threshold_words(event)
+            part = _part(event.path)
+            return _between(part if event.feature == "value" else f"{event.feature} of {part}", event, ">=", "<=")
         case Interval():
             return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case Outputs():
@@ -91,7 +86,7 @@ def event_words(event: Event | Predicate, decoded: Mapping[str, str] | None = No
             return "an event that names a value of the data, which is shown if asked for (include_data)"
 
 
-def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+def answer_words(event: Event, decoded: Decoded = None) -> str:
     """Return an event as the answers that it consists of, where these are few; otherwise as `event_words`.
 
     >>> answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1 and x3"})
@@ -100,9 +95,13 @@ def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
     if isinstance(event, Interval):
         feature = "output" if event.feature == "value" and not event.path else event.feature
         return _between(_subject(feature, event.path), event, "≥", "≤")
-    known = {} if decoded is None else _FAILURE | dict(decoded)
-    labels = answers_of(event)
+    known, labels = _known(decoded), answers_of(event)
     return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
+
+
+def _known(decoded: Decoded) -> Mapping[str, str]:
+    """Return what codes stand for; -1 is failure wherever outputs are codes."""
+    return {} if decoded is None else {str(FAIL): "failure", **decoded}
 
 
 def answers_of(event: Event) -> list[str]:
@@ -119,14 +118,6 @@ def _readable(label: str) -> str:
     return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
-def _threshold_words(event: Threshold) -> str:
-    """Return an explicit interval, as "output >= 0.8"."""
-    if event.feature == "raised":
-        return "an exception" if event.low > 0 else "no exception"
-    what = _part(event.path) if event.feature == "value" else f"{event.feature} of {_part(event.path)}"
-    return _between(what, event, ">=", "<=")
-
-
 def _between(subject: str, event: Interval | Threshold, at_least: str, at_most: str) -> str:
     """Return that a subject lies in an interval, without the ends that are infinite."""
     if event.high == math.inf and event.low > -math.inf:
@@ -139,18 +130,23 @@ def _part(path: Sequence[int | str]) -> str:
     return "output" + "".join(f"[{step!r}]" for step in path)
 
 
-def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
+def _cells_words(event: Cells, decoded: Decoded) -> str:
     """Return which cells a feature of the output has, or that it has one that training hardly saw."""
     subject, whole = _subject(event.feature, event.path), event.feature == "output"
     ranges = [label for ends in event.ranges for label in _range(*ends)]
     labels = [*ranges, *(event.values if whole else _in_order(event.values))]
     shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
-    if whole or ranges:
-        named = f"{subject if whole else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
-    else:  # what a person reads off the output
-        named = f"{subject} in {{{shown}}}" if event.size > 1 else "".join(f"{subject} = {label}" for label in labels)
+    if ranges and not whole:
+        subject = f"cell of the {subject}"
+    named = f"{subject} in {{{shown}}}" if labels else ""
+    if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
+        named = f"{subject} = {labels[0]}"
     words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
-    return _with_meanings(words, map(str, _codes(event)), decoded)
+    if event.path or not whole:
+        return words
+    # The codes that are worth decoding: a few, or failure among many.
+    codes = codes_of(event) or [FAIL] * any(low <= FAIL <= high for low, high in event.ranges)
+    return _with_meanings(words, map(str, codes), decoded)
 
 
 def _in_order(labels: Sequence[str]) -> list[str]:
@@ -160,9 +156,9 @@ def _in_order(labels: Sequence[str]) -> list[str]:
     return [*ranges, *sorted(set(labels) - set(whole))]
 
 
-def _with_meanings(words: str, codes: Iterable[str], decoded: Mapping[str, str] | None) -> str:
+def _with_meanings(words: str, codes: Iterable[str], decoded: Decoded) -> str:
     """Return the words of an event with what the codes in it stand for, where that is known."""
-    known = {} if decoded is None else _FAILURE | dict(decoded)
+    known = _known(decoded)
     meant = ", ".join(f"{code}: {known[code]}" for code in codes if code in known)
     return f"{words} ({meant})" if meant else words
 
@@ -172,30 +168,27 @@ def _range(low: int, high: int) -> list[str]:
     return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
 
 
-def _codes(event: Cells) -> Sequence[int]:
-    """Return the codes in an event that are worth decoding: a few, or failure among many."""
-    if event.path or event.feature != "output":
-        return ()
-    return codes_of(event) or [FAIL] * any(low <= FAIL <= high for low, high in event.ranges)
-
-
 def _subject(feature: str, path: Sequence[int | str]) -> str:
     """Return a feature with the place in the output where it is read, if that is not the whole output."""
-    where = _part(path)
     if feature == "output":
-        return where
-    return f"{feature} of {where}" if path else feature
+        return _part(path)
+    return f"{feature} of {_part(path)}" if path else feature
 
 
-def output_text(output: str, decoded: Mapping[str, str] | None = None) -> str:
+def output_text(output: str, decoded: Decoded = None) -> str:
     """Return an output with what it stands for, if that is known; `decoded` is as for `event_words`."""
-    word = None if decoded is None else (_FAILURE | dict(decoded)).get(output)
+    word = _known(decoded).get(output)
     return _readable(output) if word is None else f"{output} ({word})"
 
 
 def failure_text(finding: UtilityFinding) -> str:
     """Return in words what counts as a failure in a finding of utility."""
     return finding.failure or f"error > {value_text(finding.alpha)}"
+
+
+def claims_words(epsilon: float, delta: float) -> str:
+    """Return what is claimed as "claims epsilon 1", with delta where it is not 0."""
+    return f"claims epsilon {value_text(epsilon)}" + (f" and delta {value_text(delta)}" if delta else "")
 
 
 def claim_text(claim: PrivacyClaim | PrivacyFinding | None) -> str:

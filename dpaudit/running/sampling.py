@@ -227,8 +227,7 @@ def learned_reducer(
         total = sum_up(first[side])
         jobs = whole.jobs(data, (kind, index, side, phase), runs) if runs else []
         for more in whole.reduced(jobs, sum_up):
-            for mine, other in zip(total, more, strict=True):
-                mine.merge(other)
+            total = tuple(mine + other for mine, other in zip(total, more, strict=True))
         sums.append(total)
     return Reducer.fit(plan, *sums)
 

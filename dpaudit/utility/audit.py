@@ -8,14 +8,25 @@ failure rate) and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import CONFIDENCE, check_built, check_jobs, read_integer, read_number
+from dpaudit.arguments import (
+    CONFIDENCE,
+    addressed_parameters_of,
+    check_built,
+    check_jobs,
+    read_choice,
+    read_integer,
+    read_number,
+)
 from dpaudit.contract import (
     SETTINGS,
     Distribution,
@@ -29,19 +40,24 @@ from dpaudit.contract import (
     UtilityClaim,
     Verdict,
 )
-from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
+from dpaudit.errors import InputError, blamed
+from dpaudit.jsonable import jsonable, stable_repr
 from dpaudit.progress import Progress, Tell, followed
 from dpaudit.results import remembering
-from dpaudit.seeding import check_seed
-from dpaudit.utility.error import labels_of
+from dpaudit.running.workers import spread
+from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
-from dpaudit.utility.trials import Problem, Trial, count_failures, stream_address
-
-__all__ = ["audit_utility", "read_setting", "stated_claim"]
+from dpaudit.utility.problem import Problem, labels_of
 
 LOG = logging.getLogger(__name__)
+
+CHUNK = 64
+"""Trials that share one random stream, each with a sample of its own."""
+FIXED_CHUNK = 1024
+"""Runs that share one random stream, all on the same sample."""
+DEALS = 16
+"""The parts at least, if there are chunks enough, after each of which progress is reported."""
 
 
 @remembering
@@ -94,8 +110,8 @@ def audit_utility(
     noise : float or sequence of float, optional
         In the setting "agnostic" (and needed there): the probability in [0, 1] with which a point's label is not the
         concept's; one for all points, or one for each point of the distribution (a point that is both public and
-        private has two). The error that counts is the excess
-        over the best concept of the class, whose own error is computed exactly.
+        private has two). The error that counts is the excess over the best concept of the class, whose own error is
+        computed exactly.
     n_jobs : int
         Processes, as joblib counts them.
     progress : bool or callable
@@ -105,9 +121,9 @@ def audit_utility(
     -------
     UtilityFinding
         "holds" if the interval lies at or below beta ("vacuous" if the claim promises next to nothing, with alpha or
-        beta 1/2 or more), "violation" if above, else "undecided". `claim_id`
-        names the learner's theorem only where n is at least its sample size, the setting is its own, and it speaks of
-        the distribution's public and private examples.
+        beta 1/2 or more), "violation" if above, else "undecided". `claim_id` names the learner's theorem only where n
+        is at least its sample size, the setting is its own, and it speaks of the distribution's public and private
+        examples.
 
     Raises
     ------
@@ -121,20 +137,21 @@ def audit_utility(
     read_integer("trials", trials)
     check_jobs(n_jobs)
     seed, most = check_seed(seed), None if most is None else read_integer("most", most)
-    asked = None if setting is None else read_setting(learner, setting)
-    claim = _claim(learner, alpha, beta, asked, needed=n is None)
-    setting = asked or read_setting(learner, claim.setting if claim else "realizable")
+    claim, setting = _claim(learner, alpha, beta, setting, needed=n is None)
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
-    of_class = not isinstance(concept, Hypothesis)
-    problem = Problem(learner, target, law, flips, alpha, setting, of_class)
+    problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
     best = problem.best  # may be too costly to find, which is an error before any run
-    trial = Trial(problem, size, seed, stream_address(problem, name, size))
-    planned = looks(trials, most, confidence)
+    stream = (seed, *stream_address(problem, name, size))
+    planned, vacuous = looks(trials, most, confidence), is_vacuous(alpha, beta, setting)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
-        said, failures, runs, (lower, upper) = _counted(trial, planned, beta, n_jobs, tell)
+        for runs, level in planned:
+            failures = _count_failures(problem, size, stream, runs, n_jobs, tell)
+            lower, upper = failure_interval(failures, runs, level)
+            if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
+                break
     LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
     return UtilityFinding(
         verdict=said,
@@ -157,73 +174,53 @@ def audit_utility(
     )
 
 
-def _counted(
-    trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
-) -> tuple[Verdict, int, int, tuple[float, float]]:
-    """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
-    vacuous = is_vacuous(trial.problem.alpha, beta, trial.problem.setting)
-    for runs, level in planned:
-        failures = count_failures(trial, runs, n_jobs, tell)
-        interval = failure_interval(failures, runs, level)
-        said = verdict(*interval, beta, vacuous)
-        if said != Verdict.UNDECIDED:
-            break
-    return said, failures, runs, interval
-
-
 def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
     """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
-    if n is not None:
-        return read_integer("n", n)
-    if claim is None:
+    if n is None and claim is None:
         text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
         raise InputError(text, names=("n",), id=learner.id)
-    return read_integer("n", claim.sample_size)
+    return read_integer("n", claim.sample_size if n is None and claim else n)
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
     """Return the definition of a failure, in words."""
     if setting == "solution":
         return claim.failure if claim is not None and claim.failure else "the output is no solution"
-    above = f"> {alpha:.15g}"
     words = {"realizable": "error", "agnostic": "error - the best concept's", "empirical": "error on the sample"}
-    return f"{words[setting]} {above}"
+    return f"{words[setting]} > {alpha:.15g}"
 
 
-def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool) -> UtilityClaim | None:
-    """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several.
+def _claim(
+    learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool
+) -> tuple[UtilityClaim | None, str]:
+    """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several, and the setting.
 
-    None if the learner makes no such claim and n was given, so that none is needed.
+    The claim is None if the learner makes no such one and n was given, so that none is needed.
     """
+    asked, claim = None if setting is None else read_setting(learner, setting), None
     try:
-        claim = stated_claim(learner, alpha, beta, setting)
-        if needed and claim is None:
-            raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
-        if needed and claim is not None and setting not in (None, claim.setting):
-            raise InputError(
-                "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
-                names=("n",),
-                id=learner.id,
-                own=claim.setting,
-                setting=setting,
-            )
+        claim = stated_claim(learner, alpha, beta, asked)
     except InputError:
         if needed:
             raise
-        return None
-    return claim
+    if needed and claim is None:
+        raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
+    if needed and claim is not None and asked not in (None, claim.setting):
+        raise InputError(
+            "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
+            names=("n",),
+            id=learner.id,
+            own=claim.setting,
+            setting=asked,
+        )
+    return claim, asked or read_setting(learner, claim.setting if claim else "realizable")
 
 
 def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
     """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
 
     A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". A learner with one claim returns it
-    whatever setting is asked for, so callers check the setting of the claim.
-
-    Returns
-    -------
-    UtilityClaim or None
-        None if the learner has no theorem.
+    whatever setting is asked for, so callers check the setting of the claim; None if the learner has no theorem.
 
     Raises
     ------
@@ -249,9 +246,7 @@ def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArr
 
 def read_distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
     """Return the distribution, after checking that its points belong to the learner's domain."""
-    if isinstance(distribution, str):
-        if distribution != "uniform":
-            raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+    if isinstance(distribution, str) and distribution == "uniform":
         points = learner.domain.points()
         return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
     if not isinstance(distribution, Distribution):
@@ -284,9 +279,7 @@ def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, s
 
 def read_setting(learner: Any, setting: str) -> str:
     """Return a setting that can be audited, or raise `InputError`."""
-    if setting not in SETTINGS:
-        raise InputError.among("setting", setting, SETTINGS)
-    if setting == "solution" and not isinstance(learner, Solves):
+    if read_choice("setting", setting, SETTINGS) == "solution" and not isinstance(learner, Solves):
         text = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
         raise InputError(text, names=("setting",), value=setting, id=learner.id)
     return setting
@@ -314,3 +307,51 @@ def read_noise(
     if not ((flips >= 0) & (flips <= 1)).all():
         raise InputError.of("noise", noise, "in [0, 1]")
     return flips
+
+
+def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
+    """Return the address of the random streams: it depends on what is run, not on alpha, beta or the workers."""
+    law, learner = problem.distribution, problem.learner
+    weights = np.asarray(law.probabilities, dtype=np.float64)
+    noise = b"" if problem.noise is None else problem.noise.tobytes()
+    flags = b"" if law.public is None else law.public.tobytes()
+    digest = hashlib.blake2b(weights.tobytes() + problem.truth.tobytes() + noise + flags, digest_size=8).hexdigest()
+    parameters = jsonable(addressed_parameters_of(learner))
+    return "utility", learner.id, parameters, name, law.name, digest, n, problem.setting
+
+
+def _count_failures(
+    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, n_jobs: int, tell: Tell | None
+) -> int:
+    """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
+
+    The number of trials made is reported to `tell`, deal by deal.
+    """
+    size = FIXED_CHUNK if problem.fixed else CHUNK
+    chunks = [(i, min(size, trials - i * size)) for i in range(-(-trials // size))]
+    workers = min(joblib.effective_n_jobs(n_jobs), len(chunks))
+    deals = 1 if workers == 1 and tell is None else min(len(chunks), max(DEALS, 4 * workers))
+    dealt = [chunks[i::deals] for i in range(deals)]
+    calls = [partial(_failures, problem, n, stream, deal) for deal in dealt]
+    results = (call() for call in calls) if workers == 1 else spread(calls, n_jobs=workers)
+    failures = 0
+    for found, deal in zip(results, dealt, strict=True):
+        failures += found
+        if tell is not None:
+            tell(sum(runs for _, runs in deal))
+    return failures
+
+
+def _failures(problem: Problem, n: int, stream: tuple[Any, ...], chunks: Sequence[tuple[int, int]]) -> int:
+    """Return how many trials of the chunks (number, trials) fail, on one sample of n examples or each on its own."""
+    run, failures = problem.learner.run, 0
+    with blamed(f"the learner {problem.learner.id}, or what it learned,"):
+        sample = problem.sample(n) if problem.fixed else None
+        judge = problem.judge(sample)
+        for chunk, size in chunks:
+            rng = generator(*stream, chunk)
+            if sample is not None:
+                failures += sum(map(judge, run(sample, rng, size)))
+            else:
+                failures += sum(judge(run(problem.draw(n, rng), rng, 1)[0]) for _ in range(size))
+    return failures

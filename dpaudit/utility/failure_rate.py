@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import HasLaw, Learner
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_cases import HardCase
-from dpaudit.utility.trials import Judge, Problem, sample_of
-
-__all__ = ["CaseFailure"]
+from dpaudit.utility.problem import Judge, Problem
 
 MAX_VECTORS = 4000
 """Sums over up to this many count vectors are made instead of drawing samples."""
@@ -33,17 +31,6 @@ class CaseFailure:
 
     Where the learner has a law, the rate given the sample is the law's mass of the outputs that fail, without the
     variance that runs would add; else it is the indicator that one run fails.
-
-    Parameters
-    ----------
-    learner : Learner
-        The learner.
-    case : HardCase
-        Concept, distribution, and in the setting "agnostic" the noise.
-    alpha : float
-        The accuracy.
-    setting : str
-        As for `contract.UtilityClaim`.
     """
 
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
@@ -78,7 +65,7 @@ class CaseFailure:
                 vectors = _likely_counts(n, problem.chances)
                 if vectors is None:
                     return None
-                samples = ((sample_of(problem, counts), p) for counts, p in vectors)
+                samples = ((problem.sample_of(counts), p) for counts, p in vectors)
                 rate = sum(p * self._by_law(sample, self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
         except InputError:  # the law of so large a sample is not offered

@@ -11,16 +11,6 @@ from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
-__all__ = [
-    "SampleComplexityFinding",
-    "ScalingFinding",
-    "ScalingPoint",
-    "Setting",
-    "Slope",
-    "UtilityFinding",
-    "WorstCase",
-]
-
 Setting = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SETTINGS)})$")]
 """One of `contract.SETTINGS`."""
 

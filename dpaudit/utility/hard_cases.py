@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.arguments import read_choice, read_number
 from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
-from dpaudit.errors import InputError
-
-__all__ = ["HardCase", "evaluated_points", "hard_cases", "hard_points", "just_above", "just_bad"]
 
 MAX_POINTS = 2**12
 """Domains up to this size are used whole; of larger ones the landmarks."""
@@ -79,19 +77,10 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
     "solution". Equal shares on k + 1 points next to each other (a middle point, moved by one along each of k axes), all
     on that point, the uniform distribution, and the first realizable case; labels of the middle concept.
 
-    Parameters
-    ----------
-    learner : Learner
-        Its `domain` and `concepts` are used, nothing is run.
-    alpha : float
-        In (0, 1).
-    setting : {"realizable", "agnostic", "empirical", "solution"}
-        In what the learner is to succeed; see `contract.UtilityClaim`.
+    The learner's `domain` and `concepts` are used, and nothing is run; alpha is in (0, 1).
     """
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError.of("alpha", alpha, "in (0, 1)")
-    if setting not in SETTINGS:
-        raise InputError.among("setting", setting, SETTINGS)
+    read_number("alpha", alpha, 0, 1)
+    read_choice("setting", setting, SETTINGS)
     points, whole = evaluated_points(learner)
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
@@ -200,20 +189,14 @@ def _halving(size: int, hard: int, alpha: float) -> Floats:
     chosen = nearest[: min(size, math.ceil(math.log2(1 / alpha)) + 3)][::-1]
     weights = np.zeros(size)
     weights[chosen] = 2.0 ** -np.arange(1, len(chosen) + 1)
-    return np.asarray(weights / weights.sum(), dtype=np.float64)
+    return np.asarray(weights / weights.sum())
 
 
 class HardPoint(NamedTuple):
-    """A point at which a concept differs from its nearest rival.
+    """A point at which a concept differs from its nearest rival: rows of it, and of a point where the two agree.
 
-    Attributes
-    ----------
-    hard, easy : int
-        Rows of a point where the two differ, and of one where they agree.
-    word : {"positive", "negative"}
-        The concept's label of the hard point.
-    distance : int
-        On how many points the two differ.
+    `word` is the concept's label of the hard point, "positive" or "negative", and `distance` on how many points the two
+    differ.
     """
 
     hard: int
@@ -223,16 +206,9 @@ class HardPoint(NamedTuple):
 
 
 def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iterator[HardPoint]:
-    """Yield the hard points of a concept, at most one for each label, positive first.
+    """Yield the hard points of a concept among points of shape (m, k), at most one for each label, positive first.
 
-    Parameters
-    ----------
-    concepts : ConceptClass
-        The class; evaluated whole on the points if that gives at most 2^22 labels, else at some of its concepts.
-    points : array, shape (m, k)
-        The points among which they are looked for.
-    code : int
-        The concept.
+    The class is evaluated whole on the points if that gives at most 2^22 labels, else at some of its concepts.
     """
     own, rivals = _labels(concepts, points, code)
     differing = rivals != own
@@ -246,19 +222,18 @@ def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iter
 
 
 def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m)."""
-    if concepts.size * len(points) <= MAX_LABELS:
+    """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m).
+
+    Those are spread evenly over the class, or near to `code` as numbers or as bit patterns.
+    """
+    size = concepts.size
+    if size * len(points) <= MAX_LABELS:
         labels = concepts.evaluate(points)
         return labels[code], labels
-    rivals = [concepts.concept(rival).predict(points) for rival in _some_codes(concepts.size, code)]
-    return concepts.concept(code).predict(points), np.array(rivals)
-
-
-def _some_codes(size: int, code: int) -> list[int]:
-    """Return codes spread evenly over the class, and those near to `code` as numbers and as bit patterns."""
     spread = {i * (size - 1) // (SOME - 1) for i in range(SOME)}
     near = {code - 1, code + 1, *(code ^ (1 << bit) for bit in range(size.bit_length()))}
-    return sorted(c for c in spread | near if 0 <= c < size and c != code)
+    some = sorted(c for c in spread | near if 0 <= c < size and c != code)
+    return concepts.concept(code).predict(points), np.array([concepts.concept(c).predict(points) for c in some])
 
 
 def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Floats, str]]:
@@ -268,21 +243,8 @@ def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Flo
     them, where err_w(h) is the weight of the points at which h differs from the concept and w is a distribution. Those
     are all rivals; the nearer half; the nearest ones. A program without a solution is left out.
 
-    Parameters
-    ----------
-    labels : array, shape (concepts, m)
-        The labels of all concepts at the points.
-    code : int
-        The concept.
-    mass : float
-        A little more than alpha.
-
-    Yields
-    ------
-    weights : array of float64, shape (m,)
-        Probabilities >= 0, with sum 1 but for rounding, and 0 at points that do not matter.
-    name : str
-        Which rivals are bad, in words.
+    `labels`, of shape (concepts, m), are those of all concepts, `code` is the concept and `mass` a little more than
+    alpha. Beside the probabilities, of shape (m,), stands in words which rivals are bad.
     """
     differing = np.unique(labels != labels[code], axis=0)
     differing = differing[differing.any(axis=1)]
@@ -315,4 +277,4 @@ def _solved(differing: NDArray[np.bool_], bad: NDArray[np.bool_], mass: float) -
     if found.status != 0:
         return None
     weights = np.round(np.maximum(found.x, 0.0), DIGITS)
-    return np.asarray(weights / weights.sum(), dtype=np.float64)
+    return np.asarray(weights / weights.sum())

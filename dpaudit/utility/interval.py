@@ -8,8 +8,6 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
-__all__ = ["deciding_trials", "failure_interval", "is_vacuous", "looks", "verdict"]
-
 GUESS = 0.5
 """The error, and the rate of failure, of a guess."""
 GROWTH = 4
@@ -26,13 +24,6 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     that is, they are the a-quantile of Beta(F, N - F + 1) and the (1 - a)-quantile of Beta(F + 1, N - F);
     lower is 0 if F = 0 and upper is 1 if F = N. Each end alone errs with probability at most a; both stand a little
     outside, which covers rounding (`dpaudit.bounds.limits`).
-
-    Parameters
-    ----------
-    failures, trials : int
-        F and N, 0 <= F <= N, N >= 1.
-    confidence : float
-        In (0, 1).
 
     References
     ----------
@@ -51,14 +42,14 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
-def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bool = False) -> Verdict:
-    """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided".
+def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -> Verdict:
+    """Return "holds" if an interval is at most what is claimed, "violation" if it exceeds that, else "undecided".
 
     For a vacuous claim "vacuous" replaces "holds"; one that fails is still a violation.
     """
-    if failure_upper <= beta:
+    if upper <= claimed:
         return Verdict.VACUOUS if vacuous else Verdict.HOLDS
-    return Verdict.VIOLATION if failure_lower > beta else Verdict.UNDECIDED
+    return Verdict.VIOLATION if lower > claimed else Verdict.UNDECIDED
 
 
 def is_vacuous(alpha: float, beta: float, setting: str) -> bool:

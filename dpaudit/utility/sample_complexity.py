@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
 from dpaudit.bounds.limits import MeanTest
-from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -22,11 +22,9 @@ from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import read_setting, stated_claim
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.finding import SampleComplexityFinding, WorstCase
-from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases
-from dpaudit.utility.interval import is_vacuous
+from dpaudit.utility.hard_cases import evaluated_points, hard_cases
+from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.search import RATIO, Candidate, Search
-
-__all__ = ["MOVES", "Bracket", "Decider", "claimed", "exact_size", "own_case", "sample_complexity"]
 
 LOG = logging.getLogger(__name__)
 
@@ -114,9 +112,8 @@ def sample_complexity(
     read_number("beta", beta, 0, 1)
     read_number("confidence", confidence, 0, 1)
     starts, moves, draws = (
-        read_integer(name, value, least)
-        for name, value, least in (("starts", starts, 1), ("moves", moves, 0), ("draws", draws, 1))
-    )
+        read_integer("starts", starts), read_integer("moves", moves, 0), read_integer("draws", draws)
+    )  # fmt: skip
     seed = check_seed(seed)
     check_jobs(n_jobs)
     asked = None if setting is None else read_setting(learner, setting)
@@ -127,11 +124,12 @@ def sample_complexity(
         found = search.best(starts, moves, tell, n_jobs)
     LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     decider = Decider(beta, confidence, draws, seed)
-    searched = _decided(learner, found, decider, alpha, claim.setting, cap)
-    worst, bracket = _worse(*searched, own_case(learner, alpha, beta, claim))
+    worst, bracket = _worst(learner, found, decider, alpha, claim, cap)
     cases, (points, _) = hard_cases(learner, alpha, claim.setting), evaluated_points(learner)
+    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
+    said = verdict(bracket.lower + 1, bracket.upper or math.inf, claim.sample_size, vacuous)
     return SampleComplexityFinding(
-        verdict=_verdict(bracket, claim),
+        verdict=said,
         lower=bracket.lower,
         upper=bracket.upper,
         theorem=claim.sample_size,
@@ -177,39 +175,25 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
     return Bracket(found - 1, found, Grade.NUMERIC), learner.hard_failure(alpha, found)[1]
 
 
-def _decided(
-    learner: Learner, found: list[Candidate], decider: Decider, alpha: float, setting: str, cap: int
-) -> tuple[HardCase, Bracket]:
-    """Return the case with the largest size that is shown to fail, with its bracket."""
-    worst: tuple[HardCase, Bracket] | None = None
+def _worst(
+    learner: Learner, found: list[Candidate], decider: Decider, alpha: float, claim: UtilityClaim, cap: int
+) -> tuple[WorstCase, Bracket]:
+    """Return the case with the largest size that is shown to fail, with its bracket; it may be the learner's own."""
+    brackets: list[Bracket] = []
     for candidate in found:
-        failure = CaseFailure(learner, candidate.case, alpha, setting)
-        above = 0 if worst is None else worst[1].lower + 1
-        bracket = decider.bracket(failure, candidate.n, cap, above)
-        if worst is None or bracket.lower > worst[1].lower:
-            worst = candidate.case, bracket
-    assert worst is not None  # every class has a uniform case
-    return worst
-
-
-def _worse(case: HardCase, bracket: Bracket, own: tuple[Bracket, str] | None) -> tuple[WorstCase, Bracket]:
-    """Return a case with its bracket, or the learner's own case if that one fails at a larger size."""
+        failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
+        above = max((one.lower for one in brackets), default=-1) + 1
+        brackets.append(decider.bracket(failure, candidate.n, cap, above))
+    bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
+    own = own_case(learner, alpha, decider.beta, claim)
     if own is not None and own[0].lower > bracket.lower:
         return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
-    law, noise = case.distribution, [] if case.noise is None else case.noise.tolist()
+    case, law = worst.case, worst.case.distribution
     points, weights = np.asarray(law.points).tolist(), np.asarray(law.probabilities, dtype=np.float64).tolist()
-    worst = WorstCase(concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name)
-    return worst, bracket
-
-
-def _verdict(bracket: Bracket, claim: UtilityClaim) -> Verdict:
-    """Return the verdict on the theorem's sample size."""
-    if bracket.lower >= claim.sample_size:
-        return Verdict.VIOLATION
-    if bracket.upper is None or bracket.upper > claim.sample_size:
-        return Verdict.UNDECIDED
-    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
-    return Verdict.VACUOUS if vacuous else Verdict.HOLDS
+    noise = [] if case.noise is None else case.noise.tolist()
+    return WorstCase(
+        concept=case.concept_code, points=points, probabilities=weights, noise=noise, name=case.name
+    ), bracket
 
 
 class Decider:
@@ -219,21 +203,11 @@ class Decider:
     probability at most (1 - confidence)/(k (k + 1)) whichever way it answers, so that all its answers are right
     together with probability at least `confidence`: each uses fresh samples, so what is tested next may depend on what
     was found.
-
-    Parameters
-    ----------
-    beta, confidence : float
-        In (0, 1).
-    draws : int
-        The most samples of one test.
-    seed : int
-        The root seed.
     """
 
     def __init__(self, beta: float, confidence: float, draws: int, seed: int) -> None:
-        self._beta, self._error, self._draws, self._seed = beta, 1 - confidence, draws, seed
+        self.beta, self._error, self._draws, self._seed = beta, 1 - confidence, draws, seed
         self.tests = 0
-        self._summed: dict[int, bool] = {}
 
     def bracket(self, failure: CaseFailure, start: int, cap: int, above: int = 0) -> Bracket:
         """Return the largest size shown to fail and the least larger one shown to suffice, near `start`.
@@ -261,9 +235,9 @@ class Decider:
         """Return whether the failure rate at n is "above" beta, or "below" or equal; empty if that stays open."""
         interval = failure.exact(n)
         if interval is not None:
-            return "above" if interval[0] > self._beta else "below" if interval[1] <= self._beta else ""
+            return "above" if interval[0] > self.beta else "below" if interval[1] <= self.beta else ""
         self.tests += 1
-        test = MeanTest(self._beta, self._error / (self.tests * (self.tests + 1)))
+        test = MeanTest(self.beta, self._error / (self.tests * (self.tests + 1)))
         for batch in range(math.ceil(self._draws / BATCH)):
             values = failure.draws(n, generator(self._seed, "n*", "decide", self.tests, batch), BATCH)
             if test.take(values):
@@ -296,16 +270,7 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
 
 
 def exact_size(failure: Callable[[int], float], beta: float, near: int) -> int:
-    """Return the least n from which on a failure rate that falls with n is at most beta, by bisection.
-
-    Parameters
-    ----------
-    failure : callable
-        The failure rate at n >= 1; it must not increase.
-    beta : float
-        The rate that is accepted.
-    near : int
-        A size, >= 1, from which to look upwards if it fails.
+    """Return the least n >= 1 from which on a failure rate that falls with n is at most beta, by bisection from `near`.
 
     Raises
     ------

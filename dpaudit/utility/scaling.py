@@ -16,16 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
+from dpaudit.contract import Grade, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
 from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, ScalingPoint, Slope
+from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
-
-__all__ = ["LEAST_VALUES", "law_of", "scaling_law", "slope"]
 
 LEAST_VALUES = 6
 """Fewer values tell no exponent: the slope that decides is taken from half of them."""
@@ -134,7 +133,7 @@ def law_of(
     half = points[len(points) // 2 :]
     ratio = _fitted(half, confidence, over_theorem=True)
     return ScalingFinding(
-        verdict=_verdict(ratio),
+        verdict=verdict(ratio.lower, ratio.upper, CLEAR),
         exponent=_fitted(points, confidence),
         upper_exponent=_fitted(half, confidence),
         ratio_slope=ratio,
@@ -170,18 +169,15 @@ def _settled(
     parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
 ) -> tuple[tuple[float, float], dict[str, Any]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
-    levels: dict[str, float | None] = {"alpha": alpha, "beta": beta}
+    levels: dict[str, Any] = {"alpha": alpha, "beta": beta}
     parameters = dict(fixed)
-    if parameter in levels:
-        if levels[parameter] is not None:
-            raise InputError.of(parameter, levels[parameter], "left out where it is varied")
-        levels[parameter] = value
-    else:
-        parameters[parameter] = value
+    if levels.get(parameter) is not None:
+        raise InputError.of(parameter, levels[parameter], "left out where it is varied")
+    (levels if parameter in levels else parameters)[parameter] = value
     for name, level in levels.items():
         if level is None:
             raise InputError.of(name, None, "given unless it is varied")
-    return (float(levels["alpha"] or 0), float(levels["beta"] or 0)), parameters
+    return (float(levels["alpha"]), float(levels["beta"])), parameters
 
 
 def _measured(
@@ -235,12 +231,6 @@ def _rise(a: ScalingPoint, b: ScalingPoint) -> float:
     return (ends[1] - ends[0]) / (math.log(b.x) - math.log(a.x))
 
 
-def _verdict(ratio: Slope) -> Verdict:
-    if ratio.lower > CLEAR:
-        return Verdict.VIOLATION
-    return Verdict.HOLDS if ratio.upper <= CLEAR else Verdict.UNDECIDED
-
-
 def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], confidence: float) -> Slope:
     """Return the slope b of y = a + b x + s z, z normal, where y_i is only known to lie in (lower_i, upper_i].
 
@@ -249,12 +239,7 @@ def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], co
     are the b at which twice the fall of the logarithm of the profile likelihood is the quantile of F(1, m - 2); that
     distribution, not chi^2, because m is small, and no Wald limits, because s may go to 0.
 
-    Parameters
-    ----------
-    x, lower, upper : sequence of float, length m >= 3
-        Abscissae, and the ends of the brackets; an upper end may be infinite.
-    confidence : float
-        In (0, 1).
+    The m >= 3 upper ends may be infinite.
     """
     xs, low, high = (np.asarray(values, dtype=np.float64) for values in (x, lower, upper))
     if (high - low).max() <= NARROW:

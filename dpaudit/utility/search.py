@@ -12,14 +12,12 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FIXED_SETTINGS, ConceptClass, Distribution, Learner
+from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
 from dpaudit.progress import Tell
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, just_above, just_bad
-
-__all__ = ["RATIO", "Candidate", "Search", "proposals"]
 
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""
@@ -67,21 +65,12 @@ def _case(code: int, points: NDArray[Any], weights: Floats, name: str, least: fl
 
 
 class Search:
-    """The search for hard cases of a learner.
-
-    Parameters
-    ----------
-    learner, alpha, beta, setting
-        The problem.
-    cap : int
-        The largest n of interest.
-    seed : int
-        The root seed.
-    """
+    """The search for hard cases of a learner: the largest n of interest is `cap`."""
 
     def __init__(self, learner: Learner, alpha: float, beta: float, setting: str, cap: int, seed: int) -> None:
         self._learner, self._alpha, self._beta, self._setting = learner, alpha, beta, setting
         self._cap, self._seed = cap, seed
+        self._points, _ = evaluated_points(learner)
 
     def best(self, starts: int, moves: int, tell: Tell | None, n_jobs: int = 1) -> list[Candidate]:
         """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
@@ -143,12 +132,10 @@ class Search:
 
     def _climbed(self, start: Candidate, moves: int, number: int, tell: Tell | None) -> Candidate:
         """Return the case that a walk of moves, each kept if it fails no less often, leads to; n grows on the way."""
-        points, _ = evaluated_points(self._learner)
-        change, rng = _Moves(self._learner.concepts, points, self._alpha), generator(self._seed, "n*", "climb", number)
-        case, n = start.case, start.n
+        rng, case, n = generator(self._seed, "n*", "climb", number), start.case, start.n
         rate = self._rate(case, n)
         for _ in range(moves):
-            other = change.changed(case, rng)
+            other = self._changed(case, rng)
             if (found := self._rate(other, n)) >= rate:
                 case, rate = other, found
                 while rate > self._beta and n < self._cap:
@@ -161,43 +148,16 @@ class Search:
     def _rate(self, case: HardCase, n: int) -> float:
         return float(self._failure(case).draws(n, generator(self._seed, "n*", "race"), DRAWS).mean())
 
+    def _changed(self, case: HardCase, rng: np.random.Generator) -> HardCase:
+        """Return a case one random move away.
 
-def _hardest(candidates: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(candidates, key=lambda one: -one.n)
-
-
-def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
-    kept: dict[Any, Candidate] = {}
-    for one in candidates:
-        kept.setdefault(one.case.key, one)
-    return list(kept.values())
-
-
-class _Moves:
-    """Random moves over the distributions on some points, and over the concepts.
-
-    Move a share of a point's mass to another point of the support; split it with a point outside; merge two points;
-    bring a random rival's error to just above alpha by scaling the mass on which it errs; change the concept.
-
-    Parameters
-    ----------
-    concepts : ConceptClass
-        The class.
-    points : array, shape (m, k)
-        Points that may have mass.
-    alpha : float
-        The accuracy.
-    """
-
-    def __init__(self, concepts: ConceptClass, points: NDArray[Any], alpha: float) -> None:
-        self._concepts, self._points, self._mass = concepts, points, just_above(alpha)
-
-    def changed(self, case: HardCase, rng: np.random.Generator) -> HardCase:
-        """Return a case one move away."""
+        Move a share of a point's mass to another point of the support; split it with a point outside; merge two points;
+        bring a random rival's error to just above alpha by scaling the mass on which it errs; change the concept.
+        """
         code, points = case.concept_code, case.distribution.points
         weights = np.array(case.distribution.probabilities, dtype=np.float64)
         if rng.random() < 1 / 6:
-            code = int(rng.integers(self._concepts.size))
+            code = int(rng.integers(self._learner.concepts.size))
         else:
             kind = ("shift", "split", "merge", "snap", "snap")[int(rng.integers(5))]
             if kind == "snap":
@@ -224,9 +184,22 @@ class _Moves:
 
     def _snapped(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> Floats:
         """Return the masses at which the error of a random rival is just above alpha, if they can be scaled so."""
-        rival = int(rng.integers(self._concepts.size))
-        wrong = self._concepts.concept(rival).predict(points) != self._concepts.concept(code).predict(points)
+        concepts = self._learner.concepts
+        rival = int(rng.integers(concepts.size))
+        wrong = concepts.concept(rival).predict(points) != concepts.concept(code).predict(points)
         error = float(weights[wrong].sum())
         if not 0 < error < 1:
             return weights
-        return np.where(wrong, weights * (self._mass / error), weights * ((1 - self._mass) / (1 - error)))
+        mass = just_above(self._alpha)
+        return np.where(wrong, weights * (mass / error), weights * ((1 - mass) / (1 - error)))
+
+
+def _hardest(candidates: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda one: -one.n)
+
+
+def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
+    kept: dict[Any, Candidate] = {}
+    for one in candidates:
+        kept.setdefault(one.case.key, one)
+    return list(kept.values())

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Support, SupremumAudit, Tools
+from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, Tools
 from learners.papers.verdicts import exceeds, judged, tightness
 
 
-def against(pair: Neighbours) -> str:
+def against(pair: Pair) -> str:
     """Return both sides of a pair in words."""
     return f"{pair.data!r} against {pair.neighbour!r}"
 
@@ -20,12 +20,12 @@ class Loss:
     """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
 
     learner: Any
-    found: SupremumAudit
+    found: Any
 
     @property
     def value(self) -> float:
         """The supremum, or the greatest loss found."""
-        return self.found.value
+        return float(self.found.value)
 
     def __str__(self) -> str:
         where = f"computed {self.found.attained:.4f} at n = {self.found.n}"
@@ -74,7 +74,7 @@ def sample_data(sample: Sample) -> dict[str, Any]:
     return {"points": sample.points, "labels": sample.labels, "counts": sample.counts, **public}
 
 
-def pair_data(learner: Any, pair: Neighbours, **numbers: float) -> dict[str, Any]:
+def pair_data(learner: Any, pair: Pair, **numbers: float) -> dict[str, Any]:
     """Return a learner and two neighbouring samples, with the numbers that the laws of both give."""
     samples = {"data": sample_data(pair.data), "neighbour": sample_data(pair.neighbour)}
     return {"kind": "pair", "learner": learner_data(learner), **samples, **numbers}

@@ -40,23 +40,23 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_356,
-    "dpaudit.audit": 3_762,
-    "dpaudit.bounds": 1_508,
-    "dpaudit.certificates": 1_326,
-    "dpaudit.cli": 2_510,
-    "dpaudit.conformance": 515,
-    "dpaudit.contract": 1_423,
-    "dpaudit.engine": 2_755,
-    "dpaudit.events": 4_707,
-    "dpaudit.exact": 2_205,
+    "dpaudit": 1_260,
+    "dpaudit.audit": 3_326,
+    "dpaudit.bounds": 1_433,
+    "dpaudit.certificates": 1_246,
+    "dpaudit.cli": 2_276,
+    "dpaudit.conformance": 400,
+    "dpaudit.contract": 1_175,
+    "dpaudit.engine": 2_328,
+    "dpaudit.events": 4_616,
+    "dpaudit.exact": 2_048,
     "dpaudit.neighbours": 2_954,
-    "dpaudit.outputs": 2_190,
-    "dpaudit.project": 1_148,
-    "dpaudit.registry": 640,
-    "dpaudit.report": 5_141,
+    "dpaudit.outputs": 2_066,
+    "dpaudit.project": 958,
+    "dpaudit.registry": 517,
+    "dpaudit.report": 4_929,
     "dpaudit.running": 1_513,
-    "dpaudit.utility": 2_380,
+    "dpaudit.utility": 2_137,
     "learners": 774,
     "learners.boxes": 761,
     "learners.conjunctions": 1_561,
@@ -187,7 +187,7 @@ def test_type_checkers_see_every_public_name_where_it_is_loaded_from() -> None:
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen.pop("Any") == "typing"
-    assert seen == {name: f"dpaudit.{home}" for name, home in dpaudit._HOMES.items()}
+    assert seen == {name: f"dpaudit.{home}" for home, names in dpaudit._HOMES.items() for name in names.split()}
 
 
 def heavy() -> set[str]:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.audit.eprocess import expected_growth, log_payoffs, place_bet, posterior
-from dpaudit.audit.pair_bets import batch_schedule, leading_pair_runs
+from dpaudit.audit.eprocess import batch_schedule, expected_growth, log_payoffs, place_bet, posterior
 from dpaudit.audit.power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
-from dpaudit.audit.sequential_design import Session
+from dpaudit.audit.sequential_design import Session, leading_pair_runs
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.sampling import Sampler
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 
 __all__ = [
-    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "best_promise", "cells_of",
+    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "cells_of",
     "distinct", "number", "one_of", "promise", "quantile_edges",
 ]  # fmt: skip
 
@@ -89,11 +88,7 @@ def number(name: str, read: Callable[[Any], NDArray[np.float64]], values: Any) -
 
 def one_of(*shown: str | int) -> Callable[[int], str | int]:
     """Return what shows the cells 0, 1, ... as these."""
-    return partial(_member, shown)
-
-
-def _member(shown: Sequence[str | int], code: int) -> str | int:
-    return shown[code]
+    return shown.__getitem__
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +188,6 @@ def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
     half = np.sqrt(p * (1 - p) / size + 0.25 / size**2)
     limit: Floats = (centre + side * half) / (1 + 1 / size)
     return np.clip(limit, 0.0, 1.0)
-
-
-def best_promise(data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING) -> float:
-    """Return the greatest promise of the events of `best_events`, judged on the runs that chose it."""
-    return float(best_events(np.atleast_2d(data), np.atleast_2d(neighbour), confirm, training)[0])
 
 
 def best_events(

@@ -8,8 +8,9 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from dpaudit.events.feature_screening.search import Parity, screen
 from dpaudit.outputs import readers
 from dpaudit.outputs.plan import LeafPlan
 
-__all__ = ["DENSE", "HOLE", "Holes", "hole_discretizers", "round_numbers", "samplers_of", "screened_discretizers"]
+__all__ = ["DENSE", "HOLE", "Holes", "hole_discretizers", "round_numbers", "sampler_of", "screened_discretizers"]
 
 Reals = NDArray[np.float64]
 
@@ -83,36 +84,31 @@ class Holes:
 
     def fits(self, values: Reals) -> bool:
         """Say whether values are on the grid wherever that shows."""
-        cells = self.cells(values)
-        sparse = int((cells != DENSE).sum())
-        return sparse >= LEAST_SPARSE and int((cells == REACHED).sum()) >= ON_GRID * sparse
+        _, reached, holes = np.bincount(self.cells(values), minlength=3).tolist()
+        return bool(reached + holes >= LEAST_SPARSE and reached >= ON_GRID * (reached + holes))
 
 
-def samplers_of(values: Reals) -> Iterator[Holes]:
-    """Yield the sampler that has made some values, if it is one that is known, with round numbers around these.
+def sampler_of(values: Reals) -> Holes | None:
+    """Return the sampler that has made some values, if it is one that is known, with round numbers around these.
 
     Tried are the roundest numbers near the median for the centre, and for the scale those near the mean distance from
     it, and inverses of such.
     """
     values = values[np.abs(values) < FINITE]
     if len(values) < LEAST_SPARSE:
-        return
+        return None
     centre = float(np.median(values))
     scale = float(np.abs(values - centre).mean())
     if not 0 < scale < math.inf:
-        return
+        return None
     error = ERRORS / math.sqrt(len(values))
     different = np.unique(values)  # those that repeat were clipped
     far = different[np.argsort(np.abs(different - centre), kind="stable")[-FARTHEST:]]
     low, high = scale * (1 - min(error, 0.5)), scale * (1 + error)
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
-    for c in round_numbers(centre - error * scale, centre + error * scale, CENTRES):
-        for s in dict.fromkeys(scales):
-            for grid in GRIDS:
-                found = Holes(c, s, grid)
-                if found.fits(far):
-                    yield found
-                    return
+    centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
+    tried = starmap(Holes, product(centres, dict.fromkeys(scales), GRIDS))
+    return next((one for one in tried if one.fits(far)), None)
 
 
 def round_numbers(low: float, high: float, most: int) -> list[float]:
@@ -221,11 +217,14 @@ def screened_discretizers(
     found: list[Discretizer] = []
     for promising in screen(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
         feature = promising.feature
+        cells = FeatureCells(feature, feature.name)
         if isinstance(feature, Feature) and feature.ordered:
             pooled = np.concatenate([feature.real(side) for side in (data, neighbour)])
             found.append(FeatureBins(feature, feature.name, score_edges(pooled)))
-        else:
-            found.append(_of_cells(feature, data, neighbour))
+        elif len({*cells(data).tolist(), *cells(neighbour).tolist()}) <= MANY:
+            found.append(cells)
+        else:  # ranked, for their order must meet other runs
+            found.append(replace(FeatureRanks.fit(cells, data, neighbour), name=feature.name))
     return found
 
 
@@ -234,16 +233,8 @@ def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: LeafP
     found: list[Discretizer] = []
     for leaf in plan.leaves:
         if leaf.reader is readers.real and not leaf.representation and len(found) < MOST_HOLES:
-            samplers = [sampler for side in (data, neighbour) for sampler in samplers_of(leaf.read(side)[0])]
-            features = [Feature(leaf, sampler.feature, "holes") for sampler in dict.fromkeys(samplers)]
-            found += [FeatureCells(feature, feature.name) for feature in features]
+            for sampler in dict.fromkeys(sampler_of(leaf.read(side)[0]) for side in (data, neighbour)):
+                if sampler is not None:
+                    feature = Feature(leaf, sampler.feature, "holes")
+                    found.append(FeatureCells(feature, feature.name))
     return found
-
-
-def _of_cells(feature: Feature | Parity, data: Sequence[Any], neighbour: Sequence[Any]) -> Discretizer:
-    """Return the cells of a feature as they are; if they are many, ranked, for their order must meet other runs."""
-    cells = FeatureCells(feature, feature.name)
-    if len({*cells(data).tolist(), *cells(neighbour).tolist()}) <= MANY:
-        return cells
-    ranked = FeatureRanks.fit(cells, data, neighbour)
-    return replace(ranked, name=feature.name)

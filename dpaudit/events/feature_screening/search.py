@@ -87,9 +87,9 @@ def screen(
     """
     left, right = data[:ROWS], neighbour[:ROWS]
     outputs = join([left, right])
-    # Two parts rank the features, each ordered by the other; a third recounts the best.
-    side = np.r_[np.zeros(len(left), dtype=np.int64), np.ones(len(right), dtype=np.int64)]
-    part = np.r_[_parts(len(left)), _parts(len(right))]
+    side = np.repeat([0, 1], [len(left), len(right)])
+    # Two parts of a quarter each rank the features, each ordered by the other; the rest recounts the best.
+    part = np.concatenate([np.minimum(4 * np.arange(n) // n, PARTS - 1) for n in (len(left), len(right)) if n])
     groups = part + PARTS * side
     features: list[Feature | Parity] = []
     counts: list[Floats] = []
@@ -120,15 +120,10 @@ def _of_many_kinds(order: Sequence[int], features: Sequence[Feature | Parity]) -
     A number leaks through its sums and differences with others as well, and some of so many promise more by luck: a
     tail of one number was lost where three of them were returned.
     """
-    ordered = [features[i] for i in order]
-    kinds = [one.kind for one in ordered]
-    first = [i for place, i in enumerate(order) if kinds[place] not in kinds[:place]]
-    return [*first, *(i for i in order if i not in first)]
-
-
-def _parts(runs: int) -> NDArray[np.int64]:
-    """Return which part each run belongs to: a quarter each to rank by, the rest to recount."""
-    return np.minimum(4 * np.arange(runs) // max(1, runs), PARTS - 1)
+    first: dict[str, int] = {}
+    for i in order:
+        first.setdefault(features[i].kind, i)
+    return [*first.values(), *(i for i in order if i not in first.values())]
 
 
 def _counts(cells: Cells, groups: NDArray[np.int64]) -> Floats:
@@ -194,7 +189,7 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
     if isinstance(leaf.reader, readers.Categories):
         yield values, [Feature(leaf, _category(leaf.reader), "category")]
     elif isinstance(values, readers.WholeValues):
-        yield values, _of_whole(leaf, values)
+        yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()))
     elif isinstance(values, np.ndarray) and values.ndim == 2:
         yield from _of_rows(leaf, values)
     else:
@@ -213,13 +208,9 @@ def _category(reader: readers.Categories) -> Column:
 
 def _shown(category: Any) -> str:
     """Return a category as a person would write it; of a mapping's keys, or a set's members, in order."""
-    if isinstance(category, frozenset):
-        return f"{{{', '.join(sorted(map(stable_repr, category)))}}}"[: numbers.SHOWN]
-    return stable_repr(category)[: numbers.SHOWN]
-
-
-def _of_whole(leaf: Leaf, values: readers.WholeValues) -> list[Feature]:
-    return _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()))
+    members = isinstance(category, frozenset)
+    text = f"{{{', '.join(sorted(map(stable_repr, category)))}}}" if members else stable_repr(category)
+    return text[: numbers.SHOWN]
 
 
 def _of_rows(leaf: Leaf, table: NDArray[np.float64]) -> Iterator[tuple[Any, list[Feature]]]:
@@ -228,23 +219,16 @@ def _of_rows(leaf: Leaf, table: NDArray[np.float64]) -> Iterator[tuple[Any, list
         columns = rows.entries(table, names)
         yield table, [Feature(leaf, column, "entries", j) for j, column in enumerate(columns)]
         return
-    groups: list[Group] = [rows.entries, rows.summaries, rows.relations]
     # Numbers of shorter rows are leaves of their own.
-    groups += [rows.repeated_entries] if table.shape[1] > NAMED_POSITIONS else []
-    whole = _mostly_whole(table)
-    groups += [] if whole else [numbers.row_storage]
-    yield table, _fitted(leaf, table, groups)
+    repeated = (rows.repeated_entries,) if table.shape[1] > NAMED_POSITIONS else ()
+    ordinary = table[is_usual(table)]
+    whole = bool((ordinary == np.round(ordinary)).all() and np.abs(ordinary).max(initial=0) < 2**53)
+    storage = () if whole else (numbers.row_storage,)
+    yield table, _fitted(leaf, table, (rows.entries, rows.summaries, rows.relations, *repeated, *storage))
     if whole and isinstance(leaf.reader, readers.Block):
         for xor, what in ((False, "sum"), (True, "XOR")):
             reader = rows.WholeOfRow(leaf.reader, xor)
-            found = reader.of_rows(table)
-            yield found, _of_whole(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), found)
-
-
-def _mostly_whole(table: NDArray[np.float64]) -> bool:
-    """Say whether rows hold whole numbers that a float holds exactly."""
-    usual = table[is_usual(table)]
-    return bool((usual == np.round(usual)).all() and np.abs(usual).max(initial=0) < 2**53)
+            yield from features_of(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), reader.of_rows(table))
 
 
 @dataclass(frozen=True)
@@ -265,8 +249,8 @@ class Parity:
     @property
     def name(self) -> str:
         """The name of the feature."""
-        shown = ", ".join(bit.name for bit in self.bits[:4])
-        return f"parity of {shown}" + (f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else "")
+        more = f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else ""
+        return f"parity of {', '.join(bit.name for bit in self.bits[:4])}{more}"
 
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the parity of each output."""
@@ -307,7 +291,7 @@ def _pairs(data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> list[tuple[
         means.append(signs.T @ signs / len(side))
     gap = np.triu(np.abs(means[0] - means[1]), 1)
     best = np.argsort(gap, axis=None, kind="stable")[::-1][:PAIRS]
-    return [(int(at // len(gap)), int(at % len(gap))) for at in best]
+    return [divmod(at, len(gap)) for at in best.tolist()]
 
 
 def _broken_relations(obeying: NDArray[np.uint8], other: NDArray[np.uint8]) -> list[list[int]]:

@@ -16,17 +16,24 @@ import pytest
 import dpaudit
 from dpaudit.audit import preflight as of_mechanisms
 from dpaudit.audit.evidence import Answer, CheckName
-from dpaudit.audit.preflight import preflight
+from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.probing import arrangements, labels, one_way
 from dpaudit.contract import Pair
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.sampling import Sampler
 
 
+def opened(sampler: Sampler, trials: int = 5_000, own: bool = False) -> Hygiene:
+    """Return the checks after the looks before an audit."""
+    hygiene = Hygiene(sampler, (Pair(0, 1),), trials, own)
+    hygiene.open()
+    return hygiene
+
+
 def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: int = 1) -> dict[str, str]:
     """Return the answers by check, after the looks at the end too."""
     sampler = Sampler(as_mechanism(mechanism, batched=batched), 0, n_jobs)
-    hygiene = preflight(sampler, (Pair(0, 1),), 5_000, own)
+    hygiene = opened(sampler, own=own)
     return {str(check.name): str(check.answer) for check in hygiene.close()}
 
 
@@ -49,7 +56,7 @@ ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {
 @pytest.mark.parametrize("seed", range(5))
 def test_sound_mechanisms_pass(name: str, seed: int) -> None:
     sampler = Sampler(as_mechanism(ONE_BY_ONE[name]), seed)
-    hygiene = preflight(sampler, (Pair(0, 1),), 5_000, False)
+    hygiene = opened(sampler)
     assert {check.answer for check in hygiene.close()} <= {Answer.PASSED, Answer.NOT_ASKED}
 
 
@@ -57,7 +64,7 @@ def test_a_coin_thrown_in_batches_passes_whatever_the_seed() -> None:
     # Sixteen throws of two coins agree with probability 2^-16, and are then let pass unless they have 1000 orders.
     for seed in range(200):
         mechanism = as_mechanism(lambda x, rng, size: rng.random(size) < 0.05, batched=True)
-        hygiene = preflight(Sampler(mechanism, seed), (Pair(0, 1),), 5_000, False)
+        hygiene = opened(Sampler(mechanism, seed))
         assert all(check.passed for check in hygiene.close())
 
 
@@ -187,7 +194,7 @@ def test_the_runs_of_checks_are_few_and_counted() -> None:
 
     for trials, most in ((10, 6), (100, 12), (1_000_000, 48)):
         calls[0] = 0
-        hygiene = preflight(Sampler(as_mechanism(counted), 0), (Pair(0, 1),), trials, False)
+        hygiene = opened(Sampler(as_mechanism(counted), 0), trials)
         assert sum(check.runs for check in hygiene.close()) == calls[0] == most
     found = audit(counted, trials=1_000)
     assert found.budget["checks"] == 24

@@ -35,10 +35,9 @@ def test_a_law_is_asked_for_once_a_pair() -> None:
         asked.append(data)
         return Law([0, data], np.array([-0.5, -1.0 - data]), 0.0)
 
-    request: Any = SimpleNamespace(source=SimpleNamespace(law=law))
-    sampler: Any = None
-    candidate = Candidate(0, Pair(1, 2), [Identity()], sampler)
-    found = candidate.log_ratio(request)
-    assert found is candidate.log_ratio(request)
+    request: Any = SimpleNamespace(source=SimpleNamespace(law=law), sampler=None)
+    candidate = Candidate(request, 0, Pair(1, 2), [Identity()])
+    found = candidate.log_ratio
+    assert found is candidate.log_ratio
     assert found == {0: 0.0, 1: -2.0 + 745.0, 2: -745.0 + 3.0}
     assert asked == [1, 2]

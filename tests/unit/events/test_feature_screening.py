@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.feature import best_half_lines, best_promise, promise
+from dpaudit.events.feature_screening.feature import best_events, best_half_lines, promise
 from dpaudit.events.feature_screening.search import _null_space, screen
 from dpaudit.outputs.plan import LeafPlan
 
@@ -140,12 +140,12 @@ def test_an_event_that_never_happened_on_one_side_promises_more_than_one_that_ra
     x, y = np.array([60.0, 60.0]), np.array([0.0, 2.0])
     found = promise(x, 200, y, 200, 2_000)
     assert found[0] > found[1] > 0
-    assert best_promise(np.array([100.0, 100.0]), np.array([100.0, 100.0]), 2_000) < 0
-    assert best_promise(np.array([200.0]), np.array([200.0]), 2_000) == -np.inf
+    assert best_events(np.array([[100.0, 100.0]]), np.array([[100.0, 100.0]]), 2_000)[0] < 0
+    assert best_events(np.array([[200.0]]), np.array([[200.0]]), 2_000)[0] == -np.inf
     # Many cells of few runs, each half ordered by the other, promise nothing by luck.
     rng = np.random.default_rng(0)
     lucky = [rng.poisson(3.0, size=(2, 64)).astype(float) for _ in range(2)]
-    assert best_promise(*lucky, 2_000) < 0 < best_promise(lucky[0][0], lucky[1][0], 2_000) + 1
+    assert best_events(*lucky, 2_000)[0] < 0 < best_events(lucky[0][:1], lucky[1][:1], 2_000)[0] + 1
 
 
 def test_the_null_space_holds_every_relation():

@@ -53,11 +53,11 @@ def test_a_column_of_the_reduction_tells_the_sides_apart(leak):
         leak(v, x, signs)
         return v
 
-    data = Moments.around(np.concatenate([rows(0, 16), rows(1, 16)]), (WIDTH,))
-    neighbour = Moments(data.centre, data.scale, data.shape)
+    empty = Moments.around(np.concatenate([rows(0, 16), rows(1, 16)]), (WIDTH,))
+    data = neighbour = empty
     for _ in range(3):
-        data.add(rows(0, 100))
-        neighbour.add(rows(1, 100))
+        data += empty.of(rows(0, 100))
+        neighbour += empty.of(rows(1, 100))
     reduction = Reduction.fit(data, neighbour)
     left, right = reduction(rows(0, 400)), reduction(rows(1, 400))
     assert left.shape == (400, len(reduction.names))

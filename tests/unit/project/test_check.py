@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import Verdict, exit_status
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.project.check import check, estimate, status
+from dpaudit.project.check import check, estimate
 from dpaudit.project.history import Standing
 from dpaudit.project.settings import Accepted, read_project
 from dpaudit.project.subject import subject_of
@@ -155,8 +155,8 @@ def row(verdict: str, **changes: Any) -> Standing:
     ],
 )
 def test_the_status_is_that_of_the_gravest_row(verdicts: list[str], expected: int, allowed: int) -> None:
-    rows = [row(verdict) for verdict in verdicts]
-    assert (status(rows), status(rows, allow_no_evidence=True)) == (expected, allowed)
+    found = [row(verdict).verdict for verdict in verdicts]
+    assert (exit_status(found), exit_status(found, allow_open=True)) == (expected, allowed)
 
 
 def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be_caught() -> None:
@@ -220,7 +220,7 @@ def test_options_reach_the_audit(project: Path) -> None:
     with subject_of(settings.chosen(())[0], project.parent) as subject:
         given = subject.arguments
         assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
-        assert subject.timed(10) < 5
+    assert isinstance(estimate(project)["one"], float)
     ((_, (result,)),) = check(project)
     assert result.learner == "rr.py:batched"
     assert result.arguments.pairs == "rr.py:PAIRS"
@@ -229,7 +229,7 @@ def test_options_reach_the_audit(project: Path) -> None:
 
 def test_settings_that_are_not_there_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
-        check(tmp_path / "audit.toml")
+        list(check(tmp_path / "audit.toml"))
 
 
 DATA = """

@@ -13,7 +13,7 @@ from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import EventTest, PowerAt, Witness
 from dpaudit.contract import Direction, Origin
 from dpaudit.events.event import Bets, Cells, Interval
-from dpaudit.report.brief import brief_lines
+from dpaudit.report.findings import brief_lines
 from dpaudit.report.terminal import laid_out
 
 OUTPUT_1 = Cells("output", ((1, 1),))

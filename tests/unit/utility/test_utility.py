@@ -13,10 +13,9 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyClaim, UtilityClaim
-from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials, failure_interval, looks
-from dpaudit.utility.trials import apportioned
+from dpaudit.utility.problem import apportioned, best_error, empirical_error, exceeds, population_error
 from learners.domains import Interval
 
 

@@ -12,7 +12,8 @@ import pytest
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
-from dpaudit.utility.trials import Problem, stream_address
+from dpaudit.utility.audit import stream_address
+from dpaudit.utility.problem import Problem
 from learners.halfspaces.concepts import HalfspaceExponential
 from learners.mixtures.halfspace import MixtureHalfspace
 

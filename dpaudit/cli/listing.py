@@ -1,0 +1,179 @@
+"""``dpaudit list``: the learners; ``dpaudit ledger``: the statements of the papers are checked.
+
+The list loads nothing scientific beyond NumPy, since it must answer at once.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from inspect import Parameter
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, write_report
+from dpaudit.cli.command import command
+from dpaudit.cli.options import FORMS, PLAIN, Color, Json, Learners, Out, Quiet, ShownOut, argument, given, jobs
+from dpaudit.cli.streams import output, say, tell, wants_color, width_of
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.engine.records import LedgerRow, Result
+    from dpaudit.registry import Entry
+
+__all__ = ["ledger", "list_learners"]
+
+_UNBROKEN = 10_000
+_HEADS = {"id": "word", "privacy": "word", "parameters": "text", "what it is": "text"}
+
+
+@command("list", "dpaudit list --all", PLAIN)
+def list_learners(
+    json: Json,
+    out: ShownOut,
+    all: Annotated[bool, given("positive controls too (default: without them)")],
+    color: Color,
+    learners: Learners,
+) -> int:
+    """List the learners that were found.
+
+    Shows the id, the kind of privacy claimed (pure means delta = 0), the parameters with their defaults, and what it
+    is. Positive controls, which leak on purpose, are listed with --all. The status is 2 if a module that was named by
+    --learners does not load.
+    """
+    registry = find_learners(learners, to_audit=False)
+    rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
+    show_plain(
+        json,
+        out,
+        _table(rows, wants_color(color)),
+        title="dpaudit: learners",
+        json=dumps(rows, indent=1, sort_keys=True) + "\n",
+        text=_table(rows, False),
+        lines=[("LEARNERS", f"{len(rows)} were found")],
+        heads=list(_HEADS),
+        rows=[*map(_cells, rows)],
+    )
+    return 2 if any(problem.requested for problem in registry.problems) else 0
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    """Return what is shown of a learner."""
+    from dpaudit.jsonable import jsonable
+
+    defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
+    return {
+        "id": entry.id,
+        "summary": entry.summary,
+        "privacy": _privacy(entry),
+        "fault": entry.fault,
+        "origin": entry.origin,
+        "parameters": list(entry.parameters),
+        "defaults": defaults,
+        "instance": jsonable(entry.instance),
+    }
+
+
+def _privacy(entry: Entry) -> str:
+    """Return the kind of privacy that a learner claims."""
+    try:
+        claim = entry.claim()
+    except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
+        tell("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
+        return "unknown"
+    return "none" if claim is None else "pure" if claim.delta == 0 else "approximate"
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a learner."""
+    names = [f"{p}={row['defaults'][p]}" if p in row["defaults"] else p for p in row["parameters"]]
+    what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
+    return [row["id"], row["privacy"], " ".join(names), what]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
+    """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
+    from dpaudit.report.terminal import Head, table
+
+    width = width_of(output()) if output().isatty() else _UNBROKEN
+    heads, cells = [Head(*head) for head in _HEADS.items()], [_cells(row) for row in rows]
+    return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
+
+
+class Checking(NamedTuple):
+    """The options of ``dpaudit ledger``."""
+
+    ids: Annotated[tuple[str, ...], argument("[ID]...")]
+    refuted: Annotated[bool, given("show the refuted ones only (default: all checked)")]
+    witness: Annotated[
+        str | None,
+        given(
+            "write one statement with its witness as JSON: learners, samples, outputs (default: the table)",
+            metavar="ID",
+        ),
+    ]
+    time_limit: Annotated[
+        float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
+    ]
+    json: Json
+    out: Out
+    quiet: Quiet
+    color: Color
+    n_jobs: Annotated[int, jobs("checks at a time", -1)]
+    learners: Learners
+
+
+@command("ledger", "dpaudit ledger --refuted", FORMS)
+def ledger(asked: Checking) -> int:
+    """Check the statements of the papers (default: all) by computation and show each verdict with its evidence.
+
+    A statement holds, is loose (true, but its constant is far from the truth), is refuted (with a witness) or stays
+    undecided. A refuted statement is an error of a paper and no violation: the status is 0 if every check ran, 3 if
+    --time-limit stopped one.
+    """
+    from dpaudit.contract import Verdict
+    from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
+    from dpaudit.report.terminal import WIDTH
+
+    if asked.witness is not None and (asked.ids or asked.refuted):
+        alone = "the only statement; neither further ids nor --refuted go with it"
+        raise InputError.of("witness", asked.witness, alone)
+    find_learners(asked.learners)
+    ids = (asked.witness,) if asked.witness is not None else asked.ids
+    faults: dict[str, str] = {}
+    try:
+        rows = check_statements(
+            ids or None,
+            n_jobs=asked.n_jobs,
+            time_limit=asked.time_limit,
+            paths=asked.learners,
+            progress=None if asked.quiet else sys.stderr,
+        )
+    except LedgerFault as fault:
+        rows, faults = fault.rows, fault.faults
+    shown = [row for row in rows if row.verdict == Verdict.REFUTED or not asked.refuted]
+    if asked.witness is not None:
+        say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
+    elif asked.json:
+        say(json_lines(shown))
+    else:
+        table = ledger_table(shown, wants_color(asked.color), width_of(output()) if output().isatty() else WIDTH)
+        say(table + ("\n" if shown else "") + f"{counts_text(rows)}\n")
+    if asked.out is not None:
+        write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), asked.out)
+    for id, error in faults.items():
+        tell("fault", f"{id}: {error}")
+    if not rows and not faults:
+        tell("note", "no module lists statements in STATEMENTS")
+    return 2 if faults else 3 if any(row.stopped_in for row in rows) else 0
+
+
+def _result(row: LedgerRow) -> Result:
+    """Return the verdict on a statement as a result of a run."""
+    from dpaudit.engine.arguments import LedgerArguments
+    from dpaudit.engine.records import Result
+    from dpaudit.engine.tasks import Task
+
+    task = Task(row.id, {}, LedgerArguments(statement=row.statement))
+    return Result(task=task.key, learner=row.id, parameters={}, arguments=task.arguments, finding=row)

@@ -1,0 +1,224 @@
+"""The problem that a utility audit sets: the samples that a learner is given, and the exact errors that fail it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import FIXED_SETTINGS, ConceptClass, Distribution, Hypothesis
+from dpaudit.errors import InputError
+
+SLACK = 16 * 2.0**-52
+"""Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha."""
+MAX_LABELS = 2**24
+"""Up to this many labels (concepts times points) the best concept is found by trying all."""
+_ROUNDING = Fraction(1, 2**40)
+"""A share that exceeds an integer by less than this, relatively, is that integer: ten times 0.1 is one."""
+
+Floats = NDArray[np.float64]
+Judge = Callable[[Any], bool]
+"""Decides whether an output of a learner is a failure."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The sample that a learner is given, and the failures that are counted there.
+
+    Points of the distribution are labelled by the concept; in the setting "agnostic" the label of point i is wrong with
+    probability `noise[i]`. `of_class` is whether the concept is one of the learner's class.
+    """
+
+    learner: Any
+    concept: Hypothesis
+    distribution: Distribution
+    noise: Floats | None
+    alpha: float
+    setting: str
+    of_class: bool = True
+
+    @cached_property
+    def best(self) -> float:
+        """The error of the best concept of the class, over which the excess is counted; 0 without noise."""
+        if self.noise is None:
+            return 0.0
+        return best_error(self.learner.concepts, self.distribution, self.truth, self.noise, of_class=self.of_class)
+
+    @cached_property
+    def truth(self) -> NDArray[np.uint8]:
+        """The concept's labels of the points."""
+        return labels_of(self.concept, self.distribution.points)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all runs are on one sample."""
+        return self.setting in FIXED_SETTINGS
+
+    def draw(self, n: int, rng: np.random.Generator) -> Any:
+        """Return a sample of n independent examples.
+
+        With noise, point x_i gets the label c(x_i), and with probability eta_i the other one, by one multinomial draw
+        and one binomial draw a point: the cost does not depend on n.
+        """
+        if self.noise is None:
+            return self.learner.domain.draw(self.concept, self.distribution, n, rng)
+        counts = rng.multinomial(n, self._weights)
+        flipped = rng.binomial(counts, self.noise)
+        return self.sample_of(np.concatenate([counts - flipped, flipped]))
+
+    def sample(self, n: int) -> Any:
+        """Return the fixed sample of n examples, labelled without noise, that `apportioned` makes."""
+        return self.sample_of(apportioned(self.distribution.probabilities, n))
+
+    def sample_of(self, counts: NDArray[np.int64]) -> Any:
+        """Return the sample with so many examples of each point, or of each with either label, the right one first.
+
+        Whether an example is public depends on the point alone, where the distribution has flags.
+        """
+        law, copies = self.distribution, len(counts) // len(self.truth)
+        points = np.concatenate([law.points] * copies)
+        labels = np.concatenate([self.truth, 1 - self.truth][:copies])
+        flags = () if law.public is None else (np.concatenate([law.public] * copies),)
+        return self.learner.domain.sample(points, labels, counts, *flags)
+
+    @property
+    def _weights(self) -> Floats:
+        weights = np.asarray(self.distribution.probabilities, dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def chances(self) -> Floats:
+        """The probabilities of the examples that `sample_of` takes the counts of, (m,), with noise (2 m,)."""
+        if self.noise is None:
+            return self._weights
+        return np.concatenate([self._weights * (1 - self.noise), self._weights * self.noise])
+
+    def judge(self, sample: Any = None) -> Judge:
+        """Return what decides whether an output fails, each distinct one once: on the population or a fixed sample.
+
+        An output fails that is no solution; or that has no hypothesis, or one whose error is too large.
+        """
+        most = self.best + self.alpha if sample is None else self.alpha
+
+        @cache
+        def fails(output: Hashable) -> bool:
+            if self.setting == "solution" and sample is not None:
+                return not self.learner.solves(output, sample)
+            hypothesis = self.learner.decode(output)
+            if hypothesis is None:
+                return True
+            if sample is not None:
+                return exceeds(empirical_error(hypothesis, sample), most)
+            return exceeds(population_error(hypothesis, self.distribution, self.truth, self.noise), most)
+
+        return lambda output: fails(output.item() if isinstance(output, np.generic) else output)
+
+
+def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Divide n examples among points in proportion to their probabilities.
+
+    Every point but the likeliest gets its share n p_i rounded up, so that a point with a little more than alpha of the
+    probability has more than alpha n examples; the likeliest gets the rest. Where that is not enough, point i gets
+    floor(n P_i) - floor(n P_{i-1}) for the cumulative probabilities P. The counts, of shape (m,), sum to n.
+    """
+    weights = [Fraction(float(p)) for p in probabilities]
+    total = sum(weights)
+    likeliest = max(range(len(weights)), key=weights.__getitem__)
+    counts = [math.ceil(n * w / total * (1 - _ROUNDING)) for w in weights]
+    counts[likeliest] += n - sum(counts)
+    if counts[likeliest] <= 0:
+        ends, cumulative = [0], Fraction(0)
+        for w in weights:
+            cumulative += w
+            ends.append(math.floor(n * cumulative / total))
+        counts = [after - before for before, after in itertools.pairwise(ends)]
+    return np.array(counts, dtype=np.int64)
+
+
+def exceeds(error: float, alpha: float) -> bool:
+    """Return whether an error is greater than alpha by more than rounding.
+
+    Sums are correctly rounded (`math.fsum`), but their terms are floats: three points of probability 0.1
+    weigh 0.30000000000000004, and a claim about alpha = 0.3 must not fail for that.
+    """
+    return error > alpha * (1 + SLACK)
+
+
+def labels_of(hypothesis: Hypothesis, points: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the labels of the points, after checking that there is one in {0, 1} for each."""
+    labels = np.asarray(hypothesis.predict(points))
+    if labels.shape != (len(points),) or not np.isin(labels, (0, 1)).all():
+        raise InputError(
+            f"predict of {hypothesis!r} must return {len(points)} labels in {{0, 1}}, "
+            f"got an array of shape {labels.shape} and type {labels.dtype}"
+        )
+    return labels.astype(np.uint8)
+
+
+def population_error(
+    hypothesis: Hypothesis, distribution: Distribution, truth: NDArray[np.uint8], noise: Floats | None = None
+) -> float:
+    """Return the probability that a hypothesis gives a random point another label than the point then gets.
+
+    The concept gives point x_i, of probability p_i, the label c(x_i) = truth[i]; with probability eta_i = noise[i] in
+    [0, 1], by default 0, it gets the other one. The error is the sum of p_i (1 - eta_i) over h(x_i) != c(x_i) and of
+    p_i eta_i over the other points, divided by the sum of all p_i; each sum is correctly rounded.
+    """
+    wrong = labels_of(hypothesis, distribution.points) != truth
+    return _mean(np.asarray(distribution.probabilities, dtype=np.float64), _shares(wrong, noise))
+
+
+def _shares(wrong: NDArray[np.bool_], noise: Floats | None) -> Floats:
+    """Return for every point the probability that the hypothesis is wrong there."""
+    return wrong.astype(np.float64) if noise is None else np.where(wrong, 1 - noise, noise)
+
+
+def _mean(weights: Floats, values: Floats) -> float:
+    """Return the weighted mean; sums are correctly rounded."""
+    return math.fsum((weights * values).tolist()) / math.fsum(weights.tolist())
+
+
+def best_error(
+    concepts: ConceptClass, distribution: Distribution, truth: NDArray[np.uint8], noise: Floats, *, of_class: bool
+) -> float:
+    """Return the least population error of a concept of the class.
+
+    If no point has the wrong label more often than the right one and the concept that labels is of the class, no
+    concept is better than that one. Otherwise all are tried: in floating point first, then the near-best ones with
+    correctly rounded sums. The arguments are as for `population_error`; `of_class` is whether `truth` are the labels of
+    a concept of the class.
+
+    Raises
+    ------
+    InputError
+        If all concepts must be tried and there are too many.
+    """
+    weights = np.asarray(distribution.probabilities, dtype=np.float64)
+    if of_class and (noise <= 0.5).all():
+        return _mean(weights, noise)
+    if concepts.size * len(truth) > MAX_LABELS:
+        raise InputError(
+            "{concept} and {noise} must be a code of the class and at most 1/2 everywhere where the class has more "
+            "than {most} concepts, so many that the best on {points} points cannot be found by trying all; it has "
+            "{size}",
+            names=("concept", "noise"),
+            most=MAX_LABELS // len(truth),
+            points=len(truth),
+            size=concepts.size,
+        )
+    wrong = concepts.evaluate(distribution.points) != truth
+    rough = np.where(wrong, 1 - noise, noise) @ weights / weights.sum()
+    return min(_mean(weights, _shares(row, noise)) for row in np.unique(wrong[rough <= rough.min() + 1e-9], axis=0))
+
+
+def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
+    """Return the fraction of a sample's examples that a hypothesis labels wrongly."""
+    wrong = labels_of(hypothesis, sample.points) != sample.labels
+    return int(sample.counts[wrong].sum()) / int(sample.counts.sum())
