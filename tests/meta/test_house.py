@@ -54,7 +54,7 @@ ROOMS = {
     "dpaudit.outputs": 2_066,
     "dpaudit.project": 958,
     "dpaudit.registry": 517,
-    "dpaudit.report": 4_929,
+    "dpaudit.report": 4_878,
     "dpaudit.running": 1_513,
     "dpaudit.utility": 2_137,
     "learners": 757,
