@@ -118,12 +118,7 @@ def bins(cuts: Array, values: Array) -> NDArray[np.intp]:
     Cuts and values are put into equal squares by the same monotone function, rounding included. So the cuts in lower
     squares are below a value, those in higher ones above it, and only those in its own, one as a rule, are compared.
 
-    Parameters
-    ----------
-    cuts : array, shape (k,)
-        Ascending, finite.
-    values : array, shape (n,)
-        No NaN.
+    The cuts, shape (k,), are ascending and finite; none of the values, shape (n,), is NaN.
     """
     if len(values) >= FEW_VALUES and (cuts[1:] == cuts[:-1]).any():
         # Equal cuts share a square however fine the squares are.

@@ -50,10 +50,8 @@ class PrefixRatio:
     def by_counts(cls, hits: IntArray, neighbour_hits: IntArray) -> PrefixRatio:
         """Return ln(p/q) with p = (x + 1/2) / (m + 1) and q likewise, and sqrt(1 / (x + 1/2) + 1 / (y + 1/2)).
 
-        Parameters
-        ----------
-        hits, neighbour_hits : array of int, shape (m,)
-            Runs x and y in each prefix, on the likelier side and on the other; the last prefix is everything.
+        Given are the runs x and y in each prefix, shape (m,), on the likelier side and on the other; the last prefix is
+        everything.
         """
         x, y = hits + 0.5, neighbour_hits + 0.5
         return cls(np.log(x / (hits[-1] + 1)) - np.log(y / (neighbour_hits[-1] + 1)), np.sqrt(1 / x + 1 / y))
@@ -156,12 +154,7 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
 
     It is sqrt((1 - p) / (n p) + (1 - q) / (n q)) (1 + 1 / (n q)), with q = 2 w / (1 + exp(log_ratio)).
 
-    Parameters
-    ----------
-    log_ratio, pooled : array, shape (m,)
-        ln(p/q) and w of each event.
-    runs : int
-        The runs n.
+    Given are ln(p/q) and w of each event, shape (m,), and the runs n.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # an infinite ratio has no error
         q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)

@@ -62,14 +62,7 @@ def fit_scale_mixture(hits: Array, neighbour_hits: Array) -> ScaleMixture:
     `SCALES`; its weights are those that make the counts likeliest (expectation maximisation). So a few ratios far from
     0 among many at 0 are believed, and many that are as far from 0 as luck takes them are not.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array, shape (m,)
-        Counts of the two sides in each atom.
-
-    Returns
-    -------
-    ScaleMixture
+    Given are the counts x and y of the two sides in each atom, shape (m,).
     """
     pairs, back, copies = np.unique(
         np.column_stack([hits, neighbour_hits]), axis=0, return_inverse=True, return_counts=True
@@ -150,16 +143,9 @@ def families_by_score(
 ) -> Iterator[Family]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
 
-    Parameters
-    ----------
-    bins : sequence of int
-        The numbers of the bins that are not empty, ascending.
-    x, y : array
-        Counts of the two sides in each, and last in all other cells, which have no place in the order.
-    midpoints : array, optional
-        The score of each bin, by its number, where it estimates a log-likelihood ratio.
-    careful : bool
-        Whether to fit the walks.
+    Given are the numbers of the bins that are not empty, ascending; the counts x and y of the two sides in each, and
+    last in all other cells, which have no place in the order; and the score of each bin, by its number, where it
+    estimates a log-likelihood ratio.
     """
     hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
     walks = []

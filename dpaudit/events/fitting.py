@@ -75,14 +75,9 @@ class Scored(ScoreBins):
         return None if score is None else replace(self, score=score)
 
     def joined(self, other: Discretizer, first: Sequence[Any], second: Sequence[Any]) -> Scored:
-        """Return the mean of two scores, with bins that hold as much as those of each score on runs new to it.
+        """Return the mean of this score and its `refit`; bins hold as much as those of each on runs new to it.
 
-        Parameters
-        ----------
-        other : Scored
-            The `refit` of this score.
-        first, second : sequence of batches
-            Outputs of both sides that this score, and that the other one, was fitted on.
+        Given are the outputs of both sides that this score, and that the other one, was fitted on.
         """
         if self.score is None or not isinstance(other, Scored) or other.score is None:
             return self

@@ -259,10 +259,6 @@ def fit_walk(
         A score of each atom, ascending, that should be a log-likelihood ratio up to scale and shift.
     saturating : bool
         Whether a ratio that does not wander outwards is likelier a priori than one that does.
-
-    Returns
-    -------
-    Walk
     """
     total = hits + neighbour_hits
     cuts = cuts if total.sum() >= FEW else ()
@@ -305,10 +301,7 @@ def _mode(*given: Array) -> Walk:
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:
     """Return the log-likelihood ratios, shape (columns, m), of walks with one step size each.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array, shape (columns, m)
-        Counts of the two sides in each atom of each column, in order; no atom is empty.
+    Given are the counts of the two sides in each atom of each column, in order, of the same shape; no atom is empty.
     """
     try:
         return _fitted(hits, neighbour_hits) if len(hits) else hits

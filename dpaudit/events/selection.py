@@ -193,16 +193,16 @@ class CellFamilies:
     ) -> CellFamilies:
         """Order the cells: up and down if they ascend with a score, else by their counts' ratio and by a known one.
 
-        Parameters
-        ----------
-        discretizer, training
-            As for the class.
-        log_ratio : mapping, optional
-            ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law.
-        careful : bool
-            Whether the choice is worth some 30 milliseconds for models with a prior. They say nothing of p - delta.
+        The known ratio is ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law. A `careful` choice takes
+        some 30 milliseconds more, for models with a prior; they say nothing of p - delta.
         """
-        cells, x, y = _atoms(*training, discretizer.ordered)
+        data, neighbour = training
+        # A score has a place for every cell, however rare.
+        least = 1 if discretizer.ordered else LEAST
+        cells: list[Any] = [cell for cell in data.keys() | neighbour.keys() if data[cell] + neighbour[cell] >= least]
+        cells.sort(key=None if discretizer.ordered else stable_repr)
+        common = (np.array([side[cell] for cell in cells], dtype=np.int64) for side in training)
+        x, y = (np.append(counts, side.total() - counts.sum()) for counts, side in zip(common, training, strict=True))
         if discretizer.ordered:
             families = list(families_by_score(cells, x, y, discretizer.midpoints, careful))
         else:
@@ -281,14 +281,3 @@ class CellFamilies:
         pooled = pooled_mass(likelier, int(likelier[-1]), other, int(other[-1]))
         counted = () if self.discretizer.ordered else (PrefixRatio.by_counts(likelier, other),)
         return choose_second_event(main, (*family.models, *counted), pooled, test)
-
-
-def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], IntArray, IntArray]:
-    """Return the common cells in order, and the counts of both sides in each and, last, in all the rare ones."""
-    # A score has a place for every cell, however rare.
-    least = 1 if ordered else LEAST
-    common: list[Any] = [cell for cell in data.keys() | neighbour.keys() if data[cell] + neighbour[cell] >= least]
-    common.sort(key=None if ordered else stable_repr)
-    x = np.array([data[cell] for cell in common], dtype=np.int64)
-    y = np.array([neighbour[cell] for cell in common], dtype=np.int64)
-    return common, np.append(x, data.total() - x.sum()), np.append(y, neighbour.total() - y.sum())

@@ -238,14 +238,8 @@ _FIXED = (bool, int, float, complex, str, bytes, type(None), type)
 def shares_store(first: Any, second: Any, *, inside: bool = False) -> bool:
     """Say whether two outputs are, or directly hold, one object that can be changed, or views of one array.
 
-    A mechanism may write each output into one buffer and return that.
-
-    Parameters
-    ----------
-    first, second : any
-        Outputs.
-    inside : bool
-        Whether they are elements of outputs, whose own elements are not compared.
+    A mechanism may write each output into one buffer and return that. With `inside` they are elements of outputs, whose
+    own elements are not compared.
     """
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return bool(first.size) and bool(np.may_share_memory(first, second))

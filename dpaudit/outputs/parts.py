@@ -136,10 +136,6 @@ def _decimal(value: decimal.Decimal) -> Any:
     return {"value": number, "sign": sign, "digits": whole, "exponent": exponent}
 
 
-def _complex(value: complex) -> Any:
-    return {"real": float(value.real), "imaginary": float(value.imag)}
-
-
 def _datetime(value: datetime.datetime) -> Any:
     if value != value:  # pandas' NaT is an instance of datetime
         return "NaT"
@@ -163,27 +159,15 @@ def _timedelta(value: datetime.timedelta) -> Any:
     return {"microseconds": since, "nanoseconds": int(getattr(value, "nanoseconds", 0))}
 
 
-def _ends(value: range | slice) -> Any:
-    return {"start": value.start, "stop": value.stop, "step": value.step}
-
-
-def _class_name(value: Any) -> Any:
-    return type(value).__qualname__
-
-
-def _tick(value: np.datetime64 | np.timedelta64) -> Any:
-    return {"time": int(value.astype(np.int64)), "unit": str(np.datetime_data(value.dtype))}
-
-
-def _void(value: np.void) -> Any:
-    names = value.dtype.names
-    return {name: value[name] for name in names} if names else value.tobytes()
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a record, or of an array of records; none of other values."""
+    return {name: value[name] for name in value.dtype.names or ()}
 
 
 def _masked(value: np.ma.MaskedArray[Any, Any]) -> Any:
     """Return the values with what is masked as 0, and the mask; of records each field."""
     if value.dtype.names:
-        return {name: value[name] for name in value.dtype.names}
+        return _fields(value)
     mask = np.ma.getmaskarray(value)
     return {"values": np.where(mask, np.zeros((), value.dtype), np.asarray(value.data)), "mask": np.array(mask)}
 
@@ -192,7 +176,7 @@ def _array(value: NDArray[Any]) -> Any:
     """Return arrays of records, times, complex numbers and objects by their parts; what a subclass adds beside them."""
     plain = np.asarray(value)
     if plain.dtype.names:
-        found: Any = {name: plain[name] for name in plain.dtype.names}
+        found: Any = _fields(plain)
     elif plain.dtype.kind in "mM":
         found = {"times": plain.astype(np.int64), "unit": str(np.datetime_data(plain.dtype))}
     elif plain.dtype.kind == "c":
@@ -205,31 +189,32 @@ def _array(value: NDArray[Any]) -> Any:
     return {"array": found, **more} if more else found
 
 
-_TABLE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
-    (enum.Enum, _enum),
-    (fractions.Fraction, _fraction),
-    (decimal.Decimal, _decimal),
-    (complex, _complex),
-    (np.complexfloating, _complex),
-    (datetime.datetime, _datetime),
-    (datetime.date, lambda value: {"day": value.toordinal()}),
-    (datetime.time, _time),
-    (datetime.timedelta, _timedelta),
-    (uuid.UUID, lambda value: value.bytes),
-    (range, _ends),
-    (slice, _ends),
-    (logging.Logger, lambda value: value.name),
-    *(
-        (kind, _class_name)
-        for kind in (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+_TABLE: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
+    ((enum.Enum,), _enum),
+    ((fractions.Fraction,), _fraction),
+    ((decimal.Decimal,), _decimal),
+    ((complex, np.complexfloating), lambda value: {"real": float(value.real), "imaginary": float(value.imag)}),
+    ((datetime.datetime,), _datetime),
+    ((datetime.date,), lambda value: {"day": value.toordinal()}),
+    ((datetime.time,), _time),
+    ((datetime.timedelta,), _timedelta),
+    ((uuid.UUID,), lambda value: value.bytes),
+    ((range, slice), lambda value: {"start": value.start, "stop": value.stop, "step": value.step}),
+    ((logging.Logger,), lambda value: value.name),
+    (
+        (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator),
+        lambda value: type(value).__qualname__,
     ),
-    (np.datetime64, _tick),
-    (np.timedelta64, _tick),
-    (np.void, _void),
-    (np.ma.MaskedArray, _masked),
-    (np.ndarray, _array),
+    (
+        (np.datetime64, np.timedelta64),
+        lambda value: {"time": int(value.astype(np.int64)), "unit": str(np.datetime_data(value.dtype))},
+    ),
+    ((np.void,), lambda value: _fields(value) or value.tobytes()),
+    ((np.ma.MaskedArray,), _masked),
+    ((np.ndarray,), _array),
 )
 """The functions that take values of each type apart; the state of a random generator or a logger is no output."""
 
-for _type, _function in _TABLE:
-    parts.register(_type, _function)
+for _types, _function in _TABLE:
+    for _type in _types:
+        parts.register(_type, _function)

@@ -17,9 +17,8 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import NUMERIC, family, kind_of
-from dpaudit.outputs.leaf import Leaf, listed
+from dpaudit.outputs.leaf import Leaf, Path, Step, from_hexadecimal, from_json, in_words, listed, template
 from dpaudit.outputs.shared import counted, follow
-from dpaudit.outputs.steps import Path, Step, from_hexadecimal, from_json, in_words, template
 
 __all__ = ["NAMED_POSITIONS", "POSITIONS", "LeafPlan"]
 
@@ -81,14 +80,8 @@ class LeafPlan:
     def of_reduced(cls, rows: Any, names: Sequence[str], columns: tuple[str, ...]) -> LeafPlan:
         """Return the plan of wide outputs as a reducer returns them.
 
-        Parameters
-        ----------
-        rows : array or list of tuples
-            Reduced rows, or tuples of the values of other leaves with such a row at the end.
-        names : sequence of str
-            Of the other leaves.
-        columns : tuple of str
-            Of the reduced rows.
+        They are rows of these columns, or tuples of the values of other leaves, of these names, with such a row at the
+        end.
         """
         plan = cls(total=len(rows))
         for j, name in enumerate(names):

@@ -299,10 +299,7 @@ DIGITS = 53
 def stored(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Return e, m and z where each value is +-m 2^(e - 53), m has 53 binary digits, and the last z of them are zeros.
 
-    Parameters
-    ----------
-    values : array of float
-        Finite numbers; for zero, e and m are 0 and z is 64.
+    Values are finite; for zero, e and m are 0 and z is 64.
     """
     mantissa, exponent = np.frexp(values)
     significand = np.abs(np.ldexp(mantissa, DIGITS)).astype(np.int64)

@@ -85,14 +85,7 @@ class Child:
         _children.add(self)
 
     def call(self, *arguments: Any, seconds: float | None = None) -> tuple[list[Any], Any]:
-        """Return the parts that a call sends, and what it returns.
-
-        Parameters
-        ----------
-        *arguments
-            Of the function, after `emit`.
-        seconds : float, optional
-            The most time that a part may take.
+        """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
 
         Raises
         ------

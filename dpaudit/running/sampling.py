@@ -99,12 +99,7 @@ class Sampler:
     def reduced(self, jobs: Sequence[Job], reduce: Callable[[Any], T]) -> Iterator[T]:
         """Yield `reduce(outputs)` of each job, in the order of the jobs; outputs are never kept.
 
-        Parameters
-        ----------
-        jobs : sequence of Job
-            The work.
-        reduce : callable
-            What to keep of a batch of outputs; it must pickle when processes are used.
+        What is to be kept of a batch, `reduce`, must pickle when processes are used.
         """
         calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed) for job in jobs]
         if self.n_jobs == 1 or len(jobs) == 1:
@@ -204,18 +199,9 @@ def learned_reducer(
 ) -> Reducer:
     """Return the map of wide outputs to the columns that differ most, learned without ever holding the outputs.
 
-    Parameters
-    ----------
-    sampler : Sampler
-        Makes the runs.
-    pair : Pair
-        On what.
-    first : list of two batches
-        Outputs of both sides, which show what the leaves are and about where they lie; they are summed up too.
-    address : tuple of (str, int, int)
-        Of the runs that are summed up: (kind, pair, phase); the number of the side stands before the phase.
-    runs : int
-        How many there are on each side; they must not choose anything else.
+    `first` are outputs of both sides, which show what the leaves are and about where they lie; they are summed up too.
+    The `runs` of each side that are summed up have the address (kind, pair, phase), in which the number of the side
+    stands before the phase; they must not choose anything else.
     """
     both = join(first)
     plan = LeafPlan.of(both)

@@ -38,19 +38,11 @@ class _Sent(NamedTuple):
 def spread(
     calls: Sequence[Callable[[], T]], *, n_jobs: int, backend: str | None = None, ordered: bool = True, **options: Any
 ) -> Iterator[T]:
-    """Make calls on several workers and yield what they return.
+    """Make calls on several workers and yield what they return, in the order of the calls or as it is there.
 
-    Parameters
-    ----------
-    calls : sequence of callables without arguments
-        They and what they return must pickle where workers are processes. A worker's standard output is the standard
-        error; signals that ask to end are left to this process, with which it ends, however that dies.
-    n_jobs, backend
-        As for `joblib.Parallel`.
-    ordered : bool
-        Whether results come in the order of the calls or as they are there.
-    **options
-        Further arguments of `joblib.Parallel`.
+    Calls, and what they return, must pickle where workers are processes. A worker's standard output is the standard
+    error; signals that ask to end are left to this process, with which it ends, however that dies. `n_jobs`, `backend`
+    and `options` are arguments of `joblib.Parallel`.
 
     Raises
     ------
@@ -115,15 +107,8 @@ def _call(call: Callable[[], Any], home: int) -> Any:
 def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[str, T | DpauditError]]:
     """Make calls in forked processes; yield the key of each, as it ends, with what it returned or why it did not.
 
-    Where several run at a time, one that ended its process is made again when the others are done: together they may
-    have taken the memory.
-
-    Parameters
-    ----------
-    calls : mapping of str to callable
-        The calls, by their keys. What they return must pickle.
-    n_jobs : int
-        The number of calls that run at a time.
+    What calls return must pickle. Where several run at a time, one that ended its process is made again when the others
+    are done: together they may have taken the memory.
     """
     waiting = iter(calls)
     again: list[str] = []

@@ -199,21 +199,7 @@ class FeatureRanks(Ranked):
 def screened_discretizers(
     data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool | None, plan: LeafPlan
 ) -> list[Discretizer]:
-    """Return discretizers by the most promising features of training outputs.
-
-    Parameters
-    ----------
-    data, neighbour : batch
-        Training outputs.
-    confirm : int
-        Fresh runs a side to come.
-    epsilon : float
-        The claim.
-    stored : bool
-        Whether features of how values are stored take part; None for these alone.
-    plan : LeafPlan
-        The leaves of the outputs.
-    """
+    """Return discretizers by the most promising features of training outputs, given what `screen` takes."""
     found: list[Discretizer] = []
     for promising in screen(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
         feature = promising.feature

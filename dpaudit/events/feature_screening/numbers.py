@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -225,7 +226,7 @@ def _sixty_fourth(code: int) -> str:
 def storage(values: Reals) -> list[Column]:
     """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
     return [
-        Column(name, partial(_fineness, name), partial(_less, added), representation=True)
+        Column(name, partial(_fineness, name), partial(add, -added), representation=True)
         for name, (_, added) in _STORAGE.items()
     ]
 
@@ -233,10 +234,6 @@ def storage(values: Reals) -> list[Column]:
 def _fineness(name: str, values: Reals) -> Cells:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(_STORAGE[name][0](_finite(values)), dtype=np.int64)
-
-
-def _less(added: int, code: int) -> int:
-    return code - added
 
 
 def _lowest_bit(values: Reals) -> Cells:

@@ -127,15 +127,7 @@ def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class WholeOfRow:
-    """Reads the sum, or the XOR, of a row of whole numbers as an integer; what is no whole number counts as 0.
-
-    Attributes
-    ----------
-    block : Block
-        Reads the rows.
-    xor : bool
-        Whether it is the XOR.
-    """
+    """Reads the sum, or the XOR, of a row of whole numbers as an integer; what is no whole number counts as 0."""
 
     block: readers.Block
     xor: bool = False

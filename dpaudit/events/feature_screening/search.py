@@ -266,12 +266,7 @@ class Parity:
 def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:
     """Yield parities that differ between the sides: pairs of bits, and longer relations that one side obeys.
 
-    Parameters
-    ----------
-    bits : sequence of Feature
-        Binary features.
-    data, neighbour : array of 0 and 1, shapes (m, bits) and (k, bits)
-        Their training values on the two sides.
+    Of the features `bits` the training values on the two sides are given, each 0 or 1, shapes (m, bits) and (k, bits).
     """
     bits, data, neighbour = bits[:MOST_BITS], data[:, :MOST_BITS], neighbour[:, :MOST_BITS]
     for i, j in _pairs(data, neighbour):

@@ -12,8 +12,8 @@ from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
 from dpaudit.events.feature_screening.search import features_of
+from dpaudit.outputs.leaf import in_words
 from dpaudit.outputs.plan import LeafPlan
-from dpaudit.outputs.steps import in_words
 
 DOCS = Path(__file__).parents[3] / "docs" / "outputs.md"
 OUTPUTS = {**TYPES, **KINDS, **STRUCTURES,

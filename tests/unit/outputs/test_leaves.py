@@ -15,11 +15,10 @@ import pytest
 
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
-from dpaudit.outputs.leaf import walk
+from dpaudit.outputs.leaf import Step, walk
 from dpaudit.outputs.parts import parts, register_flattener
 from dpaudit.outputs.plan import POSITIONS, LeafPlan
 from dpaudit.outputs.readers import Block, whole
-from dpaudit.outputs.steps import Step
 
 
 class Colour(enum.Enum):

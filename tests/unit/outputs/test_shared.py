@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpaudit.outputs.leaf import Step
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block, WholeValues, read, real, text, whole
 from dpaudit.outputs.shared import Shared, counted, follow
-from dpaudit.outputs.steps import Step
 
 
 class Colour(enum.Enum):

@@ -204,17 +204,11 @@ def test_bad_input(call: Any, named: str) -> None:
 @pytest.mark.parametrize(
     "control", [one for one in controls.LEARNERS if issubclass(one, HalfplaneSelect)], ids=lambda c: c.id
 )
-def test_controls_leak_and_are_convicted(control: Any) -> None:
+def test_controls_leak(control: Any) -> None:
     learner = control(**control.instance.parameters)
     finding = dpaudit.audit_law(learner)
     assert finding.verdict == "violation"
     assert finding.epsilon > 1.5 * learner.privacy.epsilon
-    pair = (finding.worst_pair.data, finding.worst_pair.neighbour)
-    seen = dpaudit.audit_privacy(
-        learner.run, [pair], epsilon=learner.privacy.epsilon, trials=20_000, seed=1, batched=True
-    )
-    assert seen.verdict == "violation"
-    assert seen.epsilon_lower <= finding.epsilon
 
 
 def test_the_sound_learner_is_not_convicted() -> None:
