@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit
 from learners.arrays import Floats, Integers, Labels
 from learners.papers.evidence import case_data
 from learners.papers.verdicts import judged, tightness
