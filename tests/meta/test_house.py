@@ -46,7 +46,7 @@ ROOMS = {
     "dpaudit.certificates": 1_246,
     "dpaudit.cli": 2_275,
     "dpaudit.conformance": 400,
-    "dpaudit.contract": 1_175,
+    "dpaudit.contract": 1290,
     "dpaudit.engine": 2_328,
     "dpaudit.events": 4_537,
     "dpaudit.exact": 2_048,
