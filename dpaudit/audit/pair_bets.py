@@ -10,11 +10,11 @@ from scipy.special import logsumexp
 
 from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.eprocess import expected_growth, log_payoff, place_bet, posterior
+from dpaudit.audit.request import Request
 from dpaudit.contract import Pair
 from dpaudit.events.cells import LEAST
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.event import Tally
-from dpaudit.running.sampling import Sampler
 
 __all__ = ["PairBets", "Sides", "partition_by_bins", "partition_by_cells"]
 
@@ -65,25 +65,21 @@ class PairBets(CountedPair):
 
     A strategy bets on the cells of the discretizer at an index, each by itself or (with a power) in bins. The wealth of
     the pair is the mean over its strategies. That is again a product of e-values: over a batch it is multiplied by the
-    mean of the strategies' payoffs, weighted by the wealth they had before the batch.
+    mean of the strategies' payoffs, weighted by the wealth they had before the batch. Its logarithm, that of the pair's
+    e-process against each epsilon, is `log_wealth`, shape (G,).
     """
 
-    def __init__(self, index: int, pair: Pair, sampler: Sampler, epsilons: int) -> None:
-        super().__init__(index, pair, sampler)
-        self.runs = self.batches = 0
-        self.strategies: list[tuple[int, float | None]] = []
-        self.wealth: Array = np.zeros((0, epsilons))
-        # Every look asks every pair, and only the pair just run has changed.
-        self._log_wealth: Array | None = None
-        self._expected: dict[tuple[int, ...], Array] = {}
+    def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
+        self.grid, self.runs, self.batches = grid, 0, 0
+        super().__init__(request, index, pair, [])
 
     def restart(self, discretizers: list[Discretizer]) -> None:
         """Start to count by these discretizers; no bet has been made before."""
         super().restart(discretizers)
-        self.strategies = [
+        self.strategies: list[tuple[int, float | None]] = [
             (i, power) for i, one in enumerate(discretizers) for power in ((COARSE, FINE) if one.ordered else (None,))
         ]
-        self.wealth = np.zeros((len(self.strategies), self.wealth.shape[1]))
+        self.wealth = np.zeros((len(self.strategies), len(self.grid)))
         self._learn()
 
     def remember(self, sides: Sequence[Sides]) -> None:
@@ -92,52 +88,44 @@ class PairBets(CountedPair):
             self.count(side, tallies)
         self._learn()
 
-    def settle(self, sides: Sequence[Sides], grid: Array, live: NDArray[np.intp], delta: float) -> None:
+    def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch at the live epsilons, and only then learn from it."""
-        for m, ((which, _), partition) in enumerate(zip(self.strategies, self.partitions, strict=True)):
+        for wealth, (which, _), (partition, rate, mass) in zip(self.wealth, self.strategies, self.learned, strict=True):
             ones, zeros = (partition(side) for side in sides[which])
             for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
-                bet = place_bet(self.rates[m], self.masses[m], grid[part], delta)
-                self.wealth[m, part] += log_payoff(bet, ones, zeros)
+                bet = place_bet(rate, mass, self.grid[part], self.request.claim.delta)
+                wealth[part] += log_payoff(bet, ones, zeros)
         self.batches += 1
         self.remember(sides)
 
-    def log_wealth(self) -> Array:
-        """Return the logarithm of the pair's e-process against each epsilon, shape (G,)."""
-        if self._log_wealth is None:
-            total = logsumexp(self.wealth, axis=0) if len(self.strategies) > 1 else self.wealth.sum(axis=0)
-            self._log_wealth = np.asarray(total - np.log(max(1, len(self.strategies))))
-        return self._log_wealth
-
-    def growth(self, grid: Array, favour: tuple[int, ...], delta: float) -> Array:
+    def growth(self, favour: tuple[int, ...]) -> Array:
         """Return the growth a run to expect at the grid points `favour`, by the strategy that has won most there."""
         if not self.strategies:
             return np.zeros(len(favour))
         if favour not in self._expected:
             best = int(np.argmax(self.wealth[:, favour].sum(axis=1)))
-            self._expected[favour] = self._growth(best, grid[list(favour)], delta)
+            self._expected[favour] = self._growth(best, self.grid[list(favour)])
         return self._expected[favour]
 
-    def promise(self, discretizer: int, epsilon: Array, delta: float) -> float:
+    def promise(self, discretizer: int, epsilon: Array) -> float:
         """Return the sum over some epsilons of the growth that a discretizer's best strategy expects."""
         which = [m for m, (index, _) in enumerate(self.strategies) if index == discretizer]
-        return float(max(self._growth(m, epsilon, delta).sum() for m in which))
+        return float(max(self._growth(m, epsilon).sum() for m in which))
 
-    def _growth(self, m: int, epsilon: Array, delta: float) -> Array:
+    def _growth(self, m: int, epsilon: Array) -> Array:
         """Return the growth a run that one strategy expects."""
-        rate, mass = self.rates[m], self.masses[m]
-        return expected_growth(place_bet(rate, mass, epsilon, delta), rate, mass)
+        _, rate, mass = self.learned[m]
+        return expected_growth(place_bet(rate, mass, epsilon, self.request.claim.delta), rate, mass)
 
     def _learn(self) -> None:
-        self._log_wealth = None
-        self._expected.clear()
-        self.partitions: list[Partition] = []
-        self.rates: list[Array] = []
-        self.masses: list[Array] = []
+        """Sum up the past once: every look asks every pair, and only the pair just run has changed."""
+        total = logsumexp(self.wealth, axis=0) if len(self.strategies) > 1 else self.wealth.sum(axis=0)
+        self.log_wealth = np.asarray(total - np.log(max(1, len(self.strategies))))
+        self._expected: dict[tuple[int, ...], Array] = {}
+        self.learned: list[tuple[Partition, Array, Array]] = []
         for index, power in self.strategies:
             sides = self.tallies[index]
             partition = partition_by_cells(sides) if power is None else partition_by_bins(sides, power)
-            self.partitions.append(partition)
             ones, zeros = (partition(side) for side in sides)
-            self.rates.append(posterior(ones, zeros))
-            self.masses.append((ones + zeros + 0.5) / (ones + zeros + 0.5).sum())
+            seen = ones + zeros + 0.5
+            self.learned.append((partition, posterior(ones, zeros), seen / seen.sum()))
