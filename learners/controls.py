@@ -59,39 +59,31 @@ def control(
         Attributes of `base` by name: methods, properties, constants of the class, and defaults of parameters.
     """
     home = sys._getframe(1).f_globals
+    sound: Any = base
+
+    def privacy(self: Any) -> Any:
+        return sound(**{f.name: getattr(self, f.name) for f in fields(sound) if f.name not in replaced}).privacy
+
+    def __post_init__(self: Any) -> None:
+        sound.__post_init__(self)
+        cast(Any, check)(self)
+
     name = "".join(map(str.capitalize, id.removeprefix(PREFIX).split("-")))
     attributes: dict[str, Any] = {
         "id": id,
         "fault": fault,
-        "privacy": _sound_claim(base, replaced),
+        "privacy": property(privacy),
         "__doc__": f"Broken control: {fault}.",
         # Like a named tuple, the class belongs to the module that asks for it: pickle looks there.
         "__module__": home["__name__"],
-        "__annotations__": {f.name: f.type for f in fields(cast(Any, base)) if f.name in replaced},
+        "__annotations__": {f.name: f.type for f in fields(sound) if f.name in replaced},
         **({} if instance is None else {"instance": instance}),
-        **({} if check is None else {"__post_init__": _checked(base, check)}),
+        **({} if check is None else {"__post_init__": __post_init__}),
         **replaced,
     }
     made: Any = dataclass(frozen=True)(types.new_class(name, (base,), exec_body=lambda body: body.update(attributes)))
     home[name] = made
     return cast(type[L], made)
-
-
-def _sound_claim(base: type[Any], replaced: dict[str, Any]) -> property:
-    """Return the property `privacy` of a control: the claim of the sound learner with the same parameters."""
-
-    def privacy(self: Any) -> Any:
-        return base(**{f.name: getattr(self, f.name) for f in fields(base) if f.name not in replaced}).privacy
-
-    return property(privacy)
-
-
-def _checked(base: Any, check: Callable[[Any], object]) -> Callable[[Any], None]:
-    def __post_init__(self: Any) -> None:
-        base.__post_init__(self)
-        check(self)
-
-    return __post_init__
 
 
 def rate(times: float) -> property:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from numbers import Integral, Real
+from typing import Any
 
 from dpaudit.contract import Domain, InputError, Sample
 
@@ -44,6 +46,20 @@ def check_probability(name: str, value: object) -> None:
         raise InputError(f"{name} must be in (0, 1), got {value!r}")
     if float(value) < LEAST:
         raise InputError(f"{name} must be at least {LEAST:g}, from where it can be computed with; got {value!r}")
+
+
+def check_parameters(learner: Any, **integers: tuple[int, int | None]) -> None:
+    """Raise `InputError` unless a learner's integers are in their ranges, epsilon is > 0, delta, alpha, beta in (0, 1).
+
+    Those of the three that are None by default may be None.
+    """
+    for name, (low, high) in integers.items():
+        check_integer(name, getattr(learner, name), low, high)
+    check_positive("epsilon", learner.epsilon)
+    for field in fields(learner):
+        value = getattr(learner, field.name)
+        if field.name in ("delta", "alpha", "beta") and (value is not None or field.default is not None):
+            check_probability(field.name, value)
 
 
 def check_statement(alpha: object, beta: object, setting: str = "realizable", settings: Sequence[str] = ()) -> None:

@@ -31,7 +31,7 @@ from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
-from dpaudit.running.adapters import Mechanism, Probed
+from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import Context, naming_input
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
@@ -239,9 +239,9 @@ def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: 
 
 def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:
     """Return what a probe does not show, by some first outputs on both sides of a pair; nothing without a probe."""
-    if not isinstance(mechanism.function, Probed):
+    if mechanism.probe is None:
         return ()
-    points = len(mechanism.function.probe)
+    points = len(mechanism.probe)
     if not any(isinstance(output, np.ndarray) and len(output) == points for output in outputs):
         return ("the probe is not used: no output has a method predict",)
     if len(outputs) < 2 or len(set(map(canonical, outputs))) > 1:

@@ -24,7 +24,7 @@ from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.own_data.pairs import own_data
+from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
@@ -77,7 +77,8 @@ def resolve_inputs(
             if given[name] is not None:
                 message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
                 raise InputError(message, names=(name, "data"))
-        return own_data(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
+        made = neighbours_of(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
+        return tuple(made), OwnDataMoves(seed)
     for name in ("bounds", "unit"):
         if given[name] is not None:
             message = "{" + name + "} belongs to {data}, which must be given too"

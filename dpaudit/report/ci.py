@@ -101,23 +101,27 @@ def junit_of(
 ) -> str:
     """Return promises as JUnit XML, a suite for each subject, with what has no result in one of its own."""
     root = Element("testsuites", {"name": "dpaudit"})
-    suites = {subject: [_case(one) for one in found if one.subject == subject and _tested(one)] for subject in subjects}
-    for name, cases in {**suites, "without a result": [_lost(*pair) for pair in lost]}.items():
-        if cases:
-            _suite(root, name, cases, seal)
+    for subject in subjects:
+        own = [one for one in found if one.subject == subject]
+        if subject in _SUBJECTS:  # errors are listed with the audits that have no result
+            own = [one for one in own if one.verdict.junit not in ("error", "")]
+        _suite(root, subject, list(map(_case, own)), seal)
+    cases = []
+    for name, reason in lost:
+        case = Element("testcase", {"classname": harmless(name.partition("/")[0]), "name": harmless(name)})
+        SubElement(case, "error", {"message": harmless(reason), "type": "no-result"}).text = harmless(reason)
+        cases.append(case)
+    _suite(root, "without a result", cases, seal)
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _tested(promise: Promise) -> bool:
-    """Say whether a promise is a test case: errors are listed with the audits that have no result."""
-    return promise.subject not in _SUBJECTS or promise.verdict.junit not in ("error", "")
-
-
 def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
-    """Add a suite of test cases with its counts and, if there is one, the seal of the run."""
+    """Add a suite of test cases, if there are any, with its counts and, if there is one, the seal of the run."""
+    if not cases:
+        return
     outcomes = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     counts = {plural: sum(case.find(kind) is not None for case in cases) for plural, kind in outcomes.items()}
     numbers = {"tests": len(cases), **counts}
@@ -137,13 +141,6 @@ def _case(promise: Promise) -> Element:
         SubElement(case, kind, {"message": text})
     else:
         SubElement(case, "system-out").text = text
-    return case
-
-
-def _lost(name: str, reason: str) -> Element:
-    """Return the test case of an audit that has no result."""
-    case = Element("testcase", {"classname": harmless(name.partition("/")[0]), "name": harmless(name)})
-    SubElement(case, "error", {"message": harmless(reason), "type": "no-result"}).text = harmless(reason)
     return case
 
 
@@ -179,25 +176,20 @@ def sarif(run: Run) -> str:
 
 
 def _result(promise: Promise) -> dict[str, Any]:
-    """Return one promise that is broken or open."""
+    """Return one promise that is broken or open, at the file of a mechanism that is named as FILE.py:function."""
     mechanism = harmless(promise.mechanism)
-    identity = f"{promise.mechanism}/{promise.subject}/{promise.rule}"
-    return {
-        "ruleId": promise.rule,
-        "ruleIndex": list(_RULES).index(promise.rule),
-        "level": promise.verdict.sarif,
-        "message": {"text": f"{mechanism}: {harmless(promise.text)}"},
-        "locations": [_location(mechanism)],
-        "partialFingerprints": {"promise/v1": hashlib.sha256(harmless(identity).encode()).hexdigest()[:32]},
-    }
-
-
-def _location(mechanism: str) -> dict[str, Any]:
-    """Return the file of a mechanism that is named as FILE.py:function, and the name of any."""
     file, colon, name = mechanism.rpartition(":")
     logical = {"fullyQualifiedName": mechanism, "name": name or mechanism, "kind": "function"}
     location: dict[str, Any] = {"logicalLocations": [logical]}
     if colon and file.endswith(".py"):
         uri = file.replace("\\", "/")
         location["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
-    return location
+    identity = f"{promise.mechanism}/{promise.subject}/{promise.rule}"
+    return {
+        "ruleId": promise.rule,
+        "ruleIndex": list(_RULES).index(promise.rule),
+        "level": promise.verdict.sarif,
+        "message": {"text": f"{mechanism}: {harmless(promise.text)}"},
+        "locations": [location],
+        "partialFingerprints": {"promise/v1": hashlib.sha256(harmless(identity).encode()).hexdigest()[:32]},
+    }

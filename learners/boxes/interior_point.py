@@ -29,8 +29,7 @@ from learners.mechanisms.steps import extremes
 from learners.parameters import (
     check_integer,
     check_own_beta,
-    check_positive,
-    check_probability,
+    check_parameters,
     check_run,
     check_sample,
     check_statement,
@@ -92,9 +91,7 @@ class BoxInteriorPoint(ClassLearner):
 
     def __post_init__(self) -> None:
         _ = self.concepts
-        check_integer("side", self.side, 1, 2**63)
-        check_positive("epsilon", self.epsilon)
-        check_probability("beta", self.beta)
+        check_parameters(self, side=(1, 2**63))
         check_variant(self.variant, self.delta)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -61,14 +60,6 @@ class LiteralCover(SetCoverLearner):
     @property
     def _sets(self) -> int:
         return 2 * self.dimension
-
-    @property
-    def _log_ratio(self) -> float:
-        return math.log(self._sets)
-
-    @property
-    def _log_behaviours(self) -> float:
-        return math.log(self._sets)
 
     def _cover(self, points: NDArray[Any]) -> Labels:
         contradictions = contradicted(points)

@@ -46,15 +46,11 @@ _FINE = np.linspace(-0.75, 0.75, 17)[:, None]
 """Logits of the masses that are tried: all of the first, then these around the best of them."""
 
 
-@dataclass(frozen=True)
-class _Atom:
-    """A kind of hypotheses in a round: the shift of their score, and who is alive afterwards."""
-
-    shift: float
-    alive: tuple[bool, bool]
+Atom = tuple[float, tuple[bool, bool]]
+"""A kind of hypotheses in a round: the shift of their score, and who is alive afterwards."""
 
 
-def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[_Atom]:
+def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[Atom]:
     """Return the kinds of hypotheses at the ends of their ranges of shifts."""
     found = []
     for covers in product((False, True), repeat=2):
@@ -67,7 +63,7 @@ def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[_Atom]:
             elif here and label == AVOID:
                 v -= sign * hit
         after = (alive[0] and not covers[0], alive[1] and not covers[1])
-        found += [_Atom(shift, after) for shift in sorted({u, v})]
+        found += [(shift, after) for shift in sorted({u, v})]
     return found
 
 
@@ -114,11 +110,11 @@ def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
     return tables[start]
 
 
-def _round(atoms: list[_Atom], tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid) -> Floats:
+def _round(atoms: list[Atom], tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid) -> Floats:
     """Return the best value of one round over all pairs of kinds and all masses."""
-    best = np.max([tables[atom.alive] for atom in atoms], axis=0)
+    best = np.max([tables[alive] for _, alive in atoms], axis=0)
     for one, two in combinations(atoms, 2):
-        if one.shift == two.shift:
+        if one[0] == two[0]:
             # N = e^(-a s): the round moves nothing, and the better of the two alone is as good as any mixture.
             continue
         coarse = _mix(one, two, tables, rate, grid, _COARSE)
@@ -129,13 +125,14 @@ def _round(atoms: list[_Atom], tables: dict[tuple[bool, bool], Floats], rate: fl
 
 
 def _mix(
-    one: _Atom, two: _Atom, tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid, logits: Floats
+    one: Atom, two: Atom, tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid, logits: Floats
 ) -> Floats:
     """Return the value of a round with masses 1/(1 + e^-logit) and the rest, (logits, size)."""
     mass = 1 / (1 + np.exp(-logits))
-    norm = np.log(mass * math.exp(-rate * one.shift) + (1 - mass) * math.exp(-rate * two.shift))
-    value = mass * grid.shifted(tables[one.alive], -rate * one.shift - norm)
-    return np.asarray(value + (1 - mass) * grid.shifted(tables[two.alive], -rate * two.shift - norm))
+    (shift, alive), (other, left) = one, two
+    norm = np.log(mass * math.exp(-rate * shift) + (1 - mass) * math.exp(-rate * other))
+    value = mass * grid.shifted(tables[alive], -rate * shift - norm)
+    return np.asarray(value + (1 - mass) * grid.shifted(tables[left], -rate * other - norm))
 
 
 def _check(k: int, rounds: int, **positive: float) -> None:

@@ -19,8 +19,7 @@ from learners.parameters import (
     check_choice,
     check_integer,
     check_own_beta,
-    check_positive,
-    check_probability,
+    check_parameters,
     check_run,
     check_sample,
     check_statement,
@@ -81,10 +80,7 @@ class SetCoverLearner(ClassLearner):
 
     def __post_init__(self) -> None:
         # alpha < 1 makes J at least 2.
-        check_integer("k", self.k, 1)
-        check_positive("epsilon", self.epsilon)
-        for name in ("delta", "alpha", "beta"):
-            check_probability(name, getattr(self, name))
+        check_parameters(self, k=(1, None))
         check_choice("budget", self.budget, BUDGETS)
         check_choice("variant", self.variant, VARIANTS)
         if self.variant == "paper" and self.epsilon > 1:
@@ -95,12 +91,12 @@ class SetCoverLearner(ClassLearner):
     @property
     def _log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
-        raise NotImplementedError("a learner bounds the range of its measure")
+        return self._log_behaviours
 
     @property
     def _log_behaviours(self) -> float:
         """D: the logarithm of a bound on the number of different hypotheses."""
-        raise NotImplementedError("a learner bounds the number of hypotheses")
+        return math.log(self._sets)
 
     @property
     def settings(self) -> tuple[str, ...]:

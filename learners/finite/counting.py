@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from dpaudit.contract import FAIL, ConceptClass, Hypothesis, InputError, Law, Sa
 from learners.arrays import Integers
 from learners.domains import ENUMERABLE, Cube, Grid, Interval
 from learners.mechanisms.log_laws import placed
-from learners.parameters import check_integer
+from learners.parameters import check_integer, check_probability
 
 
 class Numbered:
@@ -66,6 +66,24 @@ class ClassLearner:
         """Return the symmetries of the class."""
         found: list[Integers] = self.concepts.symmetries() if hasattr(self.concepts, "symmetries") else []
         return found
+
+
+class SolutionLearner(ClassLearner):
+    """A learner whose theorem promises that the answer solves a problem, not that its error is small."""
+
+    settings: ClassVar[tuple[str, ...]] = ("solution",)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
+    _failure: ClassVar[str]
+    """The event that the answer is no solution, in words."""
+
+    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+        """Return the claim that the answer is a solution with probability 1 - beta, for every sample of that size."""
+        if setting != "solution":
+            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
+        check_probability("alpha", alpha)
+        size = self.sample_size(alpha, beta)
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, self._failure)
 
 
 def check_code(concepts: ConceptClass, code: int) -> None:

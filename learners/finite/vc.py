@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError
+from dpaudit.contract import ConceptClass, InputError
 from learners.parameters import check_integer, check_statement
 
 MAX_LABELS = 2**22
 """The most labels (concepts times points) that are searched."""
 
 
-class Labelled(Protocol):
-    """A finite class that is known by the labels of its concepts."""
-
-    @property
-    def size(self) -> int:
-        """The number of concepts."""
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[Any]:
-        """Return the labels (size, m) that each concept gives to each point."""
-
-
-def vc_dimension(points: NDArray[Any], concepts: Labelled) -> int:
+def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
     """Return the size of the largest subset of the points that the class shatters.
 
     Depth-first over subsets in increasing order: every subset of a shattered set is shattered, so a set that is not is

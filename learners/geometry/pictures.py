@@ -13,10 +13,14 @@ LARGEST, LEAST = 9.0, 3.0
 
 def panel(side: int, sample: Sample, shapes: Sequence[Shape], what: str = "regions") -> Panel:
     """Return the panel of the plane with shapes on it and the sample above them."""
-    margin = 0.06 * side
-    ends = (-margin, side + margin)
     caption = f"A sample and the {what} that were learned from it; larger markers stand for more examples."
-    return Panel(caption, ends, ends, (*shapes, *examples(sample)))
+    return framed(side, caption, [*shapes, *examples(sample)])
+
+
+def framed(side: int, caption: str, shapes: Sequence[Shape], x_label: str = "x", y_label: str = "y") -> Panel:
+    """Return the panel of the square [0, side]^2, with a margin around it."""
+    ends = (-0.06 * side, side + 0.06 * side)
+    return Panel(caption, ends, ends, tuple(shapes), x_label, y_label)
 
 
 def regions(

@@ -11,16 +11,16 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import Bools, Floats, Integers
+from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample
+from learners.arrays import Bools, Floats, Integers, summed
 from learners.citations import BMNS
 from learners.domains import moving_points
-from learners.finite.counting import ClassLearner
+from learners.finite.counting import SolutionLearner
 from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.depth_regions import depth_panel
@@ -29,7 +29,7 @@ from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
-from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import check_integer, check_parameters, check_probability, check_run, check_sample
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
@@ -43,10 +43,7 @@ Selected = tuple[Floats, float]
 
 def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
-    points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-    weights = np.zeros(len(points), dtype=np.int64)
-    np.add.at(weights, place.reshape(-1), sample.counts)
-    return points, weights
+    return summed(sample.points.astype(np.int64), sample.counts)
 
 
 def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
@@ -63,15 +60,10 @@ class _Depths:
 
     def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
         self._extended, self.regions = extended, extended.regions(points, weights)
-        self._known: dict[Point, tuple[tuple[Fraction, ...], Integers]] = {}
-
-    def after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
-        """Return X~_i(prefix) and the values of Q_prefix on it."""
-        if prefix not in self._known:
-            self._known[prefix] = self._found(prefix)
-        return self._known[prefix]
+        self.after = cache(self._found)
 
     def _found(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+        """Return X~_i(prefix) and the values of Q_prefix on it."""
         slices = self._extended.slices
         if slices is None:
             candidates = self._extended.coordinates(prefix)
@@ -90,7 +82,7 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
 
 
 @dataclass(frozen=True)
-class HullPoint(ClassLearner):
+class HullPoint(SolutionLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
     Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
@@ -101,12 +93,10 @@ class HullPoint(ClassLearner):
     dimension: int
     epsilon: float
 
-    settings: ClassVar[tuple[str, ...]] = ("solution",)
-    claim_id: ClassVar[str]
-    source: ClassVar[str]
+    _failure: ClassVar[str] = "the point lies outside the convex hull"
 
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
+        check_parameters(self)
         _ = self.extended
 
     @property
@@ -135,14 +125,6 @@ class HullPoint(ClassLearner):
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
         raise NotImplementedError("a hull point learner has a size that keeps half of the depth")
-
-    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
-        """Return the claim that the point is in the hull with probability 1 - beta, for every sample of that size."""
-        if setting != "solution":
-            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
-        check_probability("alpha", alpha)
-        size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def _eligible(self, depths: Integers) -> Bools:
         """Return which candidates an exponential mechanism may select."""

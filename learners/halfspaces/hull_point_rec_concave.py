@@ -18,7 +18,6 @@ from learners.halfspaces.sizes import figure_1_share, size_panels
 from learners.mechanisms.composition import Cost, advanced, basic
 from learners.mechanisms.rec_concave import BASE, RecConcave
 from learners.mechanisms.steps import Steps
-from learners.parameters import check_probability
 
 MAX_CANDIDATES = 2**15
 """Up to this many candidates on an axis laws are computed."""
@@ -68,8 +67,6 @@ class HullPointRecConcave(HullPoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_probability("beta", self.beta)
-        check_probability("delta", self.delta)
         if self.delta >= 0.5 or (self.literal and self.epsilon > 1):
             raise InputError(
                 f"delta must be in (0, 1/2), and epsilon at most 1 if literal; got delta={self.delta!r} and "

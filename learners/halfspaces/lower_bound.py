@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import summed
 from learners.bisection import last
 from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_positive, check_probability
@@ -75,12 +76,10 @@ def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vect
     def release(sample: Sample, rng: np.random.Generator) -> Vector:
         assert sample.domain is not None
         domain: Any = sample.domain
-        points, place = np.unique(sample.points, axis=0, return_inverse=True)
-        counts = np.zeros(len(points) + 1, dtype=np.int64)
-        np.add.at(counts, place.reshape(-1), sample.counts)
+        points, counts = summed(sample.points, sample.counts)
         absent = sample.domain.size - len(points)
         sizes = [1] * len(points) + [absent] * (absent > 0)
-        drawn = int(exponential.draw_cells(sizes, counts[: len(sizes)], epsilon / 2, rng, 1)[0])
+        drawn = int(exponential.draw_cells(sizes, np.append(counts, 0)[: len(sizes)], epsilon / 2, rng, 1)[0])
         if drawn < len(points):
             return [int(v) for v in points[drawn]]
         present = set(map(tuple, points.tolist()))

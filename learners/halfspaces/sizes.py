@@ -56,13 +56,6 @@ def recursive_examples(dimension: int, candidates: int, epsilon: float, delta: f
     return math.ceil(2 * dimension * mechanism.promise_needed(beta / dimension))
 
 
-def candidates_bound(dimension: int, side: int) -> int:
-    """Return a power of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of that side."""
-    d = dimension
-    bits = 2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1))
-    return int(2 ** math.ceil(bits + 1e-6 * bits))
-
-
 def crossover(dimension: int, epsilon: float, delta: float, beta: float, most: int = 2**15) -> int | None:
     """Return the least k from which RecConcave needs fewer examples than the exponential mechanism, 2^k candidates.
 
@@ -133,39 +126,26 @@ def size_panels(exponential: Pure, rec_concave: Recursive) -> tuple[Panel, Panel
     beta).
     """
     setting = f"epsilon = {EPSILON:g}, delta = {DELTA:g}, beta = {BETA:g}"
-    line = Panel(
+    line = (
         f"Examples for a point of depth n/4 among 2^k points on a line, {setting}; measured are the least n at which "
-        "no hard sample fails more often than beta. The sample pictured beside has no part in it.",
-        (0.0, 13.0),
-        (0.0, 11.0),
-        _on_a_line(exponential, rec_concave),
-        x_label="log2 of the number of points",
-        y_label="log10 n",
-        equal=False,
+        "no hard sample fails more often than beta. The sample pictured beside has no part in it."
     )
-    space = Panel(
+    space = (
         f"Examples for a point of the convex hull of points of [T]^10, {setting}: the lower bound of Theorem 5.1, what "
         "finds a common point of its hard samples, and upper bounds over Claim 3.5's domain. Formulas alone: no sample "
-        "has a part in it.",
-        (0.0, 9.0),
-        (0.0, 14.0),
-        _in_space(),
-        x_label="log2 T",
-        y_label="log10 n",
-        equal=False,
+        "has a part in it."
     )
-    return line, space
+    shapes, ends = _on_a_line(exponential, rec_concave), (0.0, 13.0)
+    drawn = Panel(line, ends, (0.0, 11.0), shapes, "log2 of the number of points", "log10 n", equal=False)
+    return drawn, Panel(space, (0.0, 9.0), (0.0, 14.0), _in_space(), "log2 T", "log10 n", equal=False)
 
 
-def _curve(xs: Sequence[int], ns: Sequence[float], tone: str, label: str, *, dashed: bool = False) -> Shape:
+def _curve(
+    xs: Sequence[int], ns: Sequence[float], tone: str, label: str, *, dashed: bool = False, kind: str = "line"
+) -> Shape:
     # A bound below 1 says nothing.
     points = tuple((float(x), math.log10(n)) for x, n in zip(xs, ns, strict=True) if n >= 1)
-    return Shape("line", points, tone, dashed=dashed, label=label)
-
-
-def _dots(xs: Sequence[int], ns: Sequence[float], tone: str, label: str) -> Shape:
-    points = tuple((float(x), math.log10(n)) for x, n in zip(xs, ns, strict=True))
-    return Shape("points", points, tone, label=label)
+    return Shape(kind, points, tone, dashed=dashed, label=label)
 
 
 def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
@@ -177,14 +157,16 @@ def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
         _curve(LINE, printed, "grey", "RecConcave, printed", dashed=True),
         _curve(LINE, explicit, "purple", "RecConcave, explicit"),
         _curve(LINE, [exponential_examples(1, (2**k,), EPSILON, BETA) for k in LINE], "blue", "exponential, explicit"),
-        _dots(MEASURED_RECURSIVE, recursive, "purple", "RecConcave, measured"),
-        _dots(MEASURED, pure, "blue", "exponential, measured"),
+        _curve(MEASURED_RECURSIVE, recursive, "purple", "RecConcave, measured", kind="points"),
+        _curve(MEASURED, pure, "blue", "exponential, measured", kind="points"),
     )
 
 
 def _in_space(d: int = 10) -> tuple[Shape, ...]:
     sides = [2**k - 1 for k in SPACE]
-    domains = [candidates_bound(d, side) for side in sides]
+    # Powers of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of a side.
+    bits = [2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1)) for side in sides]
+    domains = [int(2 ** math.ceil(b + 1e-6 * b)) for b in bits]
     recursive = [float(recursive_examples(d, size, EPSILON, DELTA, BETA)) for size in domains]
     pure = [float(exponential_examples(d, (size,) * d, EPSILON, BETA)) for size in domains]
     needed = [required_examples(d, side, EPSILON, DELTA) for side in sides]

@@ -18,15 +18,7 @@ from learners.halfspaces.hull_point import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
-from learners.parameters import (
-    check_choice,
-    check_integer,
-    check_positive,
-    check_probability,
-    check_run,
-    check_sample,
-    check_statement,
-)
+from learners.parameters import check_choice, check_integer, check_parameters, check_run, check_sample, check_statement
 
 Code = Point | int
 MAX_SUBSAMPLES = 10**6
@@ -83,11 +75,8 @@ class HalfspaceTukey:
     _subsampling: ClassVar[type[Subsamples]] = Subsamples
 
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
         # Beyond 10^6 a run would list too many subsamples; `simulate` takes any number.
-        check_integer("subsamples", self.subsamples, 1, 2**62)
-        for name in ("delta", "beta"):
-            check_probability(name, getattr(self, name))
+        check_parameters(self, subsamples=(1, 2**62))
         check_choice("variant", self.variant, VARIANTS)
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)

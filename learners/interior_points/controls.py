@@ -30,7 +30,7 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
 from learners.mechanisms.steps import Steps, multiset
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import check_parameters, check_run, check_sample
 from learners.points.concepts import Points
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
@@ -190,9 +190,7 @@ class StableMode:
     _stable: ClassVar[type[StableSelect]] = StableSelect
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
-        check_positive("epsilon", self.epsilon)
-        check_probability("delta", self.delta)
+        check_parameters(self, domain_size=(2, None))
         _ = StableSelect(Fraction(self.epsilon), Fraction(self.delta))
 
     @property

@@ -13,17 +13,24 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum
 from learners.arrays import Floats, Integers
 from learners.citations import BMNS, STE
 from learners.domains import moving_points
-from learners.finite.counting import ClassLearner, as_codes
+from learners.finite.counting import SolutionLearner, as_codes
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores, multiset
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_choice, check_integer, check_positive, check_probability, check_run, check_sample
+from learners.parameters import (
+    check_choice,
+    check_integer,
+    check_parameters,
+    check_probability,
+    check_run,
+    check_sample,
+)
 from learners.points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
@@ -111,9 +118,7 @@ class RecConcaveSolver:
 
 
 def check_variant(variant: str, delta: float | None) -> None:
-    """Raise `InputError` unless the variant exists, and delta is a probability, or None where none is needed."""
-    if delta is not None:
-        check_probability("delta", delta)
+    """Raise `InputError` unless the variant exists, and delta is given where it is needed."""
     check_choice("variant", variant, VARIANTS)
     if variant != "exponential" and delta is None:
         raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
@@ -132,7 +137,7 @@ def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fract
 
 
 @dataclass(frozen=True)
-class InteriorPoint(ClassLearner):
+class InteriorPoint(SolutionLearner):
     """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
     The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
@@ -141,13 +146,10 @@ class InteriorPoint(ClassLearner):
     domain_size: int
     epsilon: float
 
-    settings: ClassVar[tuple[str, ...]] = ("solution",)
-    claim_id: ClassVar[str]
-    source: ClassVar[str]
+    _failure: ClassVar[str] = "the point lies outside the data"
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
+        check_parameters(self, domain_size=(2, 2**64))
 
     @property
     def concepts(self) -> Thresholds:
@@ -172,14 +174,6 @@ class InteriorPoint(ClassLearner):
         """Return `points_needed(beta)`, whatever alpha."""
         check_probability("alpha", alpha)
         return self.points_needed(beta)
-
-    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
-        """Return the claim that the point is interior with probability 1 - beta, for every sample of that size."""
-        if setting != "solution":
-            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
-        size = self.sample_size(alpha, beta)
-        failure = "the point lies outside the data"
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def solves(self, code: int, sample: Sample) -> bool:
         """Say whether the point lies between the least and the greatest point of the sample."""
@@ -288,8 +282,6 @@ class InteriorPointRecConcave(InteriorPoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_probability("delta", self.delta)
-        check_probability("alpha", self.alpha)
         if self.alpha > 0.5:
             raise InputError(f"alpha must be in (0, 1/2], got {self.alpha!r}")
 
@@ -334,11 +326,6 @@ class InteriorPointTreeLog(InteriorPoint):
     )
     claim_id: ClassVar[str] = "STE-TreeLog"
     source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_probability("delta", self.delta)
-        check_probability("beta", self.beta)
 
     def _solver(self, n: int) -> Solver:
         return self._tree(n)

@@ -16,15 +16,7 @@ from learners.finite.counting import ClassLearner, as_codes
 from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.steps import Multiset, extremes, merged
-from learners.parameters import (
-    check_integer,
-    check_own_beta,
-    check_positive,
-    check_probability,
-    check_run,
-    check_sample,
-    check_statement,
-)
+from learners.parameters import check_own_beta, check_parameters, check_run, check_sample, check_statement
 from learners.points.concepts import Thresholds
 
 MAX_EPSILON = 1000
@@ -78,9 +70,7 @@ class ThresholdInteriorPoint(ClassLearner):
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64 - 1)
-        check_positive("epsilon", self.epsilon)
-        check_probability("beta", self.beta)
+        check_parameters(self, domain_size=(2, 2**64 - 1))
         check_variant(self.variant, self.delta)
         if self.delta is not None and self.epsilon > MAX_EPSILON:
             raise InputError(

@@ -184,16 +184,13 @@ class RecConcave:
             cases.update((k, bool(a), bool(b)) for a, b in zip(*named, strict=True))
         drawn: list[int] = []
         for (k, a, b), count in sorted(cases.items()):
-            drawn += self._last(padded, k, a, b, rng, count)
+            if not (a or b):
+                drawn += [0] * count
+                continue
+            candidates = self._candidates(padded, k, self._choices(padded, k)[1], a, b)
+            drawn += [min(x, self.top) for x in candidates.draw_exponential(float(self.epsilon) / 2, rng, count)]
         order = rng.permutation(size)
         return [drawn[i] for i in order]
-
-    def _last(self, padded: Steps, k: int, a: bool, b: bool, rng: np.random.Generator, size: int) -> list[int]:
-        """Return the indices drawn when the first (a) and the second (b) partition named their best interval."""
-        if not (a or b):
-            return [0] * size
-        candidates = self._candidates(padded, k, self._choices(padded, k)[1], a, b)
-        return [min(x, self.top) for x in candidates.draw_exponential(float(self.epsilon) / 2, rng, size)]
 
     def _candidates(self, padded: Steps, k: int, standings: list[Standing], a: bool, b: bool) -> Steps:
         """Return the score on the best intervals of the partitions that named theirs."""
@@ -251,7 +248,7 @@ class RecConcave:
         return log_mixture(weights, laws, error + worst)
 
     def _last_law(self, candidates: Steps | None) -> tuple[Floats, float]:
-        """Return the law of `_last` among candidates, with the mass of padded indices at `top`; None for none named."""
+        """Return the law of the last step among candidates (None: none named), padded indices counted as `top`."""
         if candidates is None:
             return placed(self.top + 1, 0, 0.0), 0.0
         logs, error = candidates.log_exponential(float(self.epsilon) / 2, (1 << self._log_width) + 1)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,7 +26,31 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class StableSelect:
+class NoisyTest:
+    """An (epsilon, delta)-private call that compares a number plus Lap(2/epsilon) with a threshold; delta <= 1/2."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon > 0 and 0 < self.delta <= Fraction(1, 2)):
+            raise InputError(f"epsilon must be > 0 and delta in (0, 1/2], got {self.epsilon!r} and {self.delta!r}")
+
+    @property
+    def cost(self) -> Cost:
+        """The guarantee of a call."""
+        return Cost(self.epsilon, self.delta, self.name)
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise."""
+        return 2 / float(self.epsilon)
+
+
+@dataclass(frozen=True)
+class StableSelect(NoisyTest):
     """Name the best solution if its lead, with noise, reaches a threshold.
 
     With h the best solution, gap = q(h) - q(second best), s = 2/epsilon and t = 2 + s ln(1/(2 delta)): h if
@@ -54,22 +79,7 @@ class StableSelect:
     distance to instability, about half of the gap; on the gap it is only (2 epsilon, delta e^(2 epsilon)/2)-private.
     """
 
-    epsilon: Fraction
-    delta: Fraction
-
-    def __post_init__(self) -> None:
-        if not (self.epsilon > 0 and 0 < self.delta <= Fraction(1, 2)):
-            raise InputError(f"epsilon must be > 0 and delta in (0, 1/2], got {self.epsilon!r} and {self.delta!r}")
-
-    @property
-    def cost(self) -> Cost:
-        """The guarantee of a call."""
-        return Cost(self.epsilon, self.delta, "stable select")
-
-    @property
-    def scale(self) -> float:
-        """The scale s."""
-        return 2 / float(self.epsilon)
+    name: ClassVar[str] = "stable select"
 
     @property
     def threshold(self) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from learners.arrays import Floats
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import Cost, basic
 from learners.mechanisms.log_laws import ULP, check_size, greatest, log_above, log_below, log_mixture, placed
-from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
+from learners.mechanisms.stable_select import NoisyTest, StableSelect, Standing, standing_of_values
 from learners.mechanisms.steps import Multiset, Steps, interior_scores, of_counter, ranks
 from learners.parameters import check_integer
 
@@ -30,7 +30,7 @@ Solution = TypeVar("Solution", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Choosing:
+class Choosing(NoisyTest):
     """Choose among the solutions with q >= 1 with weights exp(epsilon q / 4), if the best noisy score is large.
 
     q(S, f) >= 0 counts support: replacing one example moves every q by at most 1, lifts at most k solutions from 0 to 1
@@ -63,29 +63,18 @@ class Choosing:
     The mechanism is Beimel, Nissim and Stemmer's (2013); constants and proof are for replacement and are our own.
     """
 
-    epsilon: Fraction
-    delta: Fraction
     growth: int
 
-    def __post_init__(self) -> None:
-        check_integer("growth", self.growth, 1)
-        if not (self.epsilon > 0 and 0 < self.delta <= Fraction(1, 2)):
-            raise InputError(f"epsilon must be > 0 and delta in (0, 1/2], got {self.epsilon!r} and {self.delta!r}")
+    name: ClassVar[str] = "choosing"
 
-    @property
-    def cost(self) -> Cost:
-        """The guarantee of a call."""
-        return Cost(self.epsilon, self.delta, "choosing")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("growth", self.growth, 1)
 
     @property
     def rate(self) -> float:
         """The inverse temperature of the choice."""
         return float(self.epsilon) / 4
-
-    @property
-    def scale(self) -> float:
-        """The scale of the test's noise."""
-        return 2 / float(self.epsilon)
 
     @property
     def threshold(self) -> float:
@@ -293,24 +282,19 @@ class TreeLog:
         middle = ranks(data, self.margin, self.n - self.margin)
         nodes = _balanced_nodes(middle)
         named, nothing, error = self._choice.log_law(nodes)
-        following, more = self._log_rest(data, middle)
-        laws = [placed(self.size, list(nodes), named), following]
-        return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
-
-    def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[Floats, float]:
-        """Return the law of steps 3 to 6."""
-        assert self.inner is not None
         deep, shallow = self._embedding(middle)
-        ys, error = self.inner.log_law(*shallow)
-        weights, laws, worst = [], [], 0.0
+        ys, rest = self.inner.log_law(*shallow)
+        weights, endings, worst = [], [], 0.0
         for y, log_y in enumerate(ys):
             standing, candidates = self._candidates(deep, y)
-            named, none, e = self._selection.log_law(standing)
+            found, none, e = self._selection.log_law(standing)
             law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
-            weights += [float(log_y) + named, float(log_y) + none]
-            laws += [law, placed(self.size, 0, 0.0)]
+            weights += [float(log_y) + found, float(log_y) + none]
+            endings += [law, placed(self.size, 0, 0.0)]
             worst = max(worst, e + more + 2 * ULP * greatest(weights[-2:]))
-        return log_mixture(weights, laws, error + worst)
+        following, more = log_mixture(weights, endings, rest + worst)
+        laws = [placed(self.size, list(nodes), named), following]
+        return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
 
     def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
         """Return the multiset S, and that of e - 1 of the rest."""

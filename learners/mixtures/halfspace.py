@@ -21,7 +21,6 @@ from dpaudit.contract import (
     InputError,
     Instance,
     Law,
-    Panel,
     Picture,
     PrivacyClaim,
     Relation,
@@ -30,11 +29,12 @@ from dpaudit.contract import (
     UtilityClaim,
     later,
 )
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Floats, Integers, summed
 from learners.bisection import least_beyond
 from learners.citations import BMN
 from learners.domains import Grid
-from learners.geometry.pictures import error_share
+from learners.finite.counting import ClassLearner
+from learners.geometry.pictures import error_share, framed
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
@@ -42,7 +42,7 @@ from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
-from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
+from learners.parameters import check_integer, check_parameters, check_run, check_sample, check_statement
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
@@ -78,7 +78,7 @@ class MixtureGrid(Grid):
 
 
 @dataclass(frozen=True)
-class MixtureHalfspace:
+class MixtureHalfspace(ClassLearner):
     """Learn halfspaces from private and public examples: the exponential mechanism over public intersections.
 
     C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
@@ -132,10 +132,7 @@ class MixtureHalfspace:
     """Whether all hypotheses are looked at one by one, as some controls do."""
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, LARGEST)
-        check_positive("epsilon", self.epsilon)
-        check_integer("side", self.side, 1, MAX_SIDE)
-        check_integer("public_label", self.public_label, 0, 1)
+        check_parameters(self, dimension=(1, LARGEST), side=(1, MAX_SIDE), public_label=(0, 1))
 
     @property
     def concepts(self) -> Halfspaces:
@@ -173,9 +170,7 @@ class MixtureHalfspace:
     def _collections(self, sample: Sample) -> Intersections:
         """Return the collections of G, with what it takes to count their errors."""
         outside = sample.labels != self.public_label
-        points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-        gains = np.zeros(len(points), dtype=np.int64)
-        np.add.at(gains, place.reshape(-1), np.where(outside, sample.counts, -sample.counts))
+        points, gains = summed(sample.points.astype(np.int64), np.where(outside, sample.counts, -sample.counts))
         inside = self.family(sample).inside(points)
         return Intersections(inside, gains, int(sample.counts[~outside].sum()), self.dimension)
 
@@ -217,10 +212,6 @@ class MixtureHalfspace:
         errors = self.errors(sample)
         log_prob, error = exponential.log_law(-errors, self._rate, self._eligible(sample, errors))
         return Law(self.codes(family, np.arange(len(errors))), log_prob, error)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable theorem, with constants; see `utility`."""
-        return self.utility(alpha, beta).sample_size
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta (in excess of the best halfspace, if agnostic).
@@ -301,13 +292,12 @@ class MixtureHalfspace:
             row = (*target.weights, target.threshold)
             corners = _region(self.side, [row if self.public_label else tuple(-v for v in row)])
             shapes.append(_polygon(corners, "orange", 0.0, f"target: {self.public_label} on this side"))
-        ends = (-0.06 * self.side, self.side + 0.06 * self.side)
         caption = (
             "Public and private examples, and the regions that were learned to be labelled "
             f"{self.public_label}: intersections of halfplanes through public points. A region without area is drawn "
             "as a line or not at all."
         )
-        return Picture((Panel(caption, ends, ends, (*shapes, *_markers(sample)), x_label="x_1", y_label="x_2"),))
+        return Picture((framed(self.side, caption, [*shapes, *_markers(sample)], "x_1", "x_2"),))
 
     def symmetries(self) -> list[Integers]:
         """Return no symmetry: outputs name points of the plane."""

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,21 +149,6 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
     return found
 
 
-class Ranking(Protocol):
-    """Groups of hypotheses with equal errors."""
-
-    @property
-    def errors(self) -> Integers:
-        """The errors of each group, increasing."""
-
-    @property
-    def sizes(self) -> Integers:
-        """The hypotheses of each group."""
-
-    def pick(self, groups: Integers, within: Integers) -> Integers:
-        """Return the numbers of the hypotheses at these places of these groups, which are in the order of numbers."""
-
-
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Listed:
     """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
@@ -232,6 +217,10 @@ class Tallied:
         values, counts = self._blocks[block]
         at = int(np.searchsorted(values, error))
         return int(counts[at]) if at < len(values) and values[at] == error else 0
+
+
+Ranking = Listed | Tallied
+"""Groups of hypotheses with equal errors, by increasing errors; `pick` finds those at places of groups."""
 
 
 def _tally(errors: Integers) -> tuple[Integers, Integers]:

@@ -97,7 +97,7 @@ def _family(dimension: int, rows: tuple[Row, ...], literal: bool) -> PublicFamil
         )
     flat = _flat(distinct, axes)
     if literal:
-        return PublicFamily(_both_sides(_arbitrary(distinct)), flat)
+        return PublicFamily(_both_sides(_planes(np.array(list(_completed(distinct, dimension))))), flat)
     if not axes:
         return PublicFamily(((0,) * (dimension + 1),), flat)
     return PublicFamily(_both_sides(_lifted(_spanned(distinct[:, axes]), axes, dimension)), flat)
@@ -176,13 +176,8 @@ def _independent(points: Integers) -> list[int]:
     return chosen
 
 
-def _arbitrary(points: Integers) -> Integers:
-    """Return one hyperplane for every set of at most d points, completed by the directions e_1, e_2, ..."""
-    dimension = points.shape[1]
-    return _planes(np.array(list(_completed(points, dimension))))
-
-
 def _completed(points: Integers, dimension: int) -> Iterator[Integers]:
+    """Yield a hyperplane for every set of at most d points, completed by the directions e_1, e_2, ..."""
     unit = np.eye(dimension, dtype=np.int64)
     for size in range(dimension + 1):
         for pick in combinations(points, size):

@@ -125,17 +125,13 @@ def _compression(tools: Tools) -> Evidence:
         return failure, words, {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}
 
     worst, where, data = greatest(starmap(case, product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5))))
-    return judged(
-        # One hypothesis: a bound that it obeys need not hold for the choice among many.
-        "undecided",
+    text = (
         f"one hypothesis, wrong with probability 0.001, 0.01, 0.1 or 0.5, n = 100 to 10,000, k = 1, beta = "
         f"{BETA}: outside of the bound with exact probability at most {worst:.2g}. The one-sided form is the one in "
-        f"the literature",
-        {"failure": worst, "beta": BETA},
-        where,
-        data,
-        failed=exceeds(worst, BETA),
+        f"the literature"
     )
+    # One hypothesis: a bound that it obeys need not hold for the choice among many.
+    return judged("undecided", text, {"failure": worst, "beta": BETA}, where, data, failed=exceeds(worst, BETA))
 
 
 @states(

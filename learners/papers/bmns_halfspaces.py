@@ -204,16 +204,14 @@ def _corollary(tools: Tools) -> Evidence:
     }
     above = [name for name, exponent in growth.items() if exponent > PRINTED_GROWTH[name] + 0.25]
     shown = ", ".join(f"{name}: {exponent:.3f} ({PRINTED_GROWTH[name]:g})" for name, exponent in growth.items())
-    return judged(
-        # Exponents are rounded to the nearest half.
-        "holds",
+    text = (
         f"exponents of s = m |S_i| with the printed constants of its parts, 2^20 candidates an axis, and those "
-        f"of the corollary in brackets: {shown}",
-        growth,
-        "; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above),
-        {"growth": growth, "s at d = 10": corollary_examples(*plain)},
-        grade="numeric",
+        f"of the corollary in brackets: {shown}"
     )
+    witness = "; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above)
+    data = {"growth": growth, "s at d = 10": corollary_examples(*plain)}
+    # Exponents are rounded to the nearest half.
+    return judged("holds", text, growth, witness, data, grade="numeric")
 
 
 STATEMENTS = statements_in(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import permutations, product
 from typing import Any
 
@@ -159,26 +160,18 @@ def named_exactly(law: Callable[[Examples], Mapping[Any, float]], domain: Grid, 
     return named[0] / len(points) ** 2, named[1] / len(points) ** 2
 
 
-def _point_law(epsilon: float, domain: Grid) -> Callable[[Examples], Mapping[Any, float]]:
+def _point_law(epsilon: float, domain: Grid, sample: Examples) -> Mapping[Any, float]:
     """Return the law of `common_point`: the exponential mechanism on the grid, score the examples at a point."""
     points = [tuple(p) for p in domain.points().tolist()]
-
-    def law(sample: Examples) -> Mapping[Any, float]:
-        counts = dict(zip(map(tuple, sample.points.tolist()), sample.counts.tolist(), strict=True))
-        logs, _ = log_law(np.array([counts.get(p, 0) for p in points]), epsilon / 2)
-        return dict(zip(points, np.exp(logs).tolist(), strict=True))
-
-    return law
+    counts = dict(zip(map(tuple, sample.points.tolist()), sample.counts.tolist(), strict=True))
+    logs, _ = log_law(np.array([counts.get(p, 0) for p in points]), epsilon / 2)
+    return dict(zip(points, np.exp(logs).tolist(), strict=True))
 
 
-def _learner_law(learner: Any) -> Callable[[Examples], Mapping[Any, float]]:
+def _learner_law(learner: Any, sample: Examples) -> Mapping[Any, float]:
     """Return the law of a learner that answers with points."""
-
-    def law(sample: Examples) -> Mapping[Any, float]:
-        found = learner.law(sample)
-        return dict(zip(found.atoms, np.exp(found.log_prob).tolist(), strict=True))
-
-    return law
+    found = learner.law(sample)
+    return dict(zip(found.atoms, np.exp(found.log_prob).tolist(), strict=True))
 
 
 @states(
@@ -198,9 +191,9 @@ def _experiment(tools: Tools) -> Evidence:
     recursive = HullPointRecConcave(1, 2, 1.0, DELTA, BETA)
     for copies in (1, 2, 4, 8):
         algorithms = (
-            ("common point", _point_law(BUDGET * 1.0, plane), plane, 0.0),
-            ("hull point", _learner_law(corners), corners.concepts.domain, 0.0),
-            ("RecConcave", _learner_law(recursive), recursive.concepts.domain, DELTA),
+            ("common point", partial(_point_law, BUDGET * 1.0, plane), plane, 0.0),
+            ("hull point", partial(_learner_law, corners), corners.concepts.domain, 0.0),
+            ("RecConcave", partial(_learner_law, recursive), recursive.concepts.domain, DELTA),
         )
         for name, law, domain, delta in algorithms:
             on, without = named_exactly(law, domain, copies)

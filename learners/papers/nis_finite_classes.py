@@ -190,16 +190,14 @@ def _generalises(tools: Tools) -> Evidence:
     gaps = {epsilon: overfit_gap(epsilon, 10**4, 10**9) for epsilon in (0.1, 0.5, 1.0, 2.0)}
     epsilon = max(gaps, key=lambda e: gaps[e] / e)
     gap, most = gaps[epsilon], gaps[epsilon] / epsilon
-    return judged(
-        # One learner that overfits as it can: that it does not refute shows nothing of the others.
-        "undecided",
+    text = (
         f"a private learner that flips coins in favour of the points that it saw has a gap of "
-        f"(1 - n/|X|) tanh(epsilon/4) on average: at most {most:.3f} epsilon, epsilon = 0.1 .. 2, n = 10^4, |X| = 10^9",
-        {"epsilon": epsilon, "gap": gap, "share": most},
-        f"epsilon = {epsilon:g}: gap {gap:.4f}",
-        {"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap},
-        failed=most > 1,
+        f"(1 - n/|X|) tanh(epsilon/4) on average: at most {most:.3f} epsilon, epsilon = 0.1 .. 2, n = 10^4, |X| = 10^9"
     )
+    numbers = {"epsilon": epsilon, "gap": gap, "share": most}
+    data = {"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap}
+    # One learner that overfits as it can: that it does not refute shows nothing of the others.
+    return judged("undecided", text, numbers, f"epsilon = {epsilon:g}: gap {gap:.4f}", data, failed=most > 1)
 
 
 @states(
@@ -278,17 +276,14 @@ def _vc_bounds(tools: Tools) -> Evidence:
             failed = failed or (f"{learner!r}, concept {target}, n = {upper}" if many > beta else "")
             data = case_data(learner, target, law, lower - 1, alpha, failure=few)
             numbers |= {"upper": upper, "lower": lower, "failure_below_lower": few, "failure_at_upper": many}
-    return judged(
-        # That a learner does with fewer on a case would not show that it does on all.
-        "holds" if needed else "undecided",
+    text = (
         f"alpha = {alpha}, beta = {beta}, a hard case of each of {len(cases)} consistent learners: "
         f"exact failure probabilities at the n that should suffice are at most "
         f"{max(v for k, v in numbers.items() if 'upper n' in k):.2e}, and with one example fewer than needed at least "
-        f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}",
-        numbers,
-        failed,
-        data,
+        f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}"
     )
+    # That a learner does with fewer on a case would not show that it does on all.
+    return judged("holds" if needed else "undecided", text, numbers, failed, data)
 
 
 STATEMENTS = statements_in(globals())

@@ -11,7 +11,7 @@ from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
 from learners.papers.evidence import against, case_data, errors_data, pair_data
 from learners.papers.sizes import errors_of_law, failure_probability, two_point
-from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(
@@ -119,15 +119,12 @@ def _dimension(tools: Tools) -> Evidence:
         f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and "
         f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
+    witness = f"the sizes at d = {low} and {high}"
+    data = {f"n, d={d}": needed(d, 1e-6) for d in (low, high)}
+    failed = slopes["advanced"] > 1.75
+    # Logarithmic factors are left out: the exponent is rounded to the nearest half.
     return judged(
-        # Logarithmic factors are left out: the exponent is rounded to the nearest half.
-        "loose" if slopes["advanced"] < 1.25 else "holds",
-        text,
-        slopes,
-        f"the sizes at d = {low} and {high}",
-        {f"n, d={d}": needed(d, 1e-6) for d in (low, high)},
-        failed=slopes["advanced"] > 1.75,
-        grade="numeric",
+        "loose" if slopes["advanced"] < 1.25 else "holds", text, slopes, witness, data, failed=failed, grade="numeric"
     )
 
 
@@ -172,25 +169,20 @@ def _exponential(tools: Tools) -> Evidence:
 def _tightest(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)
     n, points = learner.sample_size(alpha, beta), learner.domain.points()
-    failures = {
-        (code, hard): failure_probability(
-            learner, learner.concepts.concept(code), two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha
-        )
-        for code in range(learner.concepts.size)
-        for hard in range(4)
-    }
-    code, hard = max(failures, key=lambda case: failures[case])
-    failure = failures[code, hard]
-    return judged(
-        "holds",
+    cases = []
+    for code, hard in itertools.product(range(learner.concepts.size), range(4)):
+        law = two_point(points, hard, 3 - hard, alpha + 0.001)
+        failure = failure_probability(learner, learner.concepts.concept(code), law, n, alpha)
+        words = f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}"
+        cases.append((failure, words, case_data(learner, code, law, n, alpha, failure=failure)))
+    failure, witness, data = greatest(cases)
+    text = (
         f"2 x 2 grid: the smaller of (2 d/alpha) ln(2 d/beta) and (ln|C| + ln(1/beta))/alpha is n = {n}; "
         f"just above alpha = {alpha} on a point the exact failure is at most {failure:.4f} over all boxes and "
-        f"points, and beta is {beta}",
-        {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n},
-        f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}",
-        case_data(learner, code, two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha, failure=failure),
-        failed=failure > beta,
+        f"points, and beta is {beta}"
     )
+    numbers = {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n}
+    return judged("holds", text, numbers, witness, data, failed=failure > beta)
 
 
 STATEMENTS = statements_in(globals())

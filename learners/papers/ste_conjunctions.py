@@ -271,19 +271,17 @@ def _with_delta(tools: Tools) -> Evidence:
         "first d that gains": min(gaining, default=math.inf),
     }
     leaky = any(finding.verdict == "violation" for _, _, finding in found)
-    return judged(
-        # What is nearer to d^2 than to d^1.5 is another law.
-        "holds",
+    text = (
         f"d = 1, 2, 3 and delta = 0.01, 0.1: on {len(COPIES) ** 2} pairs each, in which a replaced example "
         f"moves all counts, delta(1) is at most {share:.3f} of the claim. With delta = {DELTA:g} n grows like d^"
         f"{numbers['growth of n']:.2f} ln d from d = {LOW} to {HIGH}, and is smaller than without from d = "
         f"{numbers['first d that gains']} on; at d = 31, epsilon = 1, alpha = beta = 0.1, {sizes[HIGH]} instead of "
-        f"{numbers['n without delta, d=31']}",
-        numbers,
-        repr(worst.worst_pair) if leaky else f"sample sizes {sizes}",
-        pair_data(learner, worst.worst_pair, at=1.0, delta=worst.delta_at_claim),
-        failed=leaky or numbers["growth of n"] > 1.75,
+        f"{numbers['n without delta, d=31']}"
     )
+    witness = repr(worst.worst_pair) if leaky else f"sample sizes {sizes}"
+    data = pair_data(learner, worst.worst_pair, at=1.0, delta=worst.delta_at_claim)
+    # What is nearer to d^2 than to d^1.5 is another law.
+    return judged("holds", text, numbers, witness, data, failed=leaky or numbers["growth of n"] > 1.75)
 
 
 def _size(dimension: int, delta: float | None) -> int:

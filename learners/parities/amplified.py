@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
 from learners.bisection import last
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import BUDGETS, check_choice, check_law_limit, check_probability, check_sample
+from learners.parameters import BUDGETS, check_choice, check_law_limit, check_sample
 from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
 from learners.parities.law import log_law
 
@@ -81,7 +81,6 @@ class ParityAmplified(SubsamplingLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_probability("beta", self.beta)
         check_choice("budget", self.budget, BUDGETS)
         if self.budget == "proved":
             return

@@ -19,7 +19,7 @@ from learners.parameters import (
     check_integer,
     check_law_limit,
     check_own_beta,
-    check_positive,
+    check_parameters,
     check_run,
     check_sample,
     check_statement,
@@ -115,7 +115,7 @@ class SubsamplingLearner(ClassLearner):
 
     def __post_init__(self) -> None:
         _ = self.concepts
-        check_positive("epsilon", self.epsilon)
+        check_parameters(self)
 
     @property
     def concepts(self) -> Parities:

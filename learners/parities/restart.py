@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
 from learners.arrays import Bools, Integers
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_law_limit, check_probability, check_run, check_sample
+from learners.parameters import check_law_limit, check_run, check_sample
 from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
 from learners.parities.gf2 import RUNS
 from learners.parities.law import log_answers
@@ -62,10 +62,6 @@ class ParityRestart(SubsamplingLearner):
     )
     claim_id: ClassVar[str] = "NIS-ParityRestart"
     _place: ClassVar[str] = "; restarted instead of repeated"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_probability("beta", self.beta)
 
     @property
     def failure(self) -> float:

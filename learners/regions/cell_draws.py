@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import TypeVar
 
@@ -84,41 +84,30 @@ class Selector:
 
     def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
         self._build, self._rate = build, rate
-        self._points: dict[int, UniformPoint] = {}
-        self._classes: dict[tuple[int, int], Bounds] = {}
-        self._levels: dict[int, Bounds] = {}
+        self._point = cache(lambda cell: UniformPoint.of(polygon(build(0), cell)))
+        self._class_bounds, self._level_bounds = cache(self._areas), cache(self._weights)
         order = np.argsort(-scores.ravel(), kind="stable")
         lost, starts = np.unique(-scores.ravel()[order], return_index=True)
         self._exponents = [rate * (int(lost[0]) - score) for score in lost.tolist()]
         self._members: list[list[int]] = [part.tolist() for part in np.split(order, starts[1:])]
 
-    def _class_bounds(self, kind: int, level: int) -> Bounds:
+    def _areas(self, kind: int, level: int) -> Bounds:
         """Return enclosures of the cumulative areas of the cells of one score."""
-        if (kind, level) not in self._classes:
-            arrangement = self._build(256 * level)
-            areas = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]]
-            slack = arrangement.slack
-            low = list(accumulate(max(value - slack, 0) for value in areas))
-            self._classes[kind, level] = low, list(accumulate(value + slack for value in areas))
-        return self._classes[kind, level]
+        arrangement = self._build(256 * level)
+        areas, slack = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]], arrangement.slack
+        low = list(accumulate(max(value - slack, 0) for value in areas))
+        return low, list(accumulate(value + slack for value in areas))
 
-    def _level_bounds(self, level: int) -> Bounds:
+    def _weights(self, level: int) -> Bounds:
         """Return enclosures of the cumulative weights of the scores, the greatest score first."""
-        if level not in self._levels:
-            arrangement, lows, highs = self._build(256 * level), [], []
-            for members, exponent in zip(self._members, self._exponents, strict=True):
-                total = sum(arrangement.areas[i % arrangement.cells] for i in members)
-                error = arrangement.slack * len(members)
-                low, high = exponential_bounds(exponent, 256 * (level + 1))
-                lows.append(max(total - error, 0) * low)
-                highs.append((total + error) * high)
-            self._levels[level] = list(accumulate(lows)), list(accumulate(highs))
-        return self._levels[level]
-
-    def _point(self, cell: int) -> UniformPoint:
-        if cell not in self._points:
-            self._points[cell] = UniformPoint.of(polygon(self._build(0), cell))
-        return self._points[cell]
+        arrangement, lows, highs = self._build(256 * level), [], []
+        for members, exponent in zip(self._members, self._exponents, strict=True):
+            total = sum(arrangement.areas[i % arrangement.cells] for i in members)
+            error = arrangement.slack * len(members)
+            low, high = exponential_bounds(exponent, 256 * (level + 1))
+            lows.append(max(total - error, 0) * low)
+            highs.append((total + error) * high)
+        return list(accumulate(lows)), list(accumulate(highs))
 
     def draw(self, bits: Bits, resolve: Callable[[int, int, Box, int], Output | None], base: int) -> Output:
         """Return one draw, as `resolve` reports it.

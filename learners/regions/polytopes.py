@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
-from learners.arrays import Integers
+from learners.arrays import Integers, summed
 from learners.covers.accounting import AUDITED
 from learners.domains import grid_rows
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
@@ -216,9 +216,8 @@ class SimplexSelect(ListedSelection):
 
     def _quadruples(self, sample: Sample, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
         """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""
-        rows, place = np.unique(grid_rows(sample.points, self.side), return_inverse=True)
-        gains = np.zeros(len(rows), dtype=np.int64)
-        np.add.at(gains, place.reshape(-1), np.where(sample.labels == 1, sample.counts, -sample.counts))
+        signed = np.where(sample.labels == 1, sample.counts, -sample.counts)
+        rows, gains = summed(grid_rows(sample.points, self.side), signed)
         masks = halfspace_family(self.side).labels[:, rows].astype(np.int64) @ (1 << np.arange(len(rows)))
         table = TupleCounts(masks, len(rows), DIMENSION + 1)
         # The score up to a constant, the negative examples.

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -65,7 +66,7 @@ class Pieces:
         self._corners: list[Polygon] = []
         self._halves: list[tuple[int, int] | None] = []
         self._areas: list[dict[int, tuple[int, int]]] = []
-        self._uniform: dict[int, UniformPoint] = {}
+        self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
         self._inside = np.zeros((64, len(points)), dtype=np.bool_)
         self._log_areas = np.zeros(32)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
@@ -92,12 +93,6 @@ class Pieces:
         if level not in known:
             known[level] = _enclosed_area(self._corners[piece], self._precision + 256 * level)
         return known[level]
-
-    def uniform(self, piece: int) -> UniformPoint:
-        """Return the uniform law on a piece."""
-        if piece not in self._uniform:
-            self._uniform[piece] = UniformPoint.of(self._corners[piece])
-        return self._uniform[piece]
 
     def halves(self, piece: int, wanted: Floats) -> tuple[int, int]:
         """Return the two parts of a piece, below and above a line that crosses it.

@@ -43,7 +43,9 @@ def plane_targets(learner: Any, alpha: float) -> list[tuple[int, Distribution, s
 
 def _cases(squares: Bools, mass: float) -> Iterator[tuple[int, Floats, str]]:
     """Yield (code, weights of the grid's points, name)."""
-    sizes, rims = squares.sum(axis=(1, 2)), _rims(squares)
+    # Points that have a neighbour along the axes with the other label.
+    rims = np.where(squares, _beside(~squares, False), _beside(squares, False))
+    sizes = squares.sum(axis=(1, 2))
     thin = np.flatnonzero([_on_one_line(square) for square in squares])
     if len(thin):
         code = int(thin[sizes[thin].argmax()])
@@ -68,11 +70,6 @@ def _beside(squares: Bools, diagonal: bool) -> Bools:
     for i, j in steps:
         found |= wide[:, i : i + size, j : j + size]
     return found
-
-
-def _rims(squares: Bools) -> Bools:
-    """Return which points have a neighbour along the axes with the other label."""
-    return np.where(squares, _beside(~squares, False), _beside(squares, False))
 
 
 def _on_one_line(square: Bools) -> bool:

@@ -16,7 +16,7 @@ cannot avoid.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from math import prod
 
@@ -63,8 +63,7 @@ class TupleSampler:
         self._order: Integers = np.argsort(-logs, kind="stable")
         self._heavy = int((logs > logs.max() - NEGLIGIBLE).sum())
         self._greatest = int(self.products.upper.max())
-        self._bounds: dict[int, Bounds] = {}
-        self._open: dict[int, tuple[int, int, list[int]]] = {}
+        self._cumulative, self._undecided = cache(self._enclosed), cache(self._split)
         self.tries = 0
 
     def draw(self, bits: Bits, resolve: Resolver, base: int = 0) -> tuple[Region, ...]:
@@ -116,38 +115,33 @@ class TupleSampler:
         low, high = exponential_bounds(self._rate * gap, known)
         return True if uniform + 1 <= low else False if uniform >= high else None
 
-    def _undecided(self, chosen: int) -> tuple[int, int, list[int]]:
+    def _split(self, chosen: int) -> tuple[int, int, list[int]]:
         """Return the weights surely covered and spoiled in a product, and the points that may be either."""
-        if chosen not in self._open:
-            surely, possibly = self.products.masks(self.products.codes[chosen : chosen + 1])
-            least = [self._weights[i] for i in np.flatnonzero(surely[0])]
-            open_ = np.flatnonzero(possibly[0] & ~surely[0]).tolist()
-            undecided = [i for i in open_ if any(self._weights[i])]
-            self._open[chosen] = sum(c for c, _ in least), sum(e for _, e in least), undecided
-        return self._open[chosen]
+        surely, possibly = self.products.masks(self.products.codes[chosen : chosen + 1])
+        least = [self._weights[i] for i in np.flatnonzero(surely[0])]
+        undecided = [i for i in np.flatnonzero(possibly[0] & ~surely[0]).tolist() if any(self._weights[i])]
+        return sum(c for c, _ in least), sum(e for _, e in least), undecided
 
     def _listed(self, level: int) -> int:
         """Return how many products have entries of their own at a level: at 0 those not far below the greatest."""
         return len(self._order) if level else self._heavy
 
-    def _cumulative(self, level: int) -> Bounds:
+    def _enclosed(self, level: int) -> Bounds:
         """Return enclosures of the cumulative weights of the products, the greatest first.
 
         At level 0 the products far below the greatest are one last entry, enclosed by 0 and 2^-200 of the rest: their
         weights are below e^-299 of the greatest, and there are fewer than 2^60 of them. A draw that hits it looks at
         the next level, where all are listed.
         """
-        if level not in self._bounds:
-            listed = self._listed(level)
-            bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper[self._order[:listed]]}
-            exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
-            weights = [self._weight(chosen, exponentials, level) for chosen in self._order[:listed].tolist()]
-            lows, highs = [low for low, _ in weights], [high for _, high in weights]
-            if listed < len(self._order):
-                lows.append(0)
-                highs.append(sum(lows) >> NEGLIGIBLE_BITS)
-            self._bounds[level] = list(accumulate(lows)), list(accumulate(highs))
-        return self._bounds[level]
+        listed = self._listed(level)
+        bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper[self._order[:listed]]}
+        exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
+        weights = [self._weight(chosen, exponentials, level) for chosen in self._order[:listed].tolist()]
+        lows, highs = [low for low, _ in weights], [high for _, high in weights]
+        if listed < len(self._order):
+            lows.append(0)
+            highs.append(sum(lows) >> NEGLIGIBLE_BITS)
+        return list(accumulate(lows)), list(accumulate(highs))
 
     def _weight(self, chosen: int, exponentials: dict[int, tuple[int, int]], level: int) -> tuple[int, int]:
         """Return an enclosure of the weight of a product: orders, areas and exponential."""

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Panel, Shape
-from learners.arrays import Exact
+from learners.arrays import Exact, summed
+from learners.geometry.pictures import framed
 from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
@@ -107,9 +108,7 @@ class DepthRegions:
         """For each normal the distinct heights, and the weights at most and at least as high."""
         found = []
         for row in (self.points.astype(self.normals.dtype) @ self.normals.T).T:
-            heights, place = np.unique(row, return_inverse=True)
-            mass = np.zeros(len(heights), dtype=np.int64)
-            np.add.at(mass, place, self.weights)
+            heights, mass = summed(row, self.weights)
             found.append((heights, np.cumsum(mass), np.cumsum(mass[::-1])[::-1]))
         return found
 
@@ -293,6 +292,4 @@ def depth_panel(
         f"Tukey depth of {n} examples: regions of points at least so deep, the deepest {deepest}, where n/3 is "
         f"{n / 3:.0f}; and the points that were released."
     )
-    margin = 0.06 * side
-    ends = (-margin, side + margin)
-    return Panel(caption, ends, ends, (*shapes, *sample, marks), x_label="x_1", y_label="x_2")
+    return framed(side, caption, [*shapes, *sample, marks], "x_1", "x_2")

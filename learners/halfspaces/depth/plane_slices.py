@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import overload
+from typing import Any
 
 import numpy as np
 
@@ -83,13 +83,7 @@ class PlaneSlices(Sequence[Coordinates]):
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    @overload
-    def __getitem__(self, index: int) -> Coordinates: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Coordinates]: ...
-
-    def __getitem__(self, index: int | slice) -> Coordinates | list[Coordinates]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         place = range(len(self))[index]
