@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from dpaudit.audit.pair_bets import PairBets
-from dpaudit.audit.sequential_design import Session
+from dpaudit.audit.sequential_design import PairBets, Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler

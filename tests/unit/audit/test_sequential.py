@@ -11,7 +11,7 @@ import pytest
 from sequential_sessions import RecordedSession, request_of, run_session
 
 from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor, posterior
-from dpaudit.audit.pair_bets import PairBets, partition_by_bins, partition_by_cells
+from dpaudit.audit.sequential_design import PairBets, partition_by_bins, partition_by_cells
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism, as_mechanism
 
