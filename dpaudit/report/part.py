@@ -10,8 +10,8 @@ from typing import Any
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Direction, Relation, Verdict
+from dpaudit.report.evidence import finding_lines
 from dpaudit.report.figures import accuracy_figure, aside, curve_figure
-from dpaudit.report.findings import finding_lines
 from dpaudit.report.numbers import allowed_times, count, number, percent, plural, raised, share, times, value_text
 from dpaudit.report.pictures import pictures
 from dpaudit.report.sentences import delta_words, epsilon_exact, epsilon_found, epsilon_seen, says

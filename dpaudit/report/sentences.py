@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.columns import COLUMNS, numbers_of
-from dpaudit.report.evidence import gap_words
+from dpaudit.report.findings import gap_words
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
