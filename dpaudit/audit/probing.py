@@ -24,7 +24,7 @@ import numpy as np
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
-from dpaudit.running.adapters import Mechanism, Probed
+from dpaudit.running.adapters import Mechanism
 
 __all__ = [
     "FROM_DATA", "Label", "arrangements", "equal_global_generators", "labels", "moved_clocks", "one_way",
@@ -95,9 +95,9 @@ def _points(data: Any) -> Any:
 
 def probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:
     """Return what a probe does not show, by some first outputs on both sides of a pair; nothing without a probe."""
-    if not isinstance(mechanism.function, Probed):
+    if mechanism.probe is None:
         return ()
-    points = len(mechanism.function.probe)
+    points = len(mechanism.probe)
     if not any(isinstance(output, np.ndarray) and len(output) == points for output in outputs):
         return ("the probe is not used: no output has a method predict",)
     if len(outputs) < 2 or len(set(map(canonical, outputs))) > 1:
