@@ -54,7 +54,7 @@ ROOMS = {
     "dpaudit.outputs": 2_017,
     "dpaudit.project": 950,
     "dpaudit.registry": 504,
-    "dpaudit.report": 4_878,
+    "dpaudit.report": 4_826,
     "dpaudit.running": 1_404,
     "dpaudit.utility": 2_137,
     "learners": 774,
