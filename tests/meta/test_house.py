@@ -41,7 +41,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_265,
-    "dpaudit.audit": 3_326,
+    "dpaudit.audit": 3_217,
     "dpaudit.bounds": 1_433,
     "dpaudit.certificates": 1_246,
     "dpaudit.cli": 2_275,
@@ -54,7 +54,7 @@ ROOMS = {
     "dpaudit.outputs": 2_017,
     "dpaudit.project": 950,
     "dpaudit.registry": 503,
-    "dpaudit.report": 4_878,
+    "dpaudit.report": 4_826,
     "dpaudit.running": 1_387,
     "dpaudit.utility": 2_137,
     "learners": 774,
