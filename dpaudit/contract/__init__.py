@@ -11,5 +11,6 @@ from dpaudit.contract.learners import *
 from dpaudit.contract.pairs import *
 from dpaudit.contract.picture import *
 from dpaudit.contract.samples import *
+from dpaudit.contract.tools import *
 from dpaudit.contract.verdicts import *
 from dpaudit.errors import InputError as InputError

@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
+from dpaudit.contract.tools import Tools
 from dpaudit.errors import InputError
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "Grade",
     "Statement",
     "Support",
-    "Tools",
     "Verdict",
     "exit_status",
 ]
@@ -224,12 +224,3 @@ class Statement:
     found: str = ""
     slow: bool = False
     best: str = ""
-
-
-class Tools(Protocol):
-    """The public functions of dpaudit that checks call; arguments and findings are documented there."""
-
-    audit_law: Callable[..., Any]
-    audit_supremum: Callable[..., Any]
-    audit_utility: Callable[..., Any]
-    scaling_law: Callable[..., Any]

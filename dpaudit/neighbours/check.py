@@ -48,7 +48,11 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     """
     if not isinstance(pairs, Iterable):
         raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs")
-    checked = [_as_pair(index, entry) for index, entry in enumerate(pairs)]
+    checked = []
+    for index, entry in enumerate(pairs):
+        if not isinstance(entry, Pair) and (not isinstance(entry, tuple | list) or len(entry) != 2):
+            raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}", parameter="pairs")
+        checked.append(entry if isinstance(entry, Pair) else Pair(*entry))
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     for index, pair in enumerate(checked):
@@ -70,11 +74,3 @@ def check_samples(pairs: Iterable[Pair]) -> None:
                     f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
                     "build samples with learner.domain.sample(points, labels)"
                 )
-
-
-def _as_pair(index: int, entry: Any) -> Pair:
-    if isinstance(entry, Pair):
-        return entry
-    if not isinstance(entry, tuple | list) or len(entry) != 2:
-        raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}", parameter="pairs")
-    return Pair(entry[0], entry[1])

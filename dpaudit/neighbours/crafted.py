@@ -21,7 +21,8 @@ __all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
 DEFAULT_LIMIT = 64
 """The number of pairs that are crafted by default."""
 
-_Example = tuple[tuple[int, ...], int]
+_Point = tuple[int, ...]
+_Example = tuple[_Point, int]
 _PUBLIC_SHARES = ((", all public", 1.0), (", half of them public", 0.5), (", none public", 0.0))
 
 
@@ -49,10 +50,10 @@ def crafted_pairs(
     n = read_integer("n", n)
     relation = Relation.parse(relation)
     pairs: dict[frozenset[Sample], Pair] = {}
-    backgrounds = list(_backgrounds(domain, n - 1))
+    points = [tuple(point) for point in domain.landmarks().tolist()]
     shares = _PUBLIC_SHARES if relation is Relation.REPLACE_PRIVATE else (("", None),)
-    changes = list(_changes(domain, relation))
-    for (shared, background), (publicity, share) in product(backgrounds, shares):
+    changes = list(_changes(points, relation))
+    for (shared, background), (publicity, share) in product(_backgrounds(points, n - 1), shares):
         sample_with = cache(partial(_sample, domain, background, share))
         for change, out, into in changes:
             data, neighbour = sample_with(out), sample_with(into)
@@ -65,32 +66,24 @@ def crafted_pairs(
     return [found[i * len(found) // limit] for i in range(limit)]
 
 
-def _points(domain: Domain) -> list[tuple[int, ...]]:
-    return [tuple(int(v) for v in row) for row in domain.landmarks()]
-
-
-def _backgrounds(domain: Domain, size: int) -> Iterator[tuple[str, list[tuple[_Example, int]]]]:
+def _backgrounds(points: list[_Point], size: int) -> Iterator[tuple[str, list[tuple[_Example, int]]]]:
     """Yield (in words, [(example, count), ...]) for the examples that both samples share."""
     if size == 0:
         yield "nothing else", []
         return
-    points = _points(domain)
     for point, label in product(points, (0, 1)):
         yield f"{size} x {point} labelled {label}", [((point, label), size)]
     half = size // 2
     low, middle, high = points[0], points[len(points) // 2], points[-1]
     for (a, b), (first, second) in product([(low, high), (high, low), (low, middle), (middle, high)], [(0, 1), (1, 0)]):
         if a != b:
-            yield (
-                f"{size - half} x {a} labelled {first} and {half} x {b} labelled {second}",
-                [((a, first), size - half), ((b, second), half)],
-            )
+            words = f"{size - half} x {a} labelled {first} and {half} x {b} labelled {second}"
+            yield words, [((a, first), size - half), ((b, second), half)]
     yield f"{low} with both labels", [((low, 0), size - half), ((low, 1), half)]
 
 
-def _changes(domain: Domain, relation: Relation) -> Iterator[tuple[str, _Example, _Example | None]]:
+def _changes(points: list[_Point], relation: Relation) -> Iterator[tuple[str, _Example, _Example | None]]:
     """Yield (in words, example of the first sample, example that replaces it or None if it is removed)."""
-    points = _points(domain)
     if relation is Relation.ADD_REMOVE_ONE:
         for point, label in product(points, (1, 0)):
             yield f"{point} labelled {label} removed", (point, label), None
@@ -98,10 +91,11 @@ def _changes(domain: Domain, relation: Relation) -> Iterator[tuple[str, _Example
     for point in points:
         yield f"label of {point} flipped", (point, 1), (point, 0)
     low, middle, high = points[0], points[len(points) // 2], points[-1]
-    for a, b in ((low, high), (low, middle), (middle, high)):
-        for first, second in ((1, 1), (0, 0), (1, 0), (0, 1)):
-            if a != b:
-                yield f"{a} labelled {first} becomes {b} labelled {second}", (a, first), (b, second)
+    for (a, b), (first, second) in product(
+        [(low, high), (low, middle), (middle, high)], [(1, 1), (0, 0), (1, 0), (0, 1)]
+    ):
+        if a != b:
+            yield f"{a} labelled {first} becomes {b} labelled {second}", (a, first), (b, second)
 
 
 def _sample(

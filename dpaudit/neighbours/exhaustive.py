@@ -34,27 +34,14 @@ PAIRS = 4_000_000
 LAWS = 200_000
 """The most output laws that one audit computes."""
 
-_ALTERNATIVE = "give a few samples or pairs by {samples:=}, or use the black-box audit"
-
 
 @dataclass(frozen=True, eq=False)
 class PairPlan:
     """The ordered pairs of an exact audit, before any law is computed.
 
-    Parameters
-    ----------
-    left, right : array of int64, shape (p,)
-        The two sides of each pair, as numbers of inputs.
-    inputs : callable
-        Makes input number i, 0 <= i < size.
-    size : int
-        The number of distinct inputs, and so of laws.
-    pairs : int
-        The number of ordered pairs that are covered, symmetric copies included.
-    samples : int
-        The number of samples that are covered, symmetric copies included.
-    origin : callable
-        Says how pair number i was made.
+    `left` and `right`, shape (p,), are the sides of each pair as numbers of inputs, of which there are `size`; `inputs`
+    makes one and `origin` says how a pair was made, both by number. `pairs` and `samples` count the ordered pairs and
+    the samples that are covered, symmetric copies included.
     """
 
     left: Ranks
@@ -93,13 +80,13 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     flagged = relation is Relation.REPLACE_PRIVATE
     # Public examples come after all private ones.
     universe = 2 * labelled if flagged else labelled
-    total = comb(universe + int(n) - 1, int(n))
-    _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // int(n), n)
+    total = comb(universe + n - 1, n)
+    _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // n, n)
     generators = [checked_permutation(p, labelled) for p in permutations]
     if flagged:
         generators = [np.concatenate([p, p + labelled]) for p in generators]
-    firsts, sizes = orbits(multisets(universe, int(n)), generators, universe)
-    rows = unrank(firsts, universe, int(n))
+    firsts, sizes = orbits(multisets(universe, n), generators, universe)
+    rows = unrank(firsts, universe, n)
     if flagged:  # samples without a private example have no neighbours
         some = rows[:, 0] < labelled
         rows, firsts, sizes = rows[some], firsts[some], sizes[some]
@@ -107,47 +94,33 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     both = relation is Relation.ADD_REMOVE_ONE
     degree = 2 * (degree + labelled) if both else degree * (labelled - 1)
     _check_limit("pairs to compare", int(degree.sum()), PAIRS, n)
+
+    def start(size: int) -> int:  # the number of smaller samples, which are numbered before those of this size
+        return comb(universe + size - 1, size - 1) if size else 0
+
     found = neighbour_ranks(rows, universe, relation, labelled)
-    catalogue = _catalogue([(int(n), firsts), *((size, ranks) for size, _, ranks in found)])
-    _check_limit("laws to compute", sum(map(len, catalogue.values())), LAWS, n)
-    left = np.concatenate([_number(catalogue, int(n), firsts)[owners] for _, owners, _ in found])
-    right = np.concatenate([_number(catalogue, size, ranks) for size, _, ranks in found])
+    numbers = [start(n) + firsts, *(start(size) + ranks for size, _, ranks in found)]
+    inputs, places = np.unique(np.concatenate(numbers), return_inverse=True)
+    _check_limit("laws to compute", len(inputs), LAWS, n)
+    left, right = places[np.concatenate([owners for _, owners, _ in found])], places[len(firsts) :]
     if both:
         left, right = np.concatenate([left, right]), np.concatenate([right, left])
-    made = [row for size, ranks in catalogue.items() for row in unrank(ranks, universe, size)]
-    maker = _maker(domain, made, flagged)
+    groups = zip((n - 1, n, n + 1), np.split(inputs, np.searchsorted(inputs, [start(n), start(n + 1)])), strict=True)
+    made = [row for size, group in groups for row in unrank(group - start(size), universe, size)]
     origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
-    return PairPlan(
-        left,
-        right,
-        maker,
-        len(made),
-        int((degree * sizes).sum()),
-        total,
-        lambda _: origin,
-    )
+    pairs = int((degree * sizes).sum())
+    return PairPlan(left, right, _maker(domain, made, flagged), len(made), pairs, total, lambda _: origin)
 
 
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:
     """Raise `InputError` if there is too much to enumerate."""
     if count > limit:
         shown = f"{count:,}" if count < 10**15 else "more than 10^15"
-        text = f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; {_ALTERNATIVE}"
+        text = (
+            f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; give a few samples or "
+        )
+        text += "pairs by {samples:=}, or use the black-box audit"
         raise InputError(text, parameter="n", value=n, names=("samples",))
-
-
-def _catalogue(groups: Iterable[tuple[int, Ranks]]) -> dict[int, Ranks]:
-    """Return the distinct ranks of each sample size, sorted."""
-    by_size: dict[int, list[Ranks]] = {}
-    for size, ranks in groups:
-        by_size.setdefault(size, []).append(ranks)
-    return {size: np.unique(np.concatenate(by_size[size])) for size in sorted(by_size)}
-
-
-def _number(catalogue: dict[int, Ranks], size: int, ranks: Ranks) -> Ranks:
-    """Return the positions of samples of one size in the list of all sizes."""
-    offset = sum(len(other) for s, other in catalogue.items() if s < size)
-    return offset + np.searchsorted(catalogue[size], ranks)
 
 
 def _maker(domain: Domain, rows: list[Rows], flagged: bool) -> Callable[[int], Any]:
@@ -155,13 +128,10 @@ def _maker(domain: Domain, rows: list[Rows], flagged: bool) -> Callable[[int], A
     points = domain.points()
 
     def make(i: int) -> Any:
-        row = rows[i].astype(np.int64)
-        if not len(row):
+        if not len(rows[i]):
             return domain.empty_sample()
-        if not flagged:
-            return domain.sample(points[row // 2], row % 2)
-        public, example = np.divmod(row, 2 * len(points))
-        return domain.sample(points[example // 2], example % 2, public=public > 0)
+        public, example = np.divmod(rows[i].astype(np.int64), 2 * len(points))
+        return domain.sample(points[example // 2], example % 2, public=public > 0 if flagged else None)
 
     return make
 
@@ -181,8 +151,18 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         raise InputError(f"samples must list at least one sample or Pair, got {samples!r:.100}", parameter="samples")
     estimate = 0
     for i, item in enumerate(items):
-        _check_item(i, item, relation)
-        estimate += 1 if isinstance(item, Pair) else (len(item.counts) + 1) * 2 * (item.domain or domain).size
+        if isinstance(item, Pair):
+            estimate += 1
+            if not are_neighbours(item.data, item.neighbour, relation):
+                raise InputError(
+                    f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
+                    f"{item.data!r} and {item.neighbour!r}"
+                )
+        elif isinstance(item, Sample):
+            estimate += (len(item.counts) + 1) * 2 * (item.domain or domain).size
+        else:
+            text = f"samples[{i}] must be a sample or a Pair of samples, got {item!r:.100}"
+            raise InputError(text, parameter="samples")
     if estimate > LAWS:
         raise InputError(
             f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; "
@@ -210,15 +190,3 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
     return PairPlan(
         sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), made.__getitem__
     )
-
-
-def _check_item(i: int, item: Any, relation: Relation) -> None:
-    """Raise `InputError` unless an item is a sample or a pair of neighbours."""
-    if isinstance(item, Pair):
-        if not are_neighbours(item.data, item.neighbour, relation):
-            raise InputError(
-                f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
-                f"{item.data!r} and {item.neighbour!r}"
-            )
-    elif not isinstance(item, Sample):
-        raise InputError(f"samples[{i}] must be a sample or a Pair of samples, got {item!r:.100}", parameter="samples")

@@ -71,19 +71,8 @@ def pairs_of_source(
 ) -> list[Pair]:
     """Return the pairs that a text names.
 
-    Parameters
-    ----------
-    text : str
-        "patterns:DIMENSION": the eight patterns of `query_patterns`, for a mechanism that answers queries;
-        "random:COUNT": `random_pairs` over a learner's domain.
-    mechanism : Learner or callable
-        The mechanism that is audited.
-    n : int, optional
-        Examples in a random sample; those of the learner's instance by default.
-    relation : Relation or str, optional
-        The relation of neighbours; that of the learner's claim by default.
-    seed : int
-        The root seed.
+    "patterns:DIMENSION" are the patterns of `query_patterns`, for a mechanism that answers queries; "random:COUNT" are
+    `random_pairs` over a learner's domain, with the sizes of its instance and the relation of its claim by default.
 
     Raises
     ------
@@ -93,30 +82,21 @@ def pairs_of_source(
     if not is_source(text):
         raise InputError.of("pairs", text, "patterns:DIMENSION or random:COUNT")
     word, _, number = text.partition(":")
-    if word == PATTERNS:
-        if isinstance(mechanism, Learner):
-            message = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
-            raise InputError(message, names=("pairs",), value=text, given=text)
-        return query_patterns(int(number))
-    if not isinstance(mechanism, Learner):
+    if isinstance(mechanism, Learner) == (word == PATTERNS):
         message = "{pairs} {given} are drawn over a learner's domain; the mechanism given is no learner"
+        if word == PATTERNS:
+            message = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
         raise InputError(message, names=("pairs",), value=text, given=text)
-    claim = mechanism.privacy
-    kin = relation if relation is not None else (claim.relation if claim else Relation.REPLACE_ONE)
-    return random_pairs(
-        mechanism.domain, mechanism.instance.n if n is None else n, Relation.parse(kin), count=int(number), seed=seed
-    )
+    if word == PATTERNS:
+        return query_patterns(int(number))
+    if relation is None:
+        relation = mechanism.privacy.relation if mechanism.privacy else Relation.REPLACE_ONE
+    n = mechanism.instance.n if n is None else n
+    return random_pairs(mechanism.domain, n, relation, count=int(number), seed=seed)
 
 
 def pairs_beside(place: Place, role: str) -> Place:
-    """Return the place of the pairs beside a mechanism for which none were given.
-
-    Parameters
-    ----------
-    place : Place
-        The mechanism.
-    role : str
-        What the pairs are called, in messages.
+    """Return the place of the pairs beside a mechanism for which none were given; `role` names them in messages.
 
     Raises
     ------

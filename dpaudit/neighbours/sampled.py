@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,23 +71,23 @@ def random_pairs(
 def _neighbour(domain: Domain, points: Any, data: Sample, relation: Relation, rng: np.random.Generator) -> Sample:
     """Return one of the neighbours, all equally likely, without listing them."""
     rows = as_multiset(data)
-    distinct = sorted(rows)
+    private = relation is Relation.REPLACE_PRIVATE
+    removable = sorted(row for row in rows if not (row[2] and private))
     universe = 2 * len(points)
     if relation is Relation.ADD_REMOVE_ONE:
-        drawn = int(rng.integers(universe + len(distinct)))
+        drawn = int(rng.integers(universe + len(removable)))
         if drawn < universe:
             rows[_example(points, drawn)] += 1
         else:
-            rows[distinct[drawn - universe]] -= 1
+            rows[removable[drawn - universe]] -= 1
     else:
-        removable = [row for row in distinct if not (row[2] and relation is Relation.REPLACE_PRIVATE)]
         out = removable[int(rng.integers(len(removable)))]
         into = out
         while into == out:
             into = _example(points, int(rng.integers(universe)))
         rows[out] -= 1
         rows[into] += 1
-    return sample_of(rows, domain, relation is Relation.REPLACE_PRIVATE)
+    return sample_of(rows, domain, private)
 
 
 def _example(points: Any, index: int) -> tuple[tuple[Any, ...], int, bool]:
@@ -95,22 +95,17 @@ def _example(points: Any, index: int) -> tuple[tuple[Any, ...], int, bool]:
     return tuple(points[index // 2].tolist()), index % 2, False
 
 
+@dataclass(frozen=True)
 class SampleMoves:
     """Proposes pairs near a pair of samples over a domain: neighbours still, and as many examples on each side.
 
     A move changes the same examples on both sides: it takes one, half or all copies of one shared example to a
-    landmark, or flips their labels; or it does so with one of the examples in which the two sides differ.
-
-    Parameters
-    ----------
-    domain : Domain
-        The domain of the examples.
-    seed : int
-        The root seed; the proposals are a function of it, the step and the pair.
+    landmark, or flips their labels; or it does so with one of the examples in which the two sides differ. The proposals
+    are a function of the root seed, the step and the pair.
     """
 
-    def __init__(self, domain: Domain, seed: int) -> None:
-        self.domain, self.seed = domain, seed
+    domain: Domain
+    seed: int
 
     def __call__(self, pair: Pair, step: int) -> list[Pair]:
         """Return up to `PROPOSALS` distinct variations of a pair."""
@@ -127,16 +122,14 @@ class SampleMoves:
         shared = first & second
         own = [first - shared, second - shared]
         for _ in range(4 * PROPOSALS):
-            common, sides = shared.copy(), [own[0].copy(), own[1].copy()]
-            if common and rng.random() < 0.7:
-                self._move(common, rng, several=True)
-            else:
-                self._move(sides[int(rng.integers(2))], rng, several=False)
+            common, sides = shared.copy(), [side.copy() for side in own]
+            several = bool(common) and rng.random() < 0.7
+            self._move(common if several else sides[int(rng.integers(2))], rng, several)
             flagged = pair.data.public is not None
             yield tuple(sample_of(common + side, self.domain, flagged) for side in sides)
 
-    def _move(self, rows: Any, rng: np.random.Generator, *, several: bool) -> None:
-        """Replace one, half or all copies of one example."""
+    def _move(self, rows: Any, rng: np.random.Generator, several: bool) -> None:
+        """Replace one copy of one example, or half or all of them if `several` may go."""
         if not rows:
             return
         example = sorted(rows)[int(rng.integers(len(rows)))]

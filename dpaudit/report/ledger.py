@@ -135,15 +135,15 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
 
 def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -> str:
     """Return statements as a table, with ANSI escapes if `color`; empty without statements."""
+
+    def words(row: LedgerRow) -> tuple[str, ...]:
+        """Return the statement, and on lines of their own what was found, the witness and the best constant known."""
+        parts = [row.statement, f"-> {row.summary}"]
+        parts += [f"witness: {row.witness}"] * bool(row.witness) + [f"best known: {row.best}"] * bool(row.best)
+        return tuple(" ".join(part.split()) for part in parts)
+
     if not rows:
         return ""
-    cells = [(str(row.verdict), row.id, str(row.grade), _cell(row)) for row in rows]
+    cells = [(str(row.verdict), row.id, str(row.grade), words(row)) for row in rows]
     styles = ["yellow" if row.verdict == Verdict.REFUTED else "" for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"
-
-
-def _cell(row: LedgerRow) -> tuple[str, ...]:
-    """Return the statement, and on lines of their own what was found, the witness and the best constant known."""
-    parts = [row.statement, f"-> {row.summary}"]
-    parts += [f"witness: {row.witness}"] * bool(row.witness) + [f"best known: {row.best}"] * bool(row.best)
-    return tuple(" ".join(part.split()) for part in parts)

@@ -6,7 +6,8 @@ from dpaudit.contract import Grade, Support, Verdict
 from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
-from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, Slope, WorstCase
+from dpaudit.report.wording import claims_words
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, WorstCase
 
 __all__ = ["SearchFinding", "measured_brief", "measured_page"]
 
@@ -44,7 +45,11 @@ def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines
     last = ("repeat", repeat) if repeat else ("seed", str(finding.seed))
     match finding:
         case SupremumFinding():
-            return [*_supremum_lines(finding, name), last]
+            witness = _witness(finding)
+            shown = witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."
+            label = "NO CLAIM" if finding.claimed_epsilon is None else finding.verdict.upper()
+            answer = f"{name} {_claim(finding)}, has {_value(finding)}"
+            return [(label, answer), ("witness", shown), ("search", _search(finding)), *_refutation(finding), last]
         case SampleComplexityFinding():
             return [*_size_lines(finding, name), last]
         case ScalingFinding():
@@ -61,14 +66,6 @@ def measured_page(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
     more = _size_page(finding) if isinstance(finding, SampleComplexityFinding) else _law_page(finding)
     *lines, repeated = measured_brief(finding, subject, repeat)
     return [*about, *lines, *more, repeated]
-
-
-def _supremum_lines(finding: SupremumFinding, name: str) -> Lines:
-    label = "NO CLAIM" if finding.claimed_epsilon is None else finding.verdict.upper()
-    witness = _witness(finding)
-    shown = witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."
-    answer = f"{name} {_claim(finding)}, has {_value(finding)}"
-    return [(label, answer), ("witness", shown), ("search", _search(finding)), *_refutation(finding)]
 
 
 def _supremum_page(finding: SupremumFinding) -> Lines:
@@ -88,10 +85,16 @@ def _supremum_page(finding: SupremumFinding) -> Lines:
 
 
 def _claim(finding: SupremumFinding) -> str:
-    if finding.claimed_epsilon is None:
-        return "promises no privacy"
-    delta = f" and delta {value_text(finding.claimed_delta)}" if finding.claimed_delta else ""
-    return f"claims epsilon {value_text(finding.claimed_epsilon)}{delta}"
+    claimed = finding.claimed_epsilon
+    return "promises no privacy" if claimed is None else claims_words(claimed, finding.claimed_delta)
+
+
+def _refutation(finding: SupremumFinding) -> Lines:
+    """Return a warning if the witness exceeds the learner's closed form."""
+    if not finding.proof_refuted or finding.proved_value is None:
+        return []
+    proved = significant(finding.proved_value, digits=6)
+    return [("warning", f"the learner's closed form, {proved}, is refuted by the witness")]
 
 
 def _value(finding: SupremumFinding) -> str:
@@ -109,14 +112,6 @@ def _search(finding: SupremumFinding) -> str:
     agree = "agrees" if finding.agreement == 1 else "agree"
     starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within 0.1 %"
     return f"{starts}, {plural(finding.laws, 'law')}"
-
-
-def _refutation(finding: SupremumFinding) -> Lines:
-    """Return a warning if the witness exceeds the learner's closed form."""
-    if not finding.proof_refuted or finding.proved_value is None:
-        return []
-    proved = significant(finding.proved_value, digits=6)
-    return [("warning", f"the learner's closed form, {proved}, is refuted by the witness")]
 
 
 def _size_lines(finding: SampleComplexityFinding, name: str) -> Lines:
@@ -151,7 +146,10 @@ def _case_text(case: WorstCase) -> str:
 def _law_lines(finding: ScalingFinding) -> Lines:
     first, last = finding.points[0], finding.points[-1]
     sizes = f"n* from {_size(first.upper)} to {_size(last.upper)}"
-    ratio, all_values, upper = map(_slope_text, (finding.ratio_slope, finding.exponent, finding.upper_exponent))
+    ratio, all_values, upper = (
+        f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"
+        for slope in (finding.ratio_slope, finding.exponent, finding.upper_exponent)
+    )
     asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
     return [
         (finding.verdict.upper(), f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
@@ -161,6 +159,10 @@ def _law_lines(finding: ScalingFinding) -> Lines:
     ]
 
 
+def _size(upper: int | None) -> str:
+    return "beyond what was tried" if upper is None else count(upper)
+
+
 def _law_page(finding: ScalingFinding) -> Lines:
     lines = [
         (f"x = {value_text(point.x)}", f"({point.lower}, {_size(point.upper)}], theorem {point.theorem}: {point.case}")
@@ -168,11 +170,3 @@ def _law_page(finding: ScalingFinding) -> Lines:
     ]
     between = ", ".join(f"{slope:.2f}" for slope in finding.local_exponents)
     return [*lines, ("local", f"exponents {between}"), ("fit", finding.ratio_slope.method)]
-
-
-def _size(upper: int | None) -> str:
-    return "beyond what was tried" if upper is None else count(upper)
-
-
-def _slope_text(slope: Slope) -> str:
-    return f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"

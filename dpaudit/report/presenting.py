@@ -20,7 +20,8 @@ from dpaudit.errors import InputError
 from dpaudit.escaping import harmless
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
-from dpaudit.report.findings import OneAudit, brief_lines, finding_lines
+from dpaudit.report.evidence import finding_lines
+from dpaudit.report.findings import OneAudit, brief_lines
 from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import aligned, laid_out
@@ -118,26 +119,17 @@ def to_frame(findings: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = _stored(findings) if isinstance(findings, str | Path) else _made(findings)
-    return pd.json_normalize(rows).map(_with_infinities).infer_objects()
-
-
-def _with_infinities(value: Any) -> Any:
-    """Return a value of the JSON, an infinity as a float."""
-    return float(value) if value in ("inf", "-inf") else value
-
-
-def _stored(path: str | Path) -> list[dict[str, Any]]:
-    rows = []
-    for result in load_run(path).results:
-        told = encodable(result)
-        rows.append({name: told[name] for name in ("learner", "parameters", "arguments", "fault")} | told["finding"])
-    return rows
-
-
-def _made(findings: Any) -> list[dict[str, Any]]:
-    listed = list(findings) if isinstance(findings, Iterable) else [findings]
-    for item in listed:
-        if not hasattr(item, "to_dict"):
-            raise InputError.of("findings", item, "a path or what audits returned")
-    return [item.to_dict() for item in listed]
+    if isinstance(findings, str | Path):
+        told = map(encodable, load_run(findings).results)
+        names = ("learner", "parameters", "arguments", "fault")
+        rows = [{name: one[name] for name in names} | one["finding"] for one in told]
+    else:
+        listed = list(findings) if isinstance(findings, Iterable) else [findings]
+        for item in listed:
+            if not hasattr(item, "to_dict"):
+                raise InputError.of("findings", item, "a path or what audits returned")
+        rows = [item.to_dict() for item in listed]
+    # The JSON writes infinity as a word.
+    return (
+        pd.json_normalize(rows).map(lambda value: float(value) if value in ("inf", "-inf") else value).infer_objects()
+    )

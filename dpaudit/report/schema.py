@@ -100,15 +100,11 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
     if verdicts := getattr(record, "verdicts", ()):
         described["properties"]["verdict"] |= {"enum": list(verdicts)}
     if config is None or not config.omit_defaults:
-        described["required"] = [key for key in component["properties"] if key not in _rare(record)]
+        # What says nothing where it is unset is then not written.
+        fields = msgspec.structs.fields(record) if config else ()
+        rare = {field.encode_name for field in fields if field.default is msgspec.UNSET}
+        described["required"] = [key for key in component["properties"] if key not in rare]
     return {**described, "additionalProperties": False}
-
-
-def _rare(record: type) -> set[str]:
-    """Return the fields of a record that are written only where they say something: their default is not written."""
-    if not issubclass(record, msgspec.Struct):
-        return set()
-    return {field.encode_name for field in msgspec.structs.fields(record) if field.default is msgspec.UNSET}
 
 
 def _summary(lines: list[str]) -> str:

@@ -7,13 +7,10 @@ import re
 import shlex
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dpaudit.contract import Verdict
 from dpaudit.escaping import harmless
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["WIDTH", "Head", "Lines", "aligned", "laid_out", "painted", "style_of", "table"]
 
@@ -52,19 +49,19 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool 
 
     With ``shell=False`` what repeats a finding is Python, which is broken as text is.
     """
+
+    def style(label: str) -> str:
+        """Return the style of a label: that of the verdict whose word it is, in capitals."""
+        verdict = next((verdict for verdict in Verdict if label == verdict.upper()), None)
+        return _STYLES.get(verdict.tone, "") if verdict else "bold" if label in _BOLD else ""
+
     rows: list[str] = []
     for label, text in lines:
-        fill = _command_parts if shell and label in _COMMANDS else _text_parts
-        first, *more = fill(text, max(width - _TEXT_AT, 20)) or [""]
-        rows.append(painted(label, _style_of_label(label) if color else "") + " " * (_TEXT_AT - len(label)) + first)
+        parts = _command_parts if shell and label in _COMMANDS else _text_parts
+        first, *more = parts(text, max(width - _TEXT_AT, 20)) or [""]
+        rows.append(painted(label, style(label) if color else "") + " " * (_TEXT_AT - len(label)) + first)
         rows += [" " * _TEXT_AT + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
-
-
-def _style_of_label(label: str) -> str:
-    """Return the style of a label: that of the verdict whose word it is, in capitals."""
-    verdict = next((verdict for verdict in Verdict if label == verdict.upper()), None)
-    return _STYLES.get(verdict.tone, "") if verdict else "bold" if label in _BOLD else ""
 
 
 def aligned(lines: Lines) -> str:
@@ -133,6 +130,7 @@ def table(
     deep : int
         The most lines of a name.
     """
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -148,21 +146,7 @@ def table(
         )
     for row, style in zip(_cut(heads, rows, width, deep), styles or [""] * len(rows), strict=True):
         drawn.add_row(*map(Text, row), style=style or None)
-    console = _console(width, color)
-    lines = ["".join(part.text for part in line).rstrip() for line in console.render_lines(drawn, pad=False)]
-    rule = "-" * max(map(len, lines))
-    with console.capture() as captured:
-        console.print(drawn)
-    # The blanks that fill the last cells go; the escapes among them stay.
-    shown = [_END.sub(lambda end: "".join(_ESCAPE.findall(end[0])), line) for line in captured.get().splitlines()]
-    return [*shown[:top], rule, *shown[top:], rule]
-
-
-def _console(width: int, color: bool) -> Console:
-    """Return a console of rich that changes nothing in what it is given."""
-    from rich.console import Console
-
-    return Console(
+    console = Console(
         file=io.StringIO(),
         width=width,
         force_terminal=color,
@@ -173,24 +157,26 @@ def _console(width: int, color: bool) -> Console:
         emoji=False,
         legacy_windows=False,
     )
-
-
-def _shown(cell: Cell) -> str:
-    return harmless(cell) if isinstance(cell, str) else "\n".join(map(harmless, cell))
+    with console.capture() as captured:
+        console.print(drawn)
+    # The blanks that fill the last cells go; the escapes among them stay.
+    shown = [_END.sub(lambda end: "".join(_ESCAPE.findall(end[0])), line) for line in captured.get().splitlines()]
+    rule = "-" * max(len(_ESCAPE.sub("", line).rstrip()) for line in shown)
+    return [*shown[:top], rule, *shown[top:], rule]
 
 
 def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep: int) -> list[list[str]]:
     """Return the rows with names cut to as many lines of what the other columns leave; of texts nothing is cut."""
+    shown = [[harmless(one) if isinstance(one, str) else "\n".join(map(harmless, one)) for one in row] for row in rows]
     rest = 0
     for i, head in enumerate(heads):
-        cells = (head.text, *(_shown(row[i]) for row in rows))
+        cells = (head.text, *(row[i] for row in shown))
         needed = max(len(line) for cell in cells for line in cell.split("\n"))
         rest += {"name": 0, "text": min(needed, _TEXT)}.get(head.kind, needed)
     room = deep * max(_LEAST, width - rest - _GAP * (len(heads) - 1))
-    names = [head.kind == "name" for head in heads]
     return [
-        [_shortened(_shown(one), room) if name else _shown(one) for name, one in zip(names, row, strict=True)]
-        for row in rows
+        [_shortened(one, room) if head.kind == "name" else one for head, one in zip(heads, row, strict=True)]
+        for row in shown
     ]
 
 

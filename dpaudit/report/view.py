@@ -146,7 +146,11 @@ class Row:
             return Verdict.ACCEPTED if self.accepted else Verdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
-        if judging := {verdict for result in self.results for verdict in _judged(result)}:
+        findings = [result.finding for result in self.results]
+        judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
+        # Exact laws without a claim judge nothing.
+        judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
+        if judging:
             return Verdict.NO_EVIDENCE if judging == {Verdict.NO_EVIDENCE} else Verdict.CONSISTENT
         return Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
 
@@ -249,14 +253,6 @@ def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged
     return max(findings, key=lambda f: (order.index(f.verdict) if f.verdict in order else -1, size(f)), default=None)
 
 
-def _judged(result: Result) -> Sequence[Verdict]:
-    """Return the verdict of a result on a claim of privacy; exact laws without a claim have none."""
-    finding = result.finding
-    if isinstance(finding, PrivacyFinding) or (isinstance(finding, LawFinding) and finding.claimed_epsilon is not None):
-        return [finding.verdict]
-    return []
-
-
 def _contradicts(blackbox: PrivacyFinding, exact: LawFinding) -> bool:
     """Say whether the black box contradicts the exact laws by more than their error.
 
@@ -330,16 +326,10 @@ def mechanisms(rows: Sequence[Row]) -> list[Mechanism]:
     grouped: dict[str, list[Row]] = {}
     for row in rows:
         grouped.setdefault(row.learner, []).append(row)
-    found = [Mechanism(id, group) for id, group in zip(_anchors(list(grouped)), grouped.values(), strict=True)]
-    return sorted(found, key=lambda m: (m.state.rank, not m.needs_look, -m.tested.nearness, m.name))
-
-
-def _anchors(names: Sequence[str]) -> list[str]:
-    """Return an anchor for each name, all of them different."""
-    found: list[str] = []
-    for name in names:
+    found: dict[str, Mechanism] = {}
+    for name, group in grouped.items():
         anchor = "m-" + (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "x")
         while anchor in found:
             anchor += "-"
-        found.append(anchor)
-    return found
+        found[anchor] = Mechanism(anchor, group)
+    return sorted(found.values(), key=lambda m: (m.state.rank, not m.needs_look, -m.tested.nearness, m.name))

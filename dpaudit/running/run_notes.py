@@ -12,12 +12,12 @@ from typing import Any
 
 from dpaudit.errors import ToolFault
 
-__all__ = ["FORKS", "Notes", "begin", "brief", "running_on"]
+__all__ = ["FORKS", "Notes", "begin", "brief", "running_on", "system_getpid"]
 
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
 """Bytes of a page of notes."""
-_getpid = os.getpid
+system_getpid = os.getpid
 """The function of the system: checks of mechanisms replace the one of `os` for a while."""
 
 
@@ -101,12 +101,12 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     """
     if not _notes:
         begin(Notes())
-    notes, home = _notes[0], _getpid()
+    notes, home = _notes[0], system_getpid()
     notes.enter(words())
     try:
         yield
     finally:
-        if _getpid() != home:
+        if system_getpid() != home:
             notes.fork()
             os._exit(0)
         notes.leave(runs)
@@ -114,18 +114,15 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
         raise ToolFault(f"the mechanism {FORKS}{notes.words()}")
 
 
-class _Brief(reprlib.Repr):
-    """Shows data without walking through all of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = 60
-        self.maxdict, self.maxstring, self.maxlong, self.maxother = 30, 300, 300, 300
+_BRIEF = reprlib.Repr()
+"""Shows data without walking through all of it."""
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxset = _BRIEF.maxfrozenset = _BRIEF.maxdeque = _BRIEF.maxarray = 60
+_BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300, 300
 
 
 def brief(data: Any) -> str:
     """Return an input in at most 300 characters, whatever its `repr` does."""
     try:
-        return _Brief().repr(data)[:300]
+        return _BRIEF.repr(data)[:300]
     except Exception:  # of any type: `repr`, and the lengths it asks for, are third-party code
         return f"an input of type {type(data).__name__}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, Tools
+from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, SupremumAudit, Tools
 from learners.papers.verdicts import exceeds, judged, tightness
 
 
@@ -20,7 +20,7 @@ class Loss:
     """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
 
     learner: Any
-    found: Any
+    found: SupremumAudit
 
     @property
     def value(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.contract import Evidence, Statement, Tools
+from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
 from learners.papers.verdicts import judged, states
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -87,7 +87,7 @@ def _law(
     return states(id, statement, place, short=short, printed=f"exponent {exponent}", found=shown, slow=slow)(check)
 
 
-def _judged(found: Sequence[Any], measured: str) -> Evidence:
+def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
     broken = [
         law for law in found if law.verdict == "violation" or any(point.lower >= point.theorem for point in law.points)

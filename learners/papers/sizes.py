@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit
 from learners.arrays import Floats, Integers, Labels
 from learners.papers.evidence import case_data
 from learners.papers.verdicts import judged, tightness
@@ -111,7 +111,7 @@ class HalvedSizes:
         That on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough.
     """
 
-    def __init__(self, findings: Mapping[int, Any]) -> None:
+    def __init__(self, findings: Mapping[int, UtilityAudit]) -> None:
         self.findings, self.top = findings, max(findings)
         by_size = sorted(findings.items(), reverse=True)
         kept = itertools.takewhile(lambda item: item[1].verdict == "holds", by_size)

@@ -5,6 +5,7 @@ The cells of all kinds are one table of pandas, which `columns` reads.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 from abc import ABC, abstractmethod
@@ -18,13 +19,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import Column, NewRow, column_of, field_of, keys_of, with_field
+from dpaudit.neighbours.own_data.columns import Column, column_of
 
-__all__ = ["ArrayTable", "FrameTable", "Index", "RecordTable", "SparseTable", "Table", "counts_rows"]
+__all__ = ["ArrayTable", "Cells", "FrameTable", "Index", "RecordTable", "SparseTable", "Table"]
 
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
+Cells = Mapping[tuple[int, int], Any]
+"""Values by the numbers of the row and the column."""
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -50,37 +54,24 @@ class Table(ABC):
     def cells(self) -> pd.DataFrame:
         """Return the values of all rows, rows numbered from 0, by the name of the column; None names a sole value."""
 
-    @abstractmethod
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones; the types of all values stay as they are."""
-
     def records(self) -> list[Any]:
         """Return the records one by one, to be compared."""
         return list(self.data)
 
-    @abstractmethod
-    def _taken(self, index: Index) -> Any:
-        """Return a dataset of the kind that holds these rows, in this order."""
-
-    @abstractmethod
-    def _content(self) -> Iterator[bytes]:
-        """Yield bytes that determine the dataset."""
-
     def take(self, index: Index) -> Any:
         """Return a dataset of the kind given that holds these rows, in this order."""
-        return self._rebuilt(self._taken(index))
+        return self._rebuilt(self._rows(index))
 
-    def _rebuilt(self, found: Any) -> Any:
-        for rebuild in self.rebuilds:
-            found = rebuild(found)
-        return found
+    def extended(self, rows: Sequence[tuple[int, Mapping[int, Any]]]) -> Self:
+        """Return the same records followed by new ones, each like a row but for some cells; types stay as they are."""
+        new = self._rows(np.array([template for template, _ in rows], dtype=np.int64))
+        cells = {(row, column): value for row, (_, own) in enumerate(rows) for column, value in own.items()}
+        return replace(self, data=self._joined(self._changed(new, cells)))
 
     def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
         """Return a dataset of the kind given in which some rows, by number, have other values in a column."""
-        index = np.arange(self.size)
-        index[list(values)] = self.size + np.arange(len(values))
-        new = [NewRow(row, {column: value}) for row, value in values.items()]
-        return (self.extended(new) if new else self).take(index)
+        cells = {(row, column): value for row, value in values.items()}
+        return self._rebuilt(self._changed(self._rows(np.arange(self.size)), cells))
 
     def digest(self) -> str:
         """Return the SHA-256 of the kind and the content, in hexadecimal digits."""
@@ -90,6 +81,32 @@ class Table(ABC):
             found.update(f"{len(part)}\n".encode())
             found.update(part)
         return found.hexdigest()
+
+    def _rebuilt(self, rows: Any) -> Any:
+        found = self._given(rows)
+        for rebuild in self.rebuilds:
+            found = rebuild(found)
+        return found
+
+    @abstractmethod
+    def _rows(self, index: Index) -> Any:
+        """Return a copy of these rows, held as `data` holds them."""
+
+    @abstractmethod
+    def _changed(self, rows: Any, cells: Cells) -> Any:
+        """Return a copy that `_rows` made, which may be written to, with other values in some cells."""
+
+    @abstractmethod
+    def _joined(self, rows: Any) -> Any:
+        """Return `data` followed by rows."""
+
+    def _given(self, rows: Any) -> Any:
+        """Return rows as a dataset of the kind."""
+        return rows
+
+    @abstractmethod
+    def _content(self) -> Iterator[bytes]:
+        """Yield bytes that determine the dataset."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,21 +122,20 @@ class ArrayTable(Table):
         names = [None] if self.data.ndim == 1 else [str(c) for c in range(flat.shape[1])]
         return pd.DataFrame(flat, columns=pd.Index(names, dtype=object))
 
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones."""
-        found = np.concatenate([self.data, self.data[_templates(rows)]])
-        names = found.dtype.names
-        flat = found if names else _flat(found)
-        for i, row in enumerate(rows, len(self.data)):
-            for column, value in row.cells.items():
-                if names:
-                    found[names[column]][i] = value
-                else:
-                    flat[i, column] = value
-        return replace(self, data=found)
-
-    def _taken(self, index: Index) -> Any:
+    def _rows(self, index: Index) -> Any:
         return self.data[index]
+
+    def _changed(self, rows: Any, cells: Cells) -> Any:
+        names = rows.dtype.names
+        for (row, column), value in cells.items():
+            if names:
+                rows[names[column]][row] = value
+            else:
+                rows[row, *np.unravel_index(column, rows.shape[1:])] = value
+        return rows
+
+    def _joined(self, rows: Any) -> Any:
+        return np.concatenate([self.data, rows])
 
     def _content(self) -> Iterator[bytes]:
         yield f"{self.data.dtype.descr} {self.data.shape}".encode()
@@ -136,36 +152,34 @@ class FrameTable(Table):
 
     def cells(self) -> pd.DataFrame:
         """Return the columns, of which a sole one that was given as such has no name."""
-        found = self.data.copy(deep=False)
-        found.index = pd.RangeIndex(len(found))
-        found.columns = pd.Index([None if self.series else str(label) for label in found.columns], dtype=object)
-        return found
-
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones."""
-        new = self.data.iloc[_templates(rows)].copy()
-        new.index = _fresh_labels(self.data.index, new.index)
-        for i, row in enumerate(rows):
-            for column, value in row.cells.items():
-                new.iloc[i, column] = value
-        return replace(self, data=pd.concat([self.data, new]))
-
-    def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
-        """Return a table or column in which some rows have other values, and all rows their labels."""
-        changed = self.data.copy()
-        for row, value in values.items():
-            changed.iloc[row, column] = value
-        return replace(self, data=changed).take(np.arange(self.size))
-
-    def _taken(self, index: Index) -> Any:
-        found = self.data.iloc[index]
-        if self.numbered:
-            found.index = pd.RangeIndex(len(found), name=found.index.name)
-        return found.iloc[:, 0].rename(self.name) if self.series else found
+        names = [None if self.series else str(label) for label in self.data.columns]
+        return self.data.set_axis(pd.RangeIndex(self.size)).set_axis(pd.Index(names, dtype=object), axis=1)
 
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data.itertuples(index=False, name=None))
+
+    def _rows(self, index: Index) -> Any:
+        return self.data.iloc[index]
+
+    def _changed(self, rows: Any, cells: Cells) -> Any:
+        for place, value in cells.items():
+            rows.iloc[place] = value
+        return rows
+
+    def _joined(self, rows: Any) -> Any:
+        known = self.data.index
+        # Labels that no other row has, where the type of the index allows some.
+        if known.nlevels == 1 and pd.api.types.is_integer_dtype(known.dtype):
+            rows.index = pd.Index(np.arange(1, len(rows) + 1) + int(known.max()), dtype=known.dtype, name=known.name)
+        elif known.nlevels == 1 and pd.api.types.is_string_dtype(known.dtype):
+            rows.index = pd.Index([f"added {i}" for i in range(len(rows))], dtype=known.dtype, name=known.name)
+        return pd.concat([self.data, rows])
+
+    def _given(self, rows: Any) -> Any:
+        if self.numbered:
+            rows.index = pd.RangeIndex(len(rows), name=rows.index.name)
+        return rows.iloc[:, 0].rename(self.name) if self.series else rows
 
     def _content(self) -> Iterator[bytes]:
         labels = [] if self.numbered else [("index", self.data.index.to_series())]
@@ -191,20 +205,24 @@ class SparseTable(Table):
         """Return the columns with most entries."""
         return pd.DataFrame(self.data[:, self.shown].toarray(), columns=pd.Index(map(str, self.shown), dtype=object))
 
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones."""
-        new = self.data[_templates(rows)].tolil()
-        for i, row in enumerate(rows):
-            for column, value in row.cells.items():
-                new[i, int(self.shown[column])] = value
-        return replace(self, data=sparse.vstack([self.data, new], format="csr", dtype=self.data.dtype))
-
-    def _taken(self, index: Index) -> Any:
-        return self.data[index].asformat(self.format)
-
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(self.data.toarray())
+
+    def _rows(self, index: Index) -> Any:
+        return self.data[index]
+
+    def _changed(self, rows: Any, cells: Cells) -> Any:
+        found = rows.tolil()
+        for (row, column), value in cells.items():
+            found[row, int(self.shown[column])] = value
+        return found.tocsr()
+
+    def _joined(self, rows: Any) -> Any:
+        return sparse.vstack([self.data, rows], format="csr", dtype=self.data.dtype)
+
+    def _given(self, rows: Any) -> Any:
+        return rows.asformat(self.format)
 
     def _content(self) -> Iterator[bytes]:
         held = self.data.sorted_indices()
@@ -220,34 +238,85 @@ class RecordTable(Table):
     kind: type
 
     @cached_property
-    def keys(self) -> tuple[Hashable, ...]:
-        """The fields of a record, or (None,) where it is one value."""
-        return keys_of(self.data)
+    def _keys(self) -> tuple[Hashable, ...]:
+        """The fields that all records have, or (None,) where a record is one value.
+
+        `InputError` is raised if dictionaries have different keys, or tuples different lengths.
+        """
+        same = bool(self.data) and all(type(record) is type(self.data[0]) for record in self.data)
+        first = _fields(self.data[0]) if same else None
+        if first is None:
+            return (None,)
+        for row, record in enumerate(self.data):
+            if (fields := _fields(record)) != first:
+                if isinstance(record, list):  # a record of any number of items
+                    return (None,)
+                most, fewer = (
+                    "1 field" if len(some) == 1 else f"{len(some)} fields, of other names or number"
+                    for some in (first, fields or ())
+                )
+                raise InputError(
+                    "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in "
+                    "what is missing, or leave such rows out",
+                    names=("data",),
+                    most=most,
+                    row=row,
+                    fewer=fewer,
+                )
+        return first or (None,)
 
     def cells(self) -> pd.DataFrame:
         """Return the fields of the records."""
-        values = [pd.Series([field_of(record, key) for record in self.data], dtype=object) for key in self.keys]
-        return _frame([None if key is None else str(key) for key in self.keys], values)
+        values = [pd.Series([_field(record, key) for record in self.data], dtype=object) for key in self._keys]
+        return _frame([None if key is None else str(key) for key in self._keys], values)
 
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones."""
-        made = []
-        for row in rows:
-            record = self.data[row.template]
-            for column, value in row.cells.items():
-                record = with_field(record, self.keys[column], value)
-            made.append(record)
-        return replace(self, data=[*self.data, *made])
+    def _rows(self, index: Index) -> Any:
+        return [self.data[row] for row in index.tolist()]
 
-    def _taken(self, index: Index) -> Any:
-        return self.kind([self.data[row] for row in index.tolist()])
+    def _changed(self, rows: Any, cells: Cells) -> Any:
+        for (row, column), value in cells.items():
+            rows[row] = _with_field(rows[row], self._keys[column], value)
+        return rows
+
+    def _joined(self, rows: Any) -> Any:
+        return self.data + rows
+
+    def _given(self, rows: Any) -> Any:
+        return self.kind(rows)
 
     def _content(self) -> Iterator[bytes]:
         yield _text(self.data)
 
 
-def _templates(rows: Sequence[NewRow]) -> Index:
-    return np.array([row.template for row in rows], dtype=np.int64)
+def _fields(record: Any) -> tuple[Hashable, ...] | None:
+    """Return the fields of a record; None of a value that is not taken apart."""
+    if isinstance(record, dict):
+        return tuple(record)
+    if isinstance(record, tuple | list):
+        return tuple(getattr(record, "_fields", range(len(record))))
+    if dataclasses.is_dataclass(record) and not isinstance(record, type):
+        return tuple(field.name for field in dataclasses.fields(record) if field.init)
+    return None
+
+
+def _field(record: Any, key: Any) -> Any:
+    """Return a field of a record; the record itself for None."""
+    if key is None:
+        return record
+    return record[key] if isinstance(record, dict) or isinstance(key, int) else getattr(record, key)
+
+
+def _with_field(record: Any, key: Any, value: Any) -> Any:
+    """Return a record of the same type with another value in a field."""
+    if key is None:
+        return record.dtype.type(value) if isinstance(record, np.generic) else value
+    if isinstance(record, dict):
+        return {**record, key: value}
+    if isinstance(record, tuple | list):
+        values = [value if field == key else old for field, old in zip(_fields(record) or (), record, strict=True)]
+        # A named tuple takes its fields one by one.
+        return type(record)(*values) if hasattr(record, "_fields") else type(record)(values)
+    return dataclasses.replace(record, **{key: value})
 
 
 def _text(values: list[Any]) -> bytes:
@@ -257,7 +326,7 @@ def _text(values: list[Any]) -> bytes:
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of a contiguous array with one row a record."""
+    """Return an array with one row a record."""
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
@@ -265,17 +334,3 @@ def _frame(names: Sequence[str | None], values: Sequence[Any]) -> pd.DataFrame:
     found = pd.DataFrame(dict(enumerate(values)), copy=False)
     found.columns = pd.Index(names, dtype=object)
     return found
-
-
-def counts_rows(index: Any) -> bool:
-    """Return whether an index of pandas merely counts rows."""
-    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
-
-
-def _fresh_labels(known: Any, copied: Any) -> Any:
-    """Return labels for new rows that no other row has, where the type of the index allows some."""
-    if known.nlevels == 1 and pd.api.types.is_integer_dtype(known.dtype):
-        return pd.Index(np.arange(1, len(copied) + 1) + int(known.max()), dtype=known.dtype, name=known.name)
-    if known.nlevels == 1 and pd.api.types.is_string_dtype(known.dtype):
-        return pd.Index([f"added {i}" for i in range(len(copied))], dtype=known.dtype, name=known.name)
-    return copied

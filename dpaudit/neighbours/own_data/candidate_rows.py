@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import Bounds, Column, NewRow, ValueKind
-from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units, fresh_names
+from dpaudit.neighbours.own_data.columns import Bounds, Column, ValueKind
+from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
 
 __all__ = ["CandidateRows", "Value"]
 
@@ -58,7 +58,8 @@ OUTSIDE = tuple(value for value in Value if value not in (*ALLOWED, Value.MIDDLE
 class CandidateRows:
     """Rows of a dataset of `size` records, and new ones; `group` units come or go together.
 
-    `outside` is whether values that the bounds do not allow are tried.
+    `outside` is whether values that the bounds do not allow are tried. A new row is the number of a row like it, and
+    the cells in which it differs.
     """
 
     size: int
@@ -67,30 +68,26 @@ class CandidateRows:
     bounds: Bounds
     group: int
     outside: bool
-    new: list[NewRow] = field(default_factory=list)
+    new: list[tuple[int, Mapping[int, Any]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         unit = self.units.column
         self.values = {i: _values(c, self.bounds.get(i)) for i, c in enumerate(self.columns) if i != unit}
-        self.names = [] if unit is None else fresh_names(self.columns[unit], self.group + 1)
+        self.names = [] if unit is None else _fresh_names(self.columns[unit], self.group + 1)
         self.adds_units = unit is None or len(self.names) > self.group
-        numeric = [column for column in self.columns if column.kind is ValueKind.REAL]
-        complete = (row for row in range(self.size) if all(math.isfinite(one.values[row]) for one in numeric))
+        real = [column.values for column in self.columns if column.kind is ValueKind.REAL]
+        complete = (row for row in range(self.size) if all(math.isfinite(values[row]) for values in real))
         self.template = next(complete, 0)
-        self._keys: dict[int, str] = {}
         self._known: dict[tuple[int, str], int] = {}
 
     def row(self, cells: Mapping[int, Any], unit: int = 0, template: int | None = None) -> int:
         """Return the number of a row with these values, of the new unit of that number."""
-        found = dict(cells)
+        like = self.template if template is None else template
         if self.units.column is not None:
-            found[self.units.column] = self.names[unit]
-        row = NewRow(self.template if template is None else template, found)
-        key = self._key_of(row.template, found)
-        number = self._known.setdefault((row.template, key), self.size + len(self.new))
+            cells = {**cells, self.units.column: self.names[unit]}
+        number = self._known.setdefault((like, self._content(like, cells)), self.size + len(self.new))
         if number == self.size + len(self.new):
-            self.new.append(row)
-            self._keys[number] = key
+            self.new.append((like, cells))
         return number
 
     def cells(self, value: Value, only: int | None = None) -> dict[int, Any]:
@@ -98,10 +95,10 @@ class CandidateRows:
         chosen = self.values if only is None else {only: self.values[only]}
         return {i: held[value] for i, held in chosen.items() if value in held}
 
-    def all_with(self, value: Value, unit: int) -> int | None:
-        """Return a row that has a value in all columns that can have it; None where none can."""
+    def all_with(self, value: Value) -> int | None:
+        """Return a row of one more unit that has a value in all columns that can have it; None where none can."""
         cells = self.cells(value)
-        return self.row(cells, unit) if cells else None
+        return self.row(cells, self.group) if cells else None
 
     def with_value(self, value: Value, only: int | None = None) -> UnitRows | None:
         """Return `group` new units of one row each that have a value; None where no column can have it."""
@@ -109,13 +106,13 @@ class CandidateRows:
         if not cells:
             return None
         where = "" if only is None else f" in {self.columns[only].title}"
-        rows = tuple(self.row(cells, i) for i in range(self.group)) if self.units.column is not None else ()
-        return UnitRows(rows or (self.row(cells),) * self.group, f"{self._noun()} with {value.value}{where}")
+        rows = tuple(self.row(cells, unit) for unit in range(self.group))
+        return UnitRows(rows, f"{self._noun()} with {value.value}{where}")
 
     def made(self) -> list[UnitRows]:
-        """Return new units by value, those in all columns first."""
+        """Return new units by value, those in all columns first; none where no unit can be new."""
         several = [i for i, held in self.values.items() if held][:COLUMNS]
-        tried = (*ALLOWED, *(OUTSIDE if self.outside else ()))
+        tried = (*ALLOWED, *(OUTSIDE if self.outside else ())) if self.adds_units else ()
         made = [self.with_value(value) for value in tried]
         if len(several) > 1:
             made += [self.with_value(value, i) for value in tried for i in several]
@@ -130,15 +127,16 @@ class CandidateRows:
             rows = tuple(self.row({}, number[code], row) for row, code in zip(rows, codes, strict=True))
         return UnitRows(rows, f"a copy of {unit.words}")
 
-    def crowds(self) -> Iterator[UnitRows]:
-        """Yield new units of many rows, where rows are not units: their contribution may not be bounded."""
-        if self.units.alone:
-            return
-        times = min(MOST_ROWS, MANY * int(self.units.sizes().max()))
-        for value in ALLOWED:
-            one = self.with_value(value)
-            if one is not None:
-                yield UnitRows(one.rows * times, f"{self._noun()} of {times} rows each with {value.value}")
+    def crowds(self) -> list[UnitRows]:
+        """Return new units of many rows, where rows are not units: their contribution may not be bounded."""
+        if self.units.alone or not self.adds_units:
+            return []
+        times = min(MOST_ROWS, MANY * int(self.units.sizes.max()))
+        return [
+            UnitRows(one.rows * times, f"{self._noun()} of {times} rows each with {value.value}")
+            for value in ALLOWED
+            if (one := self.with_value(value))
+        ]
 
     def like(self, unit: UnitRows, value: Value) -> UnitRows | None:
         """Return records like a unit but for a value in all columns that can have it."""
@@ -150,25 +148,36 @@ class CandidateRows:
 
     def key(self, row: int) -> str:
         """Return the content of a row, new or not: rows of the same content have the same key."""
-        if row not in self._keys:
-            self._keys[row] = self._key_of(row, {})
-        return self._keys[row]
+        return self._content(row, {}) if row < self.size else self._content(*self.new[row - self.size])
 
-    def _key_of(self, template: int, cells: Mapping[int, Any]) -> str:
-        return "|".join(_content(cells.get(i, column.values[template])) for i, column in enumerate(self.columns))
+    def _content(self, template: int, cells: Mapping[int, Any]) -> str:
+        return "|".join(_text(cells.get(i, column.values[template])) for i, column in enumerate(self.columns))
 
     def _noun(self) -> str:
         one, several = ("a record", "records") if self.units.alone else ("a new unit", "new units")
         return one if self.group == 1 else f"{self.group} {several}"
 
 
-def _content(value: Any) -> str:
+def _text(value: Any) -> str:
     """Return a number as the same text whatever its type, and anything else as its own."""
     plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
     if isinstance(plain, int | float):
         return repr(float(plain))
     # An object whose text does not show its content differs from all others.
     return str(id(plain)) if repr(plain) == object.__repr__(plain) else stable_repr(plain)
+
+
+def _fresh_names(column: Column, number: int) -> list[Any]:
+    """Return names of units that no row has; none where the type of the column allows no other."""
+    if column.kind is ValueKind.TEXT:
+        held = set(column.values.tolist())
+        texts = (f"added {i}" for i in range(len(held) + number))
+        return [text for text in texts if text not in held][:number]
+    if not column.numeric:
+        return []
+    most = int(column.finite.max())
+    names = (column.held(name) for name in range(most + 1, most + 1 + number))
+    return [name for name in names if name is not None]
 
 
 def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, Any]:
@@ -182,29 +191,27 @@ def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, A
     if not column.numeric:
         return {}
     if bounds is None:
-        finite = column.values[column.finite()]
-        bounds = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    made = _numbers(column, *bounds)
-    return {value: column.cast(number) for value, number in made.items() if column.fits(number)}
+        bounds = (float(column.finite.min()), float(column.finite.max())) if len(column.finite) else (0.0, 1.0)
+    values = {value: column.held(number) for value, number in _numbers(column, *bounds).items()}
+    return {value: number for value, number in values.items() if number is not None}
 
 
 def _numbers(column: Column, low: Any, high: Any) -> dict[Value, Any]:
     """Return the numbers at bounds, outside of them and at the ends of the column's type."""
     limits: Any = column.limits
-    one: type[int] | type[float]
-    made: dict[Value, Any]
     if column.kind is ValueKind.INTEGER:
-        low, high, one = math.ceil(low), math.floor(high), int
-        width = max(1, high - low)
-        made = {Value.MIDDLE: (low + high) // 2}
+        low, high = math.ceil(low), math.floor(high)
+        width: Any = max(1, high - low)
+        made: dict[Value, Any] = {Value.MIDDLE: (low + high) // 2}
     else:
-        one, width = float, (high - low) or 1.0
+        width = (high - low) or 1.0
         made = {Value.MIDDLE: low / 2 + high / 2, Value.NAN: math.nan}
         made |= {Value.INFINITY: math.inf, Value.MINUS_INFINITY: -math.inf}
         # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
         tiny = 0.75 * float(limits.eps) * high
         if low <= tiny <= high:
             made[Value.TINY] = tiny
+    kind = type(high)
     return made | {
         Value.HIGH: high,
         Value.LOW: low,
@@ -212,6 +219,6 @@ def _numbers(column: Column, low: Any, high: Any) -> dict[Value, Any]:
         Value.BELOW: low - width,
         Value.FAR_ABOVE: high + FAR * width,
         Value.FAR_BELOW: low - FAR * width,
-        Value.MOST: one(limits.max),
-        Value.LEAST: one(limits.min),
+        Value.MOST: kind(limits.max),
+        Value.LEAST: kind(limits.min),
     }

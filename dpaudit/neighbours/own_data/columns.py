@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -19,20 +18,7 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Bounds",
-    "Column",
-    "NewRow",
-    "ValueKind",
-    "bounds_of_text",
-    "column_number",
-    "column_of",
-    "field_of",
-    "keys_of",
-    "read_bounds",
-    "value_type",
-    "with_field",
-]
+__all__ = ["Bounds", "Column", "ValueKind", "bounds_of_text", "column_number", "column_of", "read_bounds", "value_type"]
 
 Bounds = dict[int, tuple[float, float]]
 """The bounds by number of the column."""
@@ -40,14 +26,6 @@ Bounds = dict[int, tuple[float, float]]
 _NAMED = 5
 """The most columns that a message names."""
 _ALLOWED = "a pair (low, high) with low < high, a pair for each column of numbers, or a dictionary of them by column"
-
-
-@dataclass(frozen=True)
-class NewRow:
-    """A record that is not in the dataset: a row of it, the template, with other values in some columns."""
-
-    template: int
-    cells: Mapping[int, Any]
 
 
 class ValueKind(StrEnum):
@@ -68,16 +46,8 @@ _KINDS = {"f": ValueKind.REAL, "i": ValueKind.INTEGER, "u": ValueKind.INTEGER, "
 class Column:
     """One field of all records.
 
-    Parameters
-    ----------
-    name : str or None
-        The field in messages and recipes; None where a record is a single value.
-    kind : ValueKind
-        The kind of its values.
-    values : array, shape (n,)
-        The values; numbers as numbers, others as objects.
-    type : dtype or None
-        What a value has to fit into; None for Python's own types, whose integers have no end.
+    Its name stands in messages and recipes, and is None where a record is a single value. The values, shape (n,), are
+    numbers or objects. A value has to fit into the type; None stands for Python's own, whose integers have no end.
     """
 
     name: str | None
@@ -102,23 +72,26 @@ class Column:
             return np.iinfo(self.type if self.type is not None else np.int64)
         return np.finfo(self.type if self.type is not None else np.float64)
 
-    def fits(self, value: float) -> bool:
-        """Return whether a number can be held; integers hold no fractions, floats of every width infinity and NaN."""
-        if self.kind is ValueKind.INTEGER:
-            whole = math.isfinite(value) and value == int(value)
-            return whole and (self.type is None or int(self.limits.min) <= int(value) <= int(self.limits.max))
-        return not math.isfinite(value) or self.type is None or abs(value) <= float(self.limits.max)
-
-    def cast(self, value: Any) -> Any:
-        """Return a value as one of the column's type."""
-        if not self.numeric:
-            return value
-        number = int(value) if self.kind is ValueKind.INTEGER else float(value)
-        return number if self.type is None else self.type.type(number)
-
+    @property
     def finite(self) -> NDArray[Any]:
-        """Return the rows whose numbers are finite."""
-        return np.flatnonzero(np.isfinite(self.values.astype(float)))
+        """The values of a column of numbers that are finite."""
+        found: NDArray[Any] = self.values[np.isfinite(self.values.astype(float))]
+        return found
+
+    def held(self, number: float) -> Any:
+        """Return a number as the column's type has it, or None.
+
+        Integers hold no fractions; floats of every width hold infinity and NaN.
+        """
+        if self.kind is ValueKind.INTEGER:
+            fits = math.isfinite(number) and number == int(number)
+            fits = fits and (self.type is None or int(self.limits.min) <= int(number) <= int(self.limits.max))
+        else:
+            fits = not math.isfinite(number) or self.type is None or abs(number) <= float(self.limits.max)
+        if not fits:
+            return None
+        plain = int(number) if self.kind is ValueKind.INTEGER else float(number)
+        return plain if self.type is None else self.type.type(plain)
 
 
 def value_type(value: Any) -> str:
@@ -147,7 +120,7 @@ def column_of(name: str | None, values: pd.Series[Any]) -> Column:
     kind = values.dtype
     if isinstance(kind, np.dtype):
         if kind.kind == "O":
-            return _of_objects(name, values.tolist())
+            return _of_objects(name, values.to_numpy())
         return Column(name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind)
     inner = getattr(kind, "numpy_dtype", None)
     if isinstance(inner, np.dtype) and inner.kind in "iuf":
@@ -155,120 +128,68 @@ def column_of(name: str | None, values: pd.Series[Any]) -> Column:
     return Column(name, ValueKind.OTHER, values.astype(object).to_numpy())
 
 
-def _of_objects(name: str | None, values: list[Any]) -> Column:
+def _of_objects(name: str | None, values: NDArray[Any]) -> Column:
     """Return the column of Python values; missing numbers are NaN, and integers beyond 64 bits become floats."""
-    rows: dict[str, int] = {}
-    for row, value in enumerate(values):
-        rows.setdefault(value_type(value), row)
-    missing = rows.pop("missing", None) is not None
-    if len(rows) > 1:
-        (one, row), (other, place), *_ = rows.items()
+    types = [value_type(value) for value in values]
+    found = [kind for kind in dict.fromkeys(types) if kind != "missing"]
+    if len(found) > 1:
+        one, other = found[:2]
         raise InputError(
             "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
             "one of them, or leave such rows out",
             names=("data",),
             where="records" if name is None else f"in column {name!r} values",
-            row=row,
+            row=types.index(one),
             one=one,
-            place=place,
+            place=types.index(other),
             other=other,
         )
-    if "number" in rows:
-        known = [math.nan if missing and value_type(value) == "missing" else value for value in values]
-        whole = all(isinstance(value, int | np.integer) or value_type(value) == "missing" for value in values)
-        return Column(name, ValueKind.INTEGER if whole else ValueKind.REAL, np.array(known, dtype=float))
-    held = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        held[row] = value
-    kind = ValueKind.TEXT if "text" in rows else ValueKind.BOOLEAN if "boolean" in rows else ValueKind.OTHER
-    return Column(name, kind, held)
+    if "number" in found:
+        pairs = list(zip(types, values, strict=True))
+        whole = all(kind == "missing" or isinstance(value, int | np.integer) for kind, value in pairs)
+        numbers = np.array([math.nan if kind == "missing" else value for kind, value in pairs], dtype=float)
+        return Column(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
+    made = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}
+    return Column(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)
 
 
-def keys_of(records: list[Any]) -> tuple[Hashable, ...]:
-    """Return the fields that all records have.
-
-    Raises
-    ------
-    InputError
-        If dictionaries have different keys, or tuples different lengths.
-    """
-    if not records or not all(type(record) is type(records[0]) for record in records):
-        return (None,)
-    first = _fields(records[0])
-    if first is None:
-        return (None,)
-    for row, record in enumerate(records):
-        if _fields(record) != first:
-            if isinstance(record, list):  # a record of any number of items
-                return (None,)
-            raise InputError(
-                "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in what "
-                "is missing, or leave such rows out",
-                names=("data",),
-                most=_count(first),
-                row=row,
-                fewer=_count(_fields(record) or ()),
-            )
-    return first or (None,)
-
-
-def _count(fields: Sequence[Any]) -> str:
-    return "1 field" if len(fields) == 1 else f"{len(fields)} fields, of other names or number"
-
-
-def _fields(record: Any) -> tuple[Hashable, ...] | None:
-    """Return the fields of a record; None of a value that is not taken apart."""
-    if isinstance(record, dict):
-        return tuple(record)
-    if isinstance(record, tuple | list):
-        return tuple(getattr(record, "_fields", range(len(record))))
-    if dataclasses.is_dataclass(record) and not isinstance(record, type):
-        return tuple(field.name for field in dataclasses.fields(record) if field.init)
-    return None
-
-
-def field_of(record: Any, key: Any) -> Any:
-    """Return a field of a record; the record itself for None."""
-    if key is None:
-        return record
-    return record[key] if isinstance(record, dict) or isinstance(key, int) else getattr(record, key)
-
-
-def with_field(record: Any, key: Any, value: Any) -> Any:
-    """Return a record of the same type with another value in a field."""
-    if key is None:
-        return record.dtype.type(value) if isinstance(record, np.generic) else value
-    if isinstance(record, dict):
-        return {**record, key: value}
-    if isinstance(record, tuple | list):
-        values = [value if field == key else old for field, old in zip(_fields(record) or (), record, strict=True)]
-        # A named tuple takes its fields one by one.
-        return type(record)(*values) if hasattr(record, "_fields") else type(record)(values)
-    return dataclasses.replace(record, **{key: value})
+def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
+    """Return the number of the column of a name, or raise `InputError` with the names of all columns."""
+    names = [column.name for column in columns]
+    if name in names:
+        return names.index(name)
+    known = [one for one in names if one is not None]
+    near = get_close_matches(name, known)
+    if known:
+        text = "{" + parameter + "} must name a column of {data}, got {given}; there are {known:.200}{hint}"
+    else:
+        text = "{" + parameter + "} must name no column, for a record of {data} is one value and no more; got {given}"
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(text, names=(parameter, "data"), given=repr(name), known=", ".join(known), hint=hint)
 
 
 def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
-    """Return the bounds of the columns of numbers that have some.
-
-    Parameters
-    ----------
-    bounds : None, (low, high), sequence of (low, high), or mapping of column to (low, high)
-        As the user gives them.
-    columns : sequence of Column
-        The columns of the dataset.
+    """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them.
 
     Raises
     ------
     InputError
         If they are reversed, not numbers, for a column that does not exist or holds no numbers, or too few or too many.
     """
-    numeric = [i for i, column in enumerate(columns) if column.numeric]
     if bounds is None:
         return {}
     if isinstance(bounds, Mapping):
-        return {_numeric(name, columns): _pair(given, bounds, f" of column {name!r}") for name, given in bounds.items()}
+        found = {}
+        for name, given in bounds.items():
+            number = column_number("bounds", str(name), columns)
+            if not columns[number].numeric:
+                text = "{bounds} are for numbers, and column {name} holds {kind}: leave it out of them"
+                raise InputError(text, names=("bounds",), name=repr(name), kind=_contents(columns[number]))
+            found[number] = _pair(given, bounds, f" of column {name!r}")
+        return found
     if isinstance(bounds, str) or not hasattr(bounds, "__len__"):
         raise InputError.of("bounds", bounds, _ALLOWED)
+    numeric = [i for i, column in enumerate(columns) if column.numeric]
     if not numeric:
         held = ", ".join(f"{column.title}: {_contents(column)}" for column in columns[:_NAMED])
         text = (
@@ -280,32 +201,6 @@ def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
     if len(bounds) != len(numeric):
         raise InputError.of("bounds", bounds, f"{_ALLOWED}; there are {len(numeric)} columns of numbers")
     return {i: _pair(given, bounds, f" of {columns[i].title}") for i, given in zip(numeric, bounds, strict=True)}
-
-
-def bounds_of_text(text: str | None) -> Any:
-    """Return bounds that were typed: one pair as "0,1", or one for each of some columns as "age=0,100;share=0,1"."""
-    if text is None:
-        return None
-    parts = [part.rpartition("=") for part in text.split(";") if part.strip()]
-    try:
-        read = [(name.strip(), tuple(float(end) for end in ends.split(","))) for name, _, ends in parts]
-    except ValueError:
-        read = []
-    named = [name for name, _ in read if name]
-    if not read or any(len(ends) != 2 for _, ends in read) or (len(read) > 1 and len(named) < len(read)):
-        raise InputError.of(
-            "bounds", text, "LOW,HIGH, or COLUMN=LOW,HIGH for some columns, between which stand semicolons"
-        )
-    return dict(read) if named else read[0][1]
-
-
-def _numeric(name: Any, columns: Sequence[Column]) -> int:
-    """Return the number of a column, which must hold numbers."""
-    number = column_number("bounds", str(name), columns)
-    if not columns[number].numeric:
-        text = "{bounds} are for numbers, and column {name} holds {kind}: leave it out of them"
-        raise InputError(text, names=("bounds",), name=repr(name), kind=_contents(columns[number]))
-    return number
 
 
 def _contents(column: Column) -> str:
@@ -326,16 +221,18 @@ def _pair(given: Any, bounds: Any, of: str = "") -> tuple[float, float]:
     return float(low), float(high)
 
 
-def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
-    """Return the number of the column of a name, or raise `InputError` with the names of all columns."""
-    names = [column.name for column in columns]
-    if name in names:
-        return names.index(name)
-    known = [one for one in names if one is not None]
-    near = get_close_matches(name, known)
-    if known:
-        text = "{" + parameter + "} must name a column of {data}, got {given}; there are {known:.200}{hint}"
-    else:
-        text = "{" + parameter + "} must name no column, for a record of {data} is one value and no more; got {given}"
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise InputError(text, names=(parameter, "data"), given=repr(name), known=", ".join(known), hint=hint)
+def bounds_of_text(text: str | None) -> Any:
+    """Return bounds that were typed: one pair as "0,1", or one for each of some columns as "age=0,100;share=0,1"."""
+    if text is None:
+        return None
+    parts = [part.rpartition("=") for part in text.split(";") if part.strip()]
+    try:
+        read = [(name.strip(), tuple(float(end) for end in ends.split(","))) for name, _, ends in parts]
+    except ValueError:
+        read = []
+    named = [name for name, _ in read if name]
+    if not read or any(len(ends) != 2 for _, ends in read) or (len(read) > 1 and len(named) < len(read)):
+        raise InputError.of(
+            "bounds", text, "LOW,HIGH, or COLUMN=LOW,HIGH for some columns, between which stand semicolons"
+        )
+    return dict(read) if named else read[0][1]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,15 @@ from dpaudit import seeding
 from dpaudit.arguments import read_integer
 from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, backgrounds_of, recipes_of
+from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
-from dpaudit.neighbours.own_data.columns import Column, ValueKind, read_bounds
+from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds
 from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups, standing_out
 
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
-__all__ = ["COUNT", "OwnData", "OwnDataMoves", "neighbours_of", "own_data"]
+__all__ = ["OwnDataMoves", "neighbours_of"]
 
 COUNT = 40
 """The most pairs that are made by default."""
@@ -42,13 +42,6 @@ LEAST_TEXT = 4
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 
 Index = NDArray[np.int64]
-
-
-class OwnData(NamedTuple):
-    """The pairs made from a dataset, and the moves that vary one."""
-
-    pairs: tuple[Pair, ...]
-    moves: OwnDataMoves
 
 
 def neighbours_of(
@@ -111,95 +104,72 @@ def neighbours_of(
     >>> pairs[0].neighbour
     [0.2, 0.4]
     """
-    pairs, _ = own_data(data, relation, group=group, bounds=bounds, unit=unit, count=count, outside=outside, seed=seed)
-    return list(pairs)
-
-
-def own_data(
-    data: Any,
-    relation: Relation | str,
-    *,
-    group: int = 1,
-    bounds: Any = None,
-    unit: Any = None,
-    count: int = COUNT,
-    outside: bool = True,
-    seed: int = 0,
-) -> OwnData:
-    """Return the pairs of `neighbours_of`, and the moves that vary them."""
-    from dpaudit.neighbours.own_data.tables import read_table  # loads pandas
+    from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
 
     relation = Relation.parse(relation)
     group, count, seed = read_integer("group", group), read_integer("count", count), seeding.check_seed(seed)
     if relation is Relation.REPLACE_PRIVATE:
         text = "{relation} replace-private needs samples with public examples: {data} are made neighbours by "
         raise InputError(text + "add-remove-one or replace-one", names=("relation", "data"), value=relation)
-    table = read_table(data)
+    table = table_of(data)
+    if table.size == 0:
+        text = "{data} must hold at least one record, got an empty {kind}: neighbours are made of the records that are "
+        raise InputError(text + "there", names=("data",), kind=type(data).__qualname__)
     columns = table.columns
     units = read_units(unit, data, table.size, columns)
-    if group > units.size:
+    if group > len(units.sizes):
         raise InputError(
             "{group} must be at most {size}, the number of {what} in {data}; got {given}",
             names=("group", "data"),
-            size=units.size,
+            size=len(units.sizes),
             what="records" if units.alone else "units",
             given=group,
         )
     candidates = CandidateRows(table.size, columns, units, read_bounds(bounds, columns), group, bool(outside))
     known = standing_out(columns, units, group, seed)
-    backgrounds = list(backgrounds_of(candidates, known, small_groups(columns, units.column)))
-    recipes = _distinct(recipes_of(backgrounds, relation), candidates, count)
-    moves = OwnDataMoves(candidates.made() if candidates.adds_units else [], units.alone, seed)
-    source = Source(table.extended(candidates.new), table.size, table.digest())
-    return OwnData(tuple(_pair(source, recipe) for recipe in recipes), moves)
+    proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
+    recipes = _distinct(proposed, candidates, count)
+    made = tuple(candidates.made())
+    source = Source(table.extended(candidates.new), table.size, table.digest(), made, units.alone)
+    return [
+        MadePair(
+            MadeData(source, one.data, f"{one.background} (SHA-256 of the data: {source.digest})"),
+            MadeData(source, one.neighbour, f"the same, {one.change}"),
+            Origin(OriginKind.OWN_DATA, f"{one.background}; {one.change}"),
+        )
+        for one in recipes
+    ]
 
 
 def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows, count: int) -> list[Recipe]:
     """Return the first recipes whose two sides differ, none twice, whichever way round."""
+    key = cache(candidates.key)
     found: dict[frozenset[tuple[object, ...]], Recipe] = {}
     for recipe in recipes:
-        gone, come = (sorted(map(candidates.key, rows)) for rows in (recipe.gone, recipe.come))
-        if gone != come:
-            sides = frozenset((_content(recipe.data, candidates), _content(recipe.neighbour, candidates)))
-            found.setdefault(sides, recipe)
+        if sorted(map(key, recipe.gone)) != sorted(map(key, recipe.come)):
+            found.setdefault(frozenset((_content(recipe.data, key), _content(recipe.neighbour, key))), recipe)
         if len(found) == count:
             break
     return list(found.values())
 
 
-def _content(rows: Rows, candidates: CandidateRows) -> tuple[object, ...]:
+def _content(rows: Rows, key: Callable[[int], str]) -> tuple[object, ...]:
     """Return what distinguishes datasets: in a few rows equal records are the same."""
     if len(rows) <= FEW:
-        return tuple(map(candidates.key, rows.index().tolist()))
+        return tuple(map(key, rows.index().tolist()))
     if len(rows.runs) > FEW:
         return rows.runs
-    return tuple((candidates.key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)
+    return tuple((key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)
 
 
-def _pair(source: Source, recipe: Recipe) -> MadePair:
-    """Return the pair of a recipe."""
-    return MadePair(
-        MadeData(source, recipe.data, f"{recipe.background} (SHA-256 of the data: {source.digest})"),
-        MadeData(source, recipe.neighbour, f"the same, {recipe.change}"),
-        Origin(OriginKind.OWN_DATA, f"{recipe.background}; {recipe.change}"),
-    )
-
-
+@dataclass(frozen=True)
 class OwnDataMoves:
     """Proposes pairs near a pair made from a dataset: what both sides share changes on both, or what comes changes.
 
-    Parameters
-    ----------
-    units : sequence of UnitRows
-        What may come.
-    alone : bool
-        Whether every row is a unit of its own; what both sides share is then free to change.
-    seed : int
-        The root seed; the proposals are a function of it, the step and the pair.
+    The proposals are a function of the root seed, the step and the pair.
     """
 
-    def __init__(self, units: Sequence[UnitRows], alone: bool, seed: int) -> None:
-        self.units, self.alone, self.seed = tuple(units), alone, seed
+    seed: int
 
     def __call__(self, pair: Any, step: int) -> list[Pair]:
         """Return up to `PROPOSALS` distinct variations of a pair."""
@@ -207,7 +177,7 @@ class OwnDataMoves:
         first, second = pair.sides
         origin = pair.origin
         found: dict[Any, Pair] = {}
-        for data, neighbour, words in self._proposals(first.rows.index(), second.rows.index(), rng):
+        for data, neighbour, words in _proposals(first.source, first.rows.index(), second.rows.index(), rng):
             if data == neighbour or (data, neighbour) == (first.rows, second.rows):
                 continue
             made = replace(first, rows=data, words=f"{first.words}, {words}"), replace(second, rows=neighbour)
@@ -215,27 +185,30 @@ class OwnDataMoves:
             found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
         return list(found.values())[:PROPOSALS]
 
-    def _proposals(self, data: Index, neighbour: Index, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows, str]]:
-        """Yield the rows of both sides of variations, and what was done in words."""
-        start, end = _shared(data, neighbour)
-        before, after = data[:start], data[len(data) - end :]
-        out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
-        half = len(before) // 2
-        for part, kept in (("second", before[:half]), ("first", before[half:])) if len(before) > 1 else ():
-            yield _joined(kept, out, after), _joined(kept, into, after), f"the {part} half of what precedes left out"
-        if not self.units or (min(len(out), len(into)) and not self.alone):
-            return
-        for _ in range(2 * PROPOSALS):
-            unit = self.units[int(rng.integers(len(self.units)))]
-            rows = np.array(unit.rows, dtype=np.int64)
-            if self.alone and len(before) + len(after) and rng.random() < 0.4:
-                some, rest = np.full(len(before), rows[0]), np.full(len(after), rows[0])
-                words = f"all that both share replaced by copies of {unit.words}"
-                yield _joined(some, out, rest), _joined(some, into, rest), words
-            elif len(out) and (not len(into) or rng.random() < 0.5):
-                yield _joined(before, rows, after), Rows.of(neighbour), f"what goes replaced by {unit.words}"
-            else:
-                yield Rows.of(data), _joined(before, rows, after), f"what comes replaced by {unit.words}"
+
+def _proposals(
+    source: Source, data: Index, neighbour: Index, rng: np.random.Generator
+) -> Iterator[tuple[Rows, Rows, str]]:
+    """Yield the rows of both sides of variations, and what was done in words."""
+    start, end = _shared(data, neighbour)
+    before, after = data[:start], data[len(data) - end :]
+    out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
+    half = len(before) // 2
+    for part, kept in (("second", before[:half]), ("first", before[half:])) if len(before) > 1 else ():
+        yield _joined(kept, out, after), _joined(kept, into, after), f"the {part} half of what precedes left out"
+    if not source.units or (min(len(out), len(into)) and not source.alone):
+        return
+    for _ in range(2 * PROPOSALS):
+        unit = source.units[int(rng.integers(len(source.units)))]
+        rows = np.array(unit.rows, dtype=np.int64)
+        if source.alone and len(before) + len(after) and rng.random() < 0.4:
+            some, rest = np.full(len(before), rows[0]), np.full(len(after), rows[0])
+            words = f"all that both share replaced by copies of {unit.words}"
+            yield _joined(some, out, rest), _joined(some, into, rest), words
+        elif len(out) and (not len(into) or rng.random() < 0.5):
+            yield _joined(before, rows, after), Rows.of(neighbour), f"what goes replaced by {unit.words}"
+        else:
+            yield Rows.of(data), _joined(before, rows, after), f"what comes replaced by {unit.words}"
 
 
 def _joined(*parts: Index) -> Rows:
@@ -254,16 +227,41 @@ def _shared(data: Index, neighbour: Index) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows that datasets are made of: those of the dataset, `size` with this SHA-256, followed by new ones."""
+    """The rows that datasets are made of: those of the dataset, `size` with this SHA-256, followed by new ones.
+
+    `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
+    """
 
     pool: Table = field(repr=False)
     size: int
     digest: str
+    units: tuple[UnitRows, ...] = field(repr=False)
+    alone: bool = field(repr=False)
 
     @cached_property
-    def identifying(self) -> IdentifyingValues:
-        """The values of the dataset that must not be shown."""
-        return IdentifyingValues.of([replace(one, values=one.values[: self.size]) for one in self.pool.columns])
+    def identifying(self) -> tuple[set[float], set[str]]:
+        """The numbers, and the texts and their words, that fewer than `COMMON` records share and no one may see."""
+        columns = [replace(one, values=one.values[: self.size]) for one in self.pool.columns]
+        others = (one for one in columns if not one.numeric and one.kind is not ValueKind.BOOLEAN)
+        numbers = (_rare_numbers(one.finite) for one in columns if one.numeric)
+        return set().union(*numbers), set().union(*(_rare_texts(one.values.tolist()) for one in others))
+
+
+def _rare_numbers(numbers: NDArray[Any]) -> set[float]:
+    """Return the numbers that few records share, also as written with six digits."""
+    values, counts = np.unique(numbers, return_counts=True)
+    rare = values[counts < COMMON].astype(float)
+    rare = rare[(np.abs(rare) > SMALL) | (rare != np.round(rare))]
+    found: set[float] = set(rare.tolist())
+    return found | {float(f"{value:.6g}") for value in found}
+
+
+def _rare_texts(values: list[Hashable]) -> set[str]:
+    """Return the texts of values, and their words, that few records share."""
+    counts: Counter[str] = Counter()
+    for text in map(str, values):
+        counts.update({text, *(word for word in re.findall(r"\w+", text) if len(word) >= LEAST_TEXT)})
+    return {text for text, count in counts.items() if count < COMMON and text}
 
 
 @dataclass(frozen=True)
@@ -283,34 +281,17 @@ class MadeData(Made):
         return self.words
 
     def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
-        """Return whether a text, or a number if these are examined, names a value that few records share."""
-        known = self.source.identifying
-        if isinstance(value, str):
-            return known.in_text(value, numbers)
-        return numbers and isinstance(value, int | float) and value in known.numbers
+        """Return whether a text, or a number if these are examined, names a value that few records share.
 
-
-@dataclass(frozen=True)
-class IdentifyingValues:
-    """The values that fewer than `COMMON` records share: numbers, also as written with six digits, texts and words."""
-
-    numbers: frozenset[float]
-    texts: frozenset[str]
-
-    @classmethod
-    def of(cls, columns: Sequence[Column]) -> IdentifyingValues:
-        """Return the values of some columns."""
-        numbers = (_rare_numbers(column) for column in columns if column.numeric)
-        others = [column for column in columns if not column.numeric and column.kind is not ValueKind.BOOLEAN]
-        texts = (_rare_texts(column.values.tolist()) for column in others)
-        return cls(frozenset().union(*numbers), frozenset().union(*texts))
-
-    def in_text(self, text: str, numbers: bool) -> bool:
-        """Return whether a text names one of them: a number in it, a text in quotes, or a longer one among words."""
-        if numbers and any(float(found) in self.numbers for found in _NUMBER.findall(text)):
+        A text names one by a number in it, a text in quotes, or a longer one among words.
+        """
+        known, texts = self.source.identifying
+        if not isinstance(value, str):
+            return numbers and isinstance(value, int | float) and value in known
+        if numbers and any(float(found) in known for found in _NUMBER.findall(value)):
             return True
-        words = set(re.findall(r"\w+", text))
-        return any(one in words or (one in text and _stands_alone(one, text)) for one in self.texts)
+        words = set(re.findall(r"\w+", value))
+        return any(one in words or (one in value and _stands_alone(one, value)) for one in texts)
 
 
 def _stands_alone(one: str, text: str) -> bool:
@@ -318,20 +299,3 @@ def _stands_alone(one: str, text: str) -> bool:
     if repr(one) in text:
         return True
     return len(one) >= LEAST_TEXT and re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) is not None
-
-
-def _rare_numbers(column: Column) -> set[float]:
-    values, counts = np.unique(column.values[column.finite()], return_counts=True)
-    rare = values[counts < COMMON].astype(float)
-    rare = rare[(np.abs(rare) > SMALL) | (rare != np.round(rare))]
-    found: set[float] = set(rare.tolist())
-    return found | {float(f"{value:.6g}") for value in found}
-
-
-def _rare_texts(values: list[Hashable]) -> set[str]:
-    """Return the texts of values, and their words, that few records share."""
-    counts: Counter[str] = Counter()
-    for value in values:
-        text = value if isinstance(value, str) else str(value)
-        counts.update({text, *(word for word in re.findall(r"\w+", text) if len(word) >= LEAST_TEXT)})
-    return {text for text, count in counts.items() if count < COMMON and text}

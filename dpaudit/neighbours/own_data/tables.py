@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import singledispatch
+from functools import partial, singledispatch
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,19 +17,23 @@ from scipy import sparse
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.adapters import (
     ArrayTable,
+    Cells,
     FrameTable,
     Index,
     RecordTable,
     SparseTable,
     Table,
-    counts_rows,
 )
-from dpaudit.neighbours.own_data.columns import NewRow
 
-__all__ = ["read_dataset", "read_table", "register_dataset", "table_of"]
+__all__ = ["read_dataset", "register_dataset", "table_of"]
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".npy")
-"""The formats of files that are read."""
+READERS: dict[str, Callable[[Path], Any]] = {
+    ".csv": pd.read_csv,
+    ".tsv": pd.read_table,
+    ".parquet": pd.read_parquet,
+    ".npy": partial(np.load, allow_pickle=False),
+}
+"""The reader of each format of files."""
 SPARSE_COLUMNS = 8
 """The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
@@ -55,36 +59,27 @@ class PartsTable(Table):
         names = [f"{part}" if name is None else f"{part}.{name}" for part, held in parts.items() for name in held]
         return pd.concat(list(parts.values()), axis=1).set_axis(pd.Index(names, dtype=object), axis=1)
 
-    def extended(self, rows: Sequence[NewRow]) -> Self:
-        """Return the same records followed by new ones."""
-        found, start = {}, 0
-        for name, part in self.data.items():
-            stop = start + part.cells().shape[1]
-            own = [
-                NewRow(row.template, {c - start: value for c, value in row.cells.items() if start <= c < stop})
-                for row in rows
-            ]
-            found[name], start = part.extended(own), stop
-        return replace(self, data=found)
-
-    def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
-        """Return the parts, of which the one with the column has other values in some rows."""
-        found = {}
-        for name, part in self.data.items():
-            width = part.cells().shape[1]
-            found[name] = part.with_values(column, values if 0 <= column < width else {})
-            column -= width
-        return self._rebuilt(self._together(found))
-
-    def _taken(self, index: Index) -> Any:
-        return self._together({name: part.take(index) for name, part in self.data.items()})
-
-    def _together(self, parts: dict[Any, Any]) -> Any:
-        return self.kind(parts if self.kind is dict else parts.values())
-
     def records(self) -> list[Any]:
         """Return the records one by one."""
         return list(zip(*(part.records() for part in self.data.values()), strict=True))
+
+    def _rows(self, index: Index) -> Any:
+        return {name: part._rows(index) for name, part in self.data.items()}
+
+    def _changed(self, rows: Any, cells: Cells) -> Any:
+        found, start = {}, 0
+        for name, part in self.data.items():
+            stop = start + part.cells().shape[1]
+            own = {(row, c - start): value for (row, c), value in cells.items() if start <= c < stop}
+            found[name], start = part._changed(rows[name], own), stop
+        return found
+
+    def _joined(self, rows: Any) -> Any:
+        return {name: replace(part, data=part._joined(rows[name])) for name, part in self.data.items()}
+
+    def _given(self, rows: Any) -> Any:
+        found = {name: part._rebuilt(rows[name]) for name, part in self.data.items()}
+        return self.kind(found if self.kind is dict else found.values())
 
     def _content(self) -> Iterator[bytes]:
         for name, part in self.data.items():
@@ -137,12 +132,16 @@ def _of_frame(data: Any) -> Table:
         raise InputError(text, names=("data",), twice=twice)
     if not len(data.columns):
         raise InputError("{data} must hold at least one column, got a table of none", names=("data",))
-    return FrameTable(data, False, counts_rows(data.index))
+    return FrameTable(data, False, _counts_rows(data.index))
 
 
 @table_of.register(pd.Series)
 def _of_series(data: Any) -> Table:
-    return FrameTable(data.to_frame(name=0), True, counts_rows(data.index), data.name)
+    return FrameTable(data.to_frame(name=0), True, _counts_rows(data.index), data.name)
+
+
+def _counts_rows(index: Any) -> bool:
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 @table_of.register(sparse.sparray)
@@ -167,11 +166,7 @@ def _of_records(data: Any) -> Table:
 
 
 @table_of.register(dict)
-def _of_columns(data: dict[Any, Any]) -> Table:
-    return _of_parts(data, dict)
-
-
-def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any]) -> Table:
+def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any] = dict) -> Table:
     if not parts:
         raise InputError("{data} must hold at least one column, got an empty dictionary", names=("data",))
     for name, part in parts.items():
@@ -190,23 +185,11 @@ def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any]) -> Table:
     return PartsTable(tables, kind)
 
 
-def read_table(data: Any) -> Table:
-    """Return a dataset as a table.
-
-    Raises
-    ------
-    InputError
-        If it is of a kind that is not known, or holds no record.
-    """
-    table = table_of(data)
-    if table.size == 0:
-        raise InputError(
-            "{data} must hold at least one record, got an empty {kind}: neighbours are made of the records that are "
-            "there",
-            names=("data",),
-            kind=type(data).__qualname__,
-        )
-    return table
+def _is_part(value: Any) -> bool:
+    """Return whether a value is an array or a table of a library: what tuples of parts consist of."""
+    return isinstance(value, pd.DataFrame | pd.Series) or (
+        (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0
+    )
 
 
 def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callable[[Any], Any]) -> None:
@@ -233,7 +216,7 @@ def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callabl
     ...     def __init__(self, years):
     ...         self.years = years
     >>> register_dataset(Ages, lambda ages: ages.years, Ages)
-    >>> read_table(Ages([31, 47])).size
+    >>> table_of(Ages([31, 47])).size
     2
     """
     if not isinstance(kind, type) or kind is object:
@@ -246,13 +229,6 @@ def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callabl
     def _of_registered(data: Any) -> Table:
         table = table_of(records(data))
         return replace(table, rebuilds=(*table.rebuilds, rebuild))
-
-
-def _is_part(value: Any) -> bool:
-    """Return whether a value is an array or a table of a library: what tuples of parts consist of."""
-    return isinstance(value, pd.DataFrame | pd.Series) or (
-        (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0
-    )
 
 
 def read_dataset(path: str | Path) -> Any:
@@ -270,7 +246,6 @@ def read_dataset(path: str | Path) -> Any:
         If there is no such file, it is of another format, holds no record, or cannot be read.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
     if path.is_dir():
         raise InputError.of("data", str(path), "a file", "that is a folder")
     if not path.is_file():
@@ -278,24 +253,19 @@ def read_dataset(path: str | Path) -> Any:
         near = get_close_matches(path.name, beside)
         hint = f"did you mean {' or '.join(near)}?" if near else ""
         raise InputError.of("data", str(path), "a file that is there", hint)
-    if suffix not in SUFFIXES:
-        raise InputError.of("data", str(path), f"a file {', '.join(SUFFIXES)}")
-    text = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
-    hint = "; look at its first lines" if suffix in (".csv", ".tsv") else ""
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        raise InputError.of("data", str(path), f"a file {', '.join(READERS)}")
     try:
-        if suffix == ".npy":
-            found = np.load(path, allow_pickle=False)
-        elif suffix == ".parquet":
-            found = pd.read_parquet(path)
-        else:
-            found = pd.read_csv(path, sep="," if suffix == ".csv" else "\t")
+        found = READERS[suffix](path)
     except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it
+        text = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
         if isinstance(error, pd.errors.EmptyDataError):
             text = "{data} must hold at least one record, and {path} is empty"
         elif isinstance(error, ImportError):
             text = "{data} is a .parquet file, which pandas reads with pyarrow: pip install pyarrow, or write {path} "
             text += "as .csv"
-        kind = type(error).__name__
+        kind, hint = type(error).__name__, "; look at its first lines" if suffix in (".csv", ".tsv") else ""
         raise InputError(text, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
     if not len(found):
         raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from dpaudit import seeding
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.columns import Column, ValueKind, column_number, value_type
 
-__all__ = ["COLUMNS", "UnitRows", "Units", "fresh_names", "read_units", "small_groups", "standing_out", "words_of_rows"]
+__all__ = ["COLUMNS", "UnitRows", "Units", "read_units", "small_groups", "standing_out", "words_of_rows"]
 
 COLUMNS = 8
 """Columns that are examined one by one."""
@@ -38,16 +39,10 @@ class UnitRows:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The units of privacy of a dataset.
+    """The units of privacy of a dataset: the number of the unit of each row.
 
-    Parameters
-    ----------
-    codes : array of int, shape (n,)
-        The number of the unit of each row.
-    column : int or None
-        The number of the column that holds the units' names, if it is one of the dataset.
-    alone : bool
-        Whether every row is a unit of its own.
+    `column` is the number of the column that holds the units' names, if there is one, and `alone` whether every row is
+    a unit of its own.
     """
 
     codes: NDArray[np.int64]
@@ -55,33 +50,13 @@ class Units:
     alone: bool = True
 
     @property
-    def size(self) -> int:
-        """The number of units."""
-        return len(self.codes) if self.alone else int(self.codes.max()) + 1
-
-    def rows(self, units: Iterable[int]) -> tuple[int, ...]:
-        """Return the rows of some units."""
-        chosen = list(units)
-        return tuple(sorted(chosen) if self.alone else np.flatnonzero(np.isin(self.codes, chosen)).tolist())
-
     def sizes(self) -> NDArray[np.int64]:
-        """Return the number of rows of each unit."""
-        return np.ones(self.size, dtype=np.int64) if self.alone else np.bincount(self.codes)
+        """The number of rows of each unit."""
+        return np.bincount(self.codes)
 
 
 def read_units(unit: Any, data: Any, size: int, columns: tuple[Column, ...]) -> Units:
-    """Return the units that a column or an array names.
-
-    Parameters
-    ----------
-    unit : None, str, or sequence of `size` names
-        As the user gives it.
-    data : any
-        The dataset, as given.
-    size : int
-        Its number of records.
-    columns : tuple of Column
-        Its columns.
+    """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
 
     Raises
     ------
@@ -90,10 +65,10 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[Column, ...]) -> 
     """
     if unit is None:
         return Units(np.arange(size))
-    number = None
+    column = None
     if isinstance(unit, str):
-        number = column_number("unit", unit, columns)
-        names = columns[number].values.tolist()
+        column = column_number("unit", unit, columns)
+        names = columns[column].values.tolist()
         _check_categories(unit, data)
     elif hasattr(unit, "__len__"):
         names = list(unit)
@@ -102,20 +77,15 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[Column, ...]) -> 
     if len(names) != size:
         text = "{unit} must name the unit of every row of {data}: {given} names were given for {size} rows"
         raise InputError(text, names=("unit", "data"), given=len(names), size=size)
-    known: dict[Hashable, int] = {}
-    codes = np.array([known.setdefault(_name(row, name), len(known)) for row, name in enumerate(names)], dtype=np.int64)
-    return Units(codes, number, False)
-
-
-def _name(row: int, name: Any) -> Hashable:
-    """Return what names a unit, or raise `InputError` for what is missing or cannot name one."""
-    if value_type(name) == "missing" or name != name:
-        text = "{unit} must name the unit of every row: row {row} has none; fill it in, or leave such rows out"
-        raise InputError(text, names=("unit",), row=row)
-    if not isinstance(name, Hashable):
-        text = "{unit} must hold texts or numbers; row {row} has a {kind}"
-        raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
-    return name
+    for row, name in enumerate(names):
+        if value_type(name) == "missing" or name != name:
+            text = "{unit} must name the unit of every row: row {row} has none; fill it in, or leave such rows out"
+            raise InputError(text, names=("unit",), row=row)
+        if not isinstance(name, Hashable):
+            text = "{unit} must hold texts or numbers; row {row} has a {kind}"
+            raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return Units(np.array([numbers[name] for name in names], dtype=np.int64), column, False)
 
 
 def _check_categories(unit: str, data: Any) -> None:
@@ -131,76 +101,54 @@ def _check_categories(unit: str, data: Any) -> None:
         )
 
 
-def fresh_names(column: Column, number: int) -> list[Any]:
-    """Return names of units that no row has; none where the type of the column allows no other."""
-    if column.kind is ValueKind.TEXT:
-        held = set(column.values.tolist())
-        texts = (f"added {i}" for i in range(len(held) + number))
-        return [text for text in texts if text not in held][:number]
-    if column.numeric:
-        most = int(column.values[column.finite()].max())
-        return [column.cast(name) for name in range(most + 1, most + 1 + number) if column.fits(name)]
-    return []
-
-
 def standing_out(columns: tuple[Column, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
     """Return the rows of `group` units at a time that stand out: by the extremes of a column, place, size, or rarity.
 
     A few are drawn by chance, from the root seed.
     """
-    rows = dict.fromkeys(units.rows(chosen) for chosen in _chosen(columns, units, group, seed))
-    return [UnitRows(some, _words(some, units, group)) for some in rows]
+    chosen = (np.flatnonzero(np.isin(units.codes, some)) for some in _chosen(columns, units, group, seed))
+    return [UnitRows(rows, _words(rows, units, group)) for rows in dict.fromkeys(tuple(one.tolist()) for one in chosen)]
 
 
 def _chosen(columns: tuple[Column, ...], units: Units, group: int, seed: int) -> Iterator[list[int]]:
     """Yield the numbers of units, `group` at a time."""
+    sizes = units.sizes
     numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
     for column in numeric:
         for sign in (1, -1):  # the greatest values, then the least
-            score = np.nan_to_num(sign * column.values.astype(float), nan=-np.inf)
-            if not units.alone:
-                score, by_row = np.full(units.size, -np.inf), score
-                np.maximum.at(score, units.codes, by_row)
+            score = np.full(len(sizes), -np.inf)
+            np.maximum.at(score, units.codes, np.nan_to_num(sign * column.values.astype(float), nan=-np.inf))
             yield np.argsort(-score, kind="stable")[:group].tolist()
     for _, rows in small_groups(columns, units.column):
         # Filled up with the first units of the dataset.
-        some = dict.fromkeys([*units.codes[list(rows[:group])].tolist(), *range(min(units.size, 2 * group))])
+        some = dict.fromkeys([*units.codes[list(rows[:group])].tolist(), *range(min(len(sizes), 2 * group))])
         yield list(some)[:group]
     if not units.alone:
-        order = np.argsort(units.sizes(), kind="stable")
+        order = np.argsort(sizes, kind="stable")
         yield order[-group:].tolist()
         yield order[:group].tolist()
     yield list(range(group))
-    yield list(range(units.size - group, units.size))
+    yield list(range(len(sizes) - group, len(sizes)))
     rng = seeding.generator(seed, "own data", "units")
     for _ in range(DRAWN):
-        yield rng.choice(units.size, size=group, replace=False).tolist()
+        yield rng.choice(len(sizes), size=group, replace=False).tolist()
 
 
 def small_groups(columns: tuple[Column, ...], unit: int | None) -> list[tuple[str, tuple[int, ...]]]:
     """Return the smallest group of every column of few different values, as its title and rows, the smallest first."""
-    found = [
-        (column.title, _smallest(column.values.tolist()))
-        for i, column in enumerate(columns[: COLUMNS + 1])
-        if i != unit and column.kind is not ValueKind.REAL
-    ]
-    return sorted((one for one in found if one[1]), key=lambda one: len(one[1]))
-
-
-def _smallest(values: list[Hashable]) -> tuple[int, ...]:
-    """Return the rows of the rarest value; none if there are too many, or only one, or they cannot be compared."""
-    counts: dict[Hashable, int] = {}
-    try:
-        for value in values:
-            counts[value] = counts.get(value, 0) + 1
-            if len(counts) > GROUPS:
-                return ()
-    except TypeError:  # values that have no hash
-        return ()
-    rarest = min(counts, key=lambda value: counts[value])
-    if len(counts) < 2 or counts[rarest] > LARGE:
-        return ()
-    return tuple(row for row, value in enumerate(values) if value == rarest)
+    found = []
+    for i, column in enumerate(columns[: COLUMNS + 1]):
+        if i == unit or column.kind is ValueKind.REAL:
+            continue
+        values = column.values.tolist()
+        try:
+            counts = Counter(values)
+        except TypeError:  # values that have no hash
+            continue
+        rarest, size = min(counts.items(), key=lambda item: item[1])
+        if 2 <= len(counts) <= GROUPS and size <= LARGE and rarest == rarest:  # NaN is no group
+            found.append((column.title, tuple(row for row, value in enumerate(values) if value == rarest)))
+    return sorted(found, key=lambda one: len(one[1]))
 
 
 def _words(rows: tuple[int, ...], units: Units, group: int) -> str:

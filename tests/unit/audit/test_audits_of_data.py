@@ -15,7 +15,7 @@ import dpaudit
 from dpaudit import certificates
 from dpaudit.contract import OriginKind, Relation
 from dpaudit.events.event import Withheld
-from dpaudit.neighbours.own_data.tables import read_table
+from dpaudit.neighbours.own_data.tables import table_of
 
 RUNS = 400
 
@@ -87,7 +87,7 @@ def test_no_value_of_the_data_is_told(mechanism: Any, sequential: bool, caplog: 
     told = everything_shown(finding) + caplog.text
     for secret in (CANARY, "Zebediah", "Quux", "8675309", "8.67531e", str(UNIT), "555,019"):
         assert secret not in told
-    assert read_table(PEOPLE).digest() in told
+    assert table_of(PEOPLE).digest() in told
     assert finding.verdict == ("consistent" if mechanism is noisy else "violation")
 
 
@@ -158,7 +158,7 @@ def test_a_mechanism_that_changes_a_dataset_is_told_without_its_values() -> None
 
 def test_equal_data_have_equal_digests_and_others_do_not() -> None:
     def digest(data: Any) -> str:
-        return read_table(data).digest()
+        return table_of(data).digest()
 
     assert digest([1, 2]) == digest([1, 2]) != digest([2, 1])
     assert digest(np.array([1, 2])) != digest(np.array([1, 2], dtype=np.int8))

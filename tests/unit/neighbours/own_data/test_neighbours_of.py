@@ -20,7 +20,7 @@ from dpaudit.jsonable import jsonable, stable_repr
 from dpaudit.neighbours.own_data import pairs as make
 from dpaudit.neighbours.own_data import tables as kinds
 from dpaudit.neighbours.own_data.backgrounds import Rows
-from dpaudit.neighbours.own_data.pairs import own_data
+from dpaudit.neighbours.own_data.pairs import OwnDataMoves
 
 
 class Visit(NamedTuple):
@@ -258,10 +258,10 @@ def test_what_shows_a_pair_made_from_data_by_its_fields_shows_no_value() -> None
 @pytest.mark.parametrize("name", ["floats", "a frame", "texts", "csr", "X and y"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
-    made = own_data(DATASETS[name], relation, seed=3)
-    for pair in made.pairs[::5]:
+    moves = OwnDataMoves(3)
+    for pair in dpaudit.neighbours_of(DATASETS[name], relation, seed=3)[::5]:
         for step in range(3):
-            for near in made.moves(pair, step):
+            for near in moves(pair, step):
                 gone = Counter(records(near.data)) - Counter(records(near.neighbour))
                 come = Counter(records(near.neighbour)) - Counter(records(near.data))
                 assert max(gone.total(), come.total()) <= 1
@@ -271,8 +271,8 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_moves_one_user_alone(relation: str) -> None:
-    made = own_data(FRAME, relation, unit="user", seed=1)
-    near = [one for pair in made.pairs for one in made.moves(pair, 0)]
+    made, moves = dpaudit.neighbours_of(FRAME, relation, unit="user", seed=1), OwnDataMoves(1)
+    near = [one for pair in made for one in moves(pair, 0)]
     assert near
     for pair in near:
         first, second = ({u: records(rows) for u, rows in side.groupby("user")} for side in (pair.data, pair.neighbour))
