@@ -41,7 +41,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_265,
-    "dpaudit.audit": 3_217,
+    "dpaudit.audit": 3_206,
     "dpaudit.bounds": 1_433,
     "dpaudit.certificates": 1_246,
     "dpaudit.cli": 2_275,
