@@ -32,7 +32,7 @@ from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.isolated import Context, naming_input
+from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.workers import spread
@@ -156,7 +156,7 @@ class Hygiene:
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
-            outputs = naming_input(lambda: where, self.mechanism, self.inputs[side], rng, self.runs, contexts)
+            outputs = self.mechanism(self.inputs[side], rng, self.runs, contexts)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
