@@ -33,17 +33,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpaudit import seeding
+from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair, count_observed
-from dpaudit.audit.eprocess import (
-    batch_size,
-    epsilon_grid,
-    expected_growth,
-    last_before_survivor,
-    log_payoff,
-    pilot_size,
-    place_bet,
-    posterior,
-)
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.power import MASSES, Power
@@ -147,8 +138,8 @@ class PairBets(CountedPair):
         for wealth, (which, _), (partition, rate, mass) in zip(self.wealth, self.strategies, self.learned, strict=True):
             ones, zeros = (partition(side) for side in sides[which])
             for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
-                bet = place_bet(rate, mass, self.grid[part], self.request.claim.delta)
-                wealth[part] += log_payoff(bet, ones, zeros)
+                bet = eprocess.place_bet(rate, mass, self.grid[part], self.request.claim.delta)
+                wealth[part] += eprocess.log_payoff(bet, ones, zeros)
         self.batches += 1
         self.remember(sides)
 
@@ -169,7 +160,7 @@ class PairBets(CountedPair):
     def _growth(self, m: int, epsilon: Array) -> Array:
         """Return the growth a run that one strategy expects."""
         _, rate, mass = self.learned[m]
-        return expected_growth(place_bet(rate, mass, epsilon, self.request.claim.delta), rate, mass)
+        return eprocess.expected_growth(eprocess.place_bet(rate, mass, epsilon, self.request.claim.delta), rate, mass)
 
     def _learn(self) -> None:
         """Sum up the past once: every look asks every pair, and only the pair just run has changed."""
@@ -182,7 +173,7 @@ class PairBets(CountedPair):
             partition = partition_by_cells(sides) if power is None else partition_by_bins(sides, power)
             ones, zeros = (partition(side) for side in sides)
             seen = ones + zeros + 0.5
-            self.learned.append((partition, posterior(ones, zeros), seen / seen.sum()))
+            self.learned.append((partition, eprocess.posterior(ones, zeros), seen / seen.sum()))
 
 
 class Session:
@@ -203,7 +194,7 @@ class Session:
     def __init__(self, request: Request, runs: int, gamma: float) -> None:
         self.request, self.claim, self.sampler = request, request.claim, request.sampler
         self.runs, self.gamma = runs, gamma
-        self.grid = epsilon_grid(self.claim.epsilon)
+        self.grid = eprocess.epsilon_grid(self.claim.epsilon)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
@@ -222,7 +213,7 @@ class Session:
         It is too high with probability at most gamma. `rejected` has an error gamma of its own: where it is True the
         bound may, rarely, be below the claim.
         """
-        return last_before_survivor(self.grid, self.refuted)
+        return eprocess.last_before_survivor(self.grid, self.refuted)
 
     def run(self) -> Self:
         """Bet until the claim is refuted, the budget is spent, or the time is over."""
@@ -238,7 +229,7 @@ class Session:
 
     def _pilot(self) -> None:
         """See from a few runs of the first pair whether outputs repeat and so can be cells as they are."""
-        bets, size = self.bets[0], min(pilot_size(self.runs), held_runs(self.sampler))
+        bets, size = self.bets[0], min(eprocess.pilot_size(self.runs), held_runs(self.sampler))
         sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
         self._spend(bets, 2 * size)
         self.pilot = Pilot.of(join(sides))
@@ -265,7 +256,7 @@ class Session:
 
     def _bet(self, bets: PairBets) -> None:
         """Bet on one batch of a pair."""
-        size = min(self.runs - self.runs_used, batch_size(bets.runs, self.runs, len(self.bets)))
+        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs, self.runs, len(self.bets)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         batch = self._batch(bets, size)
