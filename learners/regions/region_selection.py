@@ -16,7 +16,7 @@ from learners.domains import grid_rows
 from learners.finite.exponential import softmax_supremum
 from learners.geometry.polygons import Bits
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
+from learners.parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles
 from learners.regions.families import Family, OnRegions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
@@ -182,10 +182,7 @@ class TriangleSelect(ListedSelection):
     picture = plane_picture
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> Triangles:
-        """The labellings of the grid by triangles; they can be listed for small sides."""
-        return Triangles(self.side)
+    concepts = Built(Triangles)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs; one refinement serves them all."""
