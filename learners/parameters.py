@@ -31,7 +31,7 @@ class Built(Generic[T]):
 
     def __get__(self, owner: object, owners: type | None = None) -> T:
         if owner is None:
-            return cast(Any, self)
+            return cast(T, self)
         return self._kind(**{name: getattr(owner, name) for name in self._names if hasattr(owner, name)})
 
 
