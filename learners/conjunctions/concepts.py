@@ -273,9 +273,7 @@ class ShortConjunctions(_Short):
 class ShortDisjunctions(_Short):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
 
-    @property
-    def _mirror(self) -> ShortConjunctions:
-        return ShortConjunctions(self.dimension, self.k, self.least)
+    _mirror = Built(ShortConjunctions)
 
     @property
     def size(self) -> int:

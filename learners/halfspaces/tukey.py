@@ -93,10 +93,7 @@ class HalfspaceTukey:
 
     concepts = Built(Halfspaces)
 
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return self.concepts.domain
+    domain = Built(Grid)
 
     @property
     def release(self) -> Release:

@@ -200,10 +200,7 @@ class StableMode:
 
     concepts = Built(Points)
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return self.concepts.domain
+    domain = Built(Interval)
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))
