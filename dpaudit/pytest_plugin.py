@@ -194,7 +194,7 @@ def _limits(finding: PrivacyFinding) -> list[str]:
     if not failed and not finding.warnings:
         return []
     from dpaudit.escaping import harmless
-    from dpaudit.report.evidence import check_words
+    from dpaudit.report.findings import check_words
 
     return [harmless(text) for text in (*finding.warnings, *map(check_words, failed))]
 

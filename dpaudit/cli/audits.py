@@ -124,7 +124,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     """
     from dpaudit.engine.outcome import OPEN, leaves_open, refutes
     from dpaudit.record import encodable
-    from dpaudit.report.findings import brief_block, verdict_block
+    from dpaudit.report.evidence import brief_block, verdict_block
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
 

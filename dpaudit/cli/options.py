@@ -18,7 +18,7 @@ __all__ = [
 FORMS = {
     ".html": ("html", "render"),
     ".json": ("json", "render"),
-    ".md": ("markdown", "render"),
+    ".md": ("ci", "markdown"),
     ".sarif": ("ci", "sarif"),
     ".txt": ("console", "render"),
     ".xml": ("ci", "junit"),

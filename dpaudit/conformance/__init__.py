@@ -22,6 +22,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import product
 from types import SimpleNamespace
@@ -30,27 +31,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from dpaudit import seeding
+from dpaudit import contract, seeding
 from dpaudit.arguments import lacking, parameters_of
-from dpaudit.contract import (
-    ABILITIES,
-    FAIL,
-    Grade,
-    HasFault,
-    HasFurtherInstances,
-    HasLaw,
-    HasPicturedInstance,
-    HasSampleSize,
-    HasSettings,
-    HasSymmetries,
-    HasUtility,
-    Instance,
-    Learner,
-    PrivacyClaim,
-    Relation,
-    Solves,
-    UtilityClaim,
-)
+from dpaudit.contract import FAIL, Grade, Instance, Learner, PrivacyClaim, Relation, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.events.cells import tally
 from dpaudit.exact.audit import audit_law
@@ -116,9 +99,9 @@ def check_names(learner: Learner) -> None:
     _require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.id) is not None, learner, f"bad id {learner.id!r}")
     _require(bool(type(learner).__doc__), learner, "the class needs a docstring with its theorem and source")
     instances: dict[str, Any] = {"instance": learner.instance}
-    if isinstance(learner, HasPicturedInstance) and not isinstance(learner, HasFault):
+    if isinstance(learner, contract.HasPicturedInstance) and not isinstance(learner, contract.HasFault):
         instances["pictured"] = learner.pictured
-    if isinstance(learner, HasFurtherInstances) and not isinstance(learner, HasFault):
+    if isinstance(learner, contract.HasFurtherInstances) and not isinstance(learner, contract.HasFault):
         instances |= {f"audited[{i}]": instance for i, instance in enumerate(learner.audited)}
     for name, instance in instances.items():
         _require(isinstance(instance, Instance), learner, f"{name} must be a contract.Instance, got {instance!r}")
@@ -132,17 +115,17 @@ def check_claims(learner: Learner) -> None:
     if claim is not None:
         _require(isinstance(claim, PrivacyClaim), learner, f"privacy must be a PrivacyClaim or None, got {claim!r}")
         _require(bool(claim.claim_id and claim.source), learner, "the privacy claim needs a claim_id and a source")
-    if not isinstance(learner, HasUtility) or isinstance(learner, HasFault):
+    if not isinstance(learner, contract.HasUtility) or isinstance(learner, contract.HasFault):
         return
     stated = learner.utility(learner.instance.alpha, learner.instance.beta)
     if stated is None:
         return
     _require(isinstance(stated, UtilityClaim), learner, f"utility must return a UtilityClaim, got {stated!r}")
     _require(bool(stated.claim_id and stated.source), learner, "the utility claim needs a claim_id and a source")
-    size = learner.sample_size(stated.alpha, stated.beta) if isinstance(learner, HasSampleSize) else None
+    size = learner.sample_size(stated.alpha, stated.beta) if isinstance(learner, contract.HasSampleSize) else None
     _require(stated.sample_size == size, learner, "utility(alpha, beta).sample_size must be sample_size(alpha, beta)")
     settings: tuple[str, ...] = (stated.setting,)
-    if isinstance(learner, HasSettings):
+    if isinstance(learner, contract.HasSettings):
         settings = learner.settings
         _require(
             settings[:1] == (stated.setting,), learner, f"settings must begin with utility's own {stated.setting!r}"
@@ -151,7 +134,7 @@ def check_claims(learner: Learner) -> None:
             other = learner.utility(stated.alpha, stated.beta, setting=setting)
             right = other is not None and other.setting == setting
             _require(right, learner, f"utility in {setting!r} must answer for it, got {other!r}")
-    solvable = "solution" not in settings or isinstance(learner, Solves)
+    solvable = "solution" not in settings or isinstance(learner, contract.Solves)
     _require(solvable, learner, "the setting solution needs solves")
 
 
@@ -182,7 +165,7 @@ def check_random_state(learner: Learner) -> None:
         # The global state of NumPy is what is looked at.
         before = repr(np.random.get_state()), random.getstate()  # noqa: NPY002
         first = learner.run(sample, seeding.generator(1, "conformance"), 64)
-        if isinstance(learner, HasLaw):
+        if isinstance(learner, contract.HasLaw):
             learner.law(sample)
         after = repr(np.random.get_state()), random.getstate()  # noqa: NPY002
         _require(before == after, learner, "run or law touched the global random state")
@@ -196,7 +179,7 @@ def check_codes_decode(learner: Learner) -> None:
     points = learner.domain.landmarks()
     for sample in _samples_of(learner):
         rng = seeding.generator(3)
-        codes = learner.law(sample).atoms if isinstance(learner, HasLaw) else set(learner.run(sample, rng, 64))
+        codes = learner.law(sample).atoms if isinstance(learner, contract.HasLaw) else set(learner.run(sample, rng, 64))
         for code in list(codes)[:256]:
             hypothesis = learner.decode(code)
             if hypothesis is None:
@@ -217,7 +200,7 @@ def check_huge_counts(learner: Learner) -> None:
 
 def check_law_is_a_law(learner: Learner) -> None:
     """Check that probabilities sum to 1 within the stated error, and that atoms are distinct and hashable."""
-    if not isinstance(learner, HasLaw):
+    if not isinstance(learner, contract.HasLaw):
         return
     for sample in _samples_of(learner):
         law = learner.law(sample)
@@ -233,7 +216,7 @@ def check_law_is_a_law(learner: Learner) -> None:
 
 def check_run_agrees_with_law(learner: Learner) -> None:
     """Check that `run` follows `law`, by a G-test on each of several samples; false-alarm rate `FALSE_ALARM` in all."""
-    if not isinstance(learner, HasLaw):
+    if not isinstance(learner, contract.HasLaw):
         return
     samples = _samples_of(learner)
     for index, sample in enumerate(samples):
@@ -260,7 +243,7 @@ def _g_test(counts: Counter[Any], law: dict[Any, float]) -> float:
 
 def check_symmetries(learner: Learner) -> None:
     """Check that each generator that `symmetries` returns keeps what distinguishes samples from their neighbours."""
-    if not (isinstance(learner, HasSymmetries) and isinstance(learner, HasLaw)):
+    if not (isinstance(learner, contract.HasSymmetries) and isinstance(learner, contract.HasLaw)):
         return
     remembered = SimpleNamespace(domain=learner.domain, law=lru_cache(maxsize=None)(learner.law))
     kin = learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
@@ -284,13 +267,9 @@ def edges(learner: Learner) -> Iterator[Learner]:
     sizes = [(name, value) for name in LEAST if given.get(name) is not None for value in LEAST[name]]
     changed = [{**given, **change} for change in (dict(sizes), *({name: value} for name, value in sizes))]
     for i, parameters in enumerate(changed):
-        if parameters in changed[:i]:
-            continue
-        try:
-            made: Learner = type(learner)(**parameters)
-        except InputError:
-            continue
-        yield made
+        if parameters not in changed[:i]:
+            with suppress(InputError):
+                yield type(learner)(**parameters)
 
 
 def check_edges(learner: Learner) -> None:
@@ -311,18 +290,18 @@ def _run(edge: Learner) -> None:
 
 
 def _law(edge: Learner) -> None:
-    if isinstance(edge, HasLaw):
+    if isinstance(edge, contract.HasLaw):
         audit_law(edge, n=1)
 
 
 def _supremum(edge: Learner) -> None:
-    if isinstance(edge, HasLaw):
+    if isinstance(edge, contract.HasLaw):
         audit_supremum(edge, starts=1, evaluations=1, most=1)
 
 
 def _utility(edge: Learner) -> None:
     alpha, beta = edge.instance.alpha, edge.instance.beta
-    if isinstance(edge, HasUtility):
+    if isinstance(edge, contract.HasUtility):
         edge.utility(alpha, beta)
     hard_cases(edge, alpha)
     audit_utility(edge, 0, "uniform", alpha=alpha, beta=beta, n=1, trials=20, confidence=0.9)
@@ -362,14 +341,14 @@ def offers(learner: Learner | type[Any]) -> Offers:
         If it lacks a part that every learner must have: the message names the learner and the part.
     """
     check_parts(learner)
-    offered = [name for name, kind in ABILITIES.items() if isinstance(learner, kind)]
-    further = [name for name in ABILITIES if name not in offered]
+    offered = [name for name, kind in contract.ABILITIES.items() if isinstance(learner, kind)]
+    further = [name for name in contract.ABILITIES if name not in offered]
     return Offers(tuple(map(_ability, offered)), tuple(map(_ability, further)))
 
 
 def _ability(name: str) -> Ability:
     """Return an ability as its protocol describes it."""
-    kind = ABILITIES[name]
+    kind = contract.ABILITIES[name]
     if name in (attributes := inspect.get_annotations(kind)):
         signature = f": {attributes[name]}"
     else:

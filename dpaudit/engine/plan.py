@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import HasLaw, Learner, Pictured, Statement
+from dpaudit.contract import HasFurtherInstances, HasLaw, Learner, Pictured, Statement
 from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, offered_settings, picture_task, utility_tasks
@@ -94,8 +94,7 @@ def make_plan(
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]
     checked = [one for one in statements if work.slow_statements or not one.slow]
-    if len(checked) < len(statements):
-        slow = len(statements) - len(checked)
+    if slow := len(statements) - len(checked):
         notes.append(f"{slow} statements take seconds each: --profile default checks them too")
     tasks |= {task.key: task for task in map(ledger_task, checked)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
@@ -134,7 +133,7 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
     fewer runs, of the theorem's own setting. The instance whose privacy is audited is left out where its claim is
     vacuous and there is a further one.
     """
-    first, further = entry.instance, entry.further_instances
+    first, further = entry.instance, learner.audited if isinstance(learner, HasFurtherInstances) else ()
     settings = offered_settings(learner, first)
     vacuous = settings and all(is_vacuous(first.alpha, first.beta, setting) for setting in settings)
     tasks: list[Task] = []

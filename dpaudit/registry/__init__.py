@@ -20,15 +20,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from dpaudit.arguments import lacking
-from dpaudit.contract import (
-    HasFault,
-    HasFurtherInstances,
-    HasPicturedInstance,
-    Instance,
-    Learner,
-    PrivacyClaim,
-    Statement,
-)
+from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, PrivacyClaim, Statement
 from dpaudit.errors import InputError
 from dpaudit.registry.import_spec import GROUP, PRIVATE, Problem, Source, at_path, installed, walk
 
@@ -53,19 +45,13 @@ class Entry:
     """A learner class and what a list of learners shows of it."""
 
     id: str
-    learner: type[Any]
+    learner: type[Learner]
     origin: str
 
     @property
     def instance(self) -> Instance:
         """The small instance on which every check can run."""
-        found: Instance = self.learner.instance
-        return found
-
-    @property
-    def further_instances(self) -> tuple[Instance, ...]:
-        """The further instances on which utility is audited."""
-        return self.learner.audited if isinstance(self.learner, HasFurtherInstances) else ()
+        return self.learner.instance
 
     @property
     def pictured_instance(self) -> Instance:
@@ -91,8 +77,7 @@ class Entry:
 
     def claim(self) -> PrivacyClaim | None:
         """Return the privacy claim of the small instance."""
-        claim: PrivacyClaim | None = self.build(**self.instance.parameters).privacy
-        return claim
+        return self.build(**self.instance.parameters).privacy
 
     def build(self, /, **parameters: Any) -> Learner:
         """Return the learner with these parameters; see `get_learner`."""
@@ -105,8 +90,7 @@ class Entry:
         if missing := [name for name in required if name not in parameters]:
             message = f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}"
             raise InputError(message, parameter=missing[0], allowed=allowed)
-        built: Learner = self.learner(**parameters)
-        return built
+        return self.learner(**parameters)
 
 
 _Found = TypeVar("_Found", Entry, Statement)

@@ -29,6 +29,7 @@ __all__ = [
     "Problem",
     "Source",
     "at_path",
+    "cloudpickle",
     "importable",
     "installed",
     "is_place",
@@ -89,9 +90,8 @@ def _load_private(name: str, path: Path) -> ModuleType:
     importlib.invalidate_caches()
     file, folders = (path / "__init__.py", [str(path)]) if path.is_dir() else (path, None)
     if folders and not file.exists():
-        module = ModuleType(name)
+        sys.modules[name] = module = ModuleType(name)
         module.__path__ = folders
-        sys.modules[name] = module
         return module
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
@@ -232,9 +232,12 @@ def _functions_hint(file: str) -> str:
 
 def send_by_value(module: str) -> None:
     """Let what a loaded module defines travel to worker processes, which cannot import it by its private name."""
-    # joblib carried its own copy of cloudpickle up to 1.5 and uses the installed one since.
-    for name in ("joblib.externals.cloudpickle", "cloudpickle"):
-        try:
-            import_module(name).register_pickle_by_value(sys.modules[module])
-        except ImportError:
-            continue
+    cloudpickle().register_pickle_by_value(sys.modules[module])
+
+
+def cloudpickle() -> Any:
+    """Return the module that pickles definitions too: joblib carried its own copy up to 1.5."""
+    try:
+        return import_module("joblib.externals.cloudpickle")
+    except ImportError:
+        return import_module("cloudpickle")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dpaudit.report.numbers import significant, value_text
+from dpaudit.report.numbers import raised, significant, value_text
 from dpaudit.report.view import Mechanism, Row
 
-__all__ = ["COLUMNS", "PRIVACY", "Column", "Numbers", "columns_of", "numbers_of"]
+__all__ = ["COLUMNS", "PRIVACY", "Column", "Numbers", "columns_of", "numbers_of", "shown_number"]
 
 Numbers: TypeAlias = Mapping[str, float | None]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited."""
@@ -100,6 +100,13 @@ def numbers_of(shown: Row | Mechanism) -> dict[str, float | None]:
         (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
     ]
     return {name: getattr(source, own, None) for source, names in sources for name, own in names.items()}
+
+
+def shown_number(row: Row, name: str) -> str:
+    """Return the number of a row in a column, powers of ten raised; empty where it has none."""
+    numbers = numbers_of(row)
+    column = next(column for column in COLUMNS if column.name == name)
+    return raised(column.text(numbers)) if numbers[name] is not None else ""
 
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:

@@ -13,8 +13,8 @@ from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
-from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words, learning_share
-from dpaudit.report.findings import because
+from dpaudit.report.evidence import POWER, delta_text, frontier_text, learning_share
+from dpaudit.report.findings import because, gap_words
 from dpaudit.report.numbers import count, plural, significant, value_text
 from dpaudit.report.sentences import counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise

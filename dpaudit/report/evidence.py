@@ -1,59 +1,30 @@
-"""The words for what the runs of an audit could show: power, gaps with their remedies, checks, what was spent."""
+"""All that one finding says, as labelled lines: claim, bound, power, what was checked and spent, and the witness."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 
-from dpaudit.audit.evidence import (
-    AllRaised,
-    Answer,
-    Check,
-    CheckName,
-    Constant,
-    FewRuns,
-    Gap,
-    Identical,
-    Meaningless,
-    NotLookedAt,
-    Powerless,
-)
-from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, Power
-from dpaudit.audit.request import Budget
-from dpaudit.contract import Origin, OriginKind, PrivacyClaim, Relation
-from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.wording import event_words
+from dpaudit.audit.evidence import Answer
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
+from dpaudit.contract import Origin, OriginKind, Relation, Verdict
+from dpaudit.engine.arguments import ExactArguments, UtilityArguments
+from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
+from dpaudit.engine.records import Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.registry.import_spec import is_place
+from dpaudit.report import findings, wording
+from dpaudit.report.numbers import count, percent, plural, rate, significant, value_text
+from dpaudit.report.terminal import Lines, aligned
+from dpaudit.utility.finding import UtilityFinding
 
-__all__ = [
-    "POWER",
-    "Shown",
-    "assumed_text",
-    "budget_text",
-    "check_words",
-    "checks_text",
-    "delta_text",
-    "errors_text",
-    "frontier_text",
-    "gap_words",
-    "learning_share",
-    "likely_text",
-    "origin_text",
-    "origins_text",
-    "power_text",
-    "remedy",
-    "representation_text",
-    "scores_text",
-]
+__all__ = ["POWER", "brief_block", "delta_text", "finding_lines", "frontier_text", "learning_share", "verdict_block"]
 
 POWER = "95 %"
 """The probability of detection at which power is stated."""
 
-Shown = Callable[[str, str | None], str]
-"""The way in which a parameter, with a value or without, is written; see `InputError.told`."""
-
-_MANY_TRIALS = 100_000
 _PURPOSES = {
     "halving": "to compare the pairs",
     "local": "to vary the best pair",
@@ -65,140 +36,215 @@ _PURPOSES = {
 _STATEMENTS = {"epsilon_lower": "bound on epsilon"}
 _EVENTS = ("the main one", "a second one", "a third one")
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
-
-_DEPENDS = {
-    CheckName.INPUTS: "runs change their inputs",
-    CheckName.GENERATOR: "equal generators gave different outputs",
-    CheckName.SEED: "different generators gave the same outputs: a seed is fixed inside, and runs are repeated",
-    CheckName.STATE: "equal generators gave outputs that depend on earlier calls, or on something else beside the "
-    "arguments: a state is kept between runs, so that they are not independent (if a library draws noise of its own "
-    'besides, randomness="own" says that this is meant)',
-    CheckName.CLOCK: "outputs depend on the clock, so that runs at different times do not have one law",
-    CheckName.PROCESS: "outputs depend on the id of the process, so that runs of one do not have the law of all",
-    CheckName.WORKERS: "workers repeat each other's streams, so that the same runs are counted several times: seed the "
-    "mechanism from the generator that is passed, or use one job",
+_PRIVACY = {
+    Verdict.VIOLATION: "VIOLATION: the claim is refuted",
+    Verdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
+    Verdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
 }
-_OTHERS = {
-    Answer.GLOBAL: "a global generator is used (numpy's, random's or torch's) instead of the one that is passed: the "
-    "audit cannot be repeated bit by bit",
-    Answer.TIME: "the mechanism is seeded by the clock instead of by the generator that is passed: the audit cannot be "
-    "repeated bit by bit",
-    Answer.OWN: "equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot "
-    'be repeated bit by bit; randomness="own" says that this is meant',
-}
-_PASSED = {
-    CheckName.INPUTS: "inputs are left as they are",
-    CheckName.GENERATOR: "equal generators give equal outputs",
-    CheckName.SEED: "different generators are not known to give the same outputs",
-    CheckName.STATE: "no dependence on earlier calls",
-    CheckName.CLOCK: "no dependence on the clock",
-    CheckName.PROCESS: "no dependence on the process",
-    CheckName.WORKERS: "workers do not repeat each other",
-}
-_REMEDIES = {
-    CheckName.INPUTS: "let the mechanism copy its input before it changes it",
-    CheckName.GENERATOR: "draw all randomness from the generator that is passed",
-    CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
-    CheckName.STATE: "start every run without state of an earlier one",
-    CheckName.CLOCK: "keep the clock out of the output",
-    CheckName.PROCESS: "keep the id of the process out of the output",
-    CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
+_UTILITY = {
+    Verdict.VIOLATION: "it fails more often than beta",
+    Verdict.UNDECIDED: "the interval holds beta; more trials would decide",
+    Verdict.HOLDS: "it fails at most as often as beta, on this case",
+    Verdict.VACUOUS: "it fails at most as often as beta, on this case, where the claim promises next to nothing",
 }
 
 
-def gap_words(gap: Gap) -> str:
-    """Return why an audit could not have detected that the claim fails."""
-
-    def of_runs(n: int, runs: int) -> str:
-        return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
-
-    match gap:
-        case AllRaised():
-            usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
-            return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
-        case Constant():
-            why = "the output is constant, or nothing in it was distinguished"
-            return f"{of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
-        case Identical():
-            return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
-        case FewRuns():
-            return (
-                f"{plural(gap.runs, 'run')} a side decided, and {count(gap.least)} is the least number that can refute "
-                f"the claim: at least {count(gap.trials)} trials are needed with one pair"
-            )
-        case Powerless():
-            return "these runs would have detected no leak, however large, on the event tested or on a rarer one"
-        case NotLookedAt():
-            return f"not looked at: {', '.join(gap.parts)}"
-        case Meaningless():
-            return _DEPENDS[gap.check]
+def brief_block(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:
+    """Return the lines on the gravest of some results of one learner and one kind, which `repeat` makes again."""
+    result = max(results, key=lambda one: (refutes(one), leaves_open(one)))
+    finding, own = result.finding, result.claim
+    assert isinstance(finding, findings.OneAudit)
+    brief = findings.brief_lines(finding, result.learner, repeat=repeat, decoded=result.decoded or None, shown=shown)
+    (label, words), *lines, last = brief
+    lines += _asked_lines(finding)
+    if is_ladder(result):
+        label, words = "TESTED", f"{words}; this refutes nothing, {_theorem_text(result)}"
+    tested = (finding.epsilon, finding.delta) if isinstance(finding, PrivacyFinding) else None
+    if own is not None and tested not in (None, (own.epsilon, own.delta)):
+        learners = f"epsilon {value_text(own.epsilon)}, delta {value_text(own.delta)}"
+        lines.append(("note", f"this claim was given; the learner's own is {learners}"))
+    if result.fault is not None:
+        lines.append(("note", f"it leaks on purpose: {result.fault}"))
+    if len(results) > 1:
+        counts = Counter(getattr(one.finding, "verdict", "").lower() for one in results)
+        cases = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+        lines.append(("cases", f"{plural(len(results), 'case')}: {cases}; the gravest is shown, -v shows each"))
+    return [(label, words), *lines, last]
 
 
-def remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
-    """Return what to do about a gap of a finding; `shown` writes a parameter."""
-    match gap:
-        case FewRuns():
-            return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
-        case Powerless():
-            return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
-        case Constant() | Identical():
-            return f"give {shown('pairs', None)} of different inputs, on which the output varies"
-        case AllRaised():
-            return f"give {shown('pairs', None)} that the mechanism accepts"
-        case NotLookedAt():
-            return "return these parts as numbers or text, or teach dpaudit their type: dpaudit.register_flattener"
-        case Meaningless():
-            return _REMEDIES[gap.check]
+def verdict_block(results: Sequence[Result], repeat: str) -> str:
+    """Return all that some results of one learner and one kind say as aligned lines; `repeat` makes them again."""
+    first = results[0]
+    of_learner = f"{first.learner} ({wording.label_parameters(first.parameters)})"
+    lines: Lines = [("mechanism", first.learner) if is_place(first.learner) else ("learner", of_learner)]
+    if first.fault is not None:
+        lines.append(("leaks", f"on purpose: {first.fault}"))
+    for result in results:
+        # What several cases share, their claim, is said once: before the first of them.
+        said = [line for line in lines if line[0] in ("claim", "tested")][-1:]
+        lines += [line for line in finding_lines(result) if line not in said]
+    return aligned([*lines, ("repeat", repeat)])
 
 
-def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
-    """Return the advice to make more runs, with the epsilon that these detect on an event as likely as that tested."""
-    advice, given, rates = f"add {shown('trials', str(trials))}", len(finding.origins), finding.witness.rates
-    least = math.inf
-    if rates is not None:
-        budget = Budget.of(trials, given, local=finding.pairs > given)
-        claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
-        training = budget.pilot + budget.training
-        least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
-    if math.isinf(least):
-        return f"{advice}: more runs see smaller leaks"
-    return f"{advice} to catch any epsilon >= {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
+def finding_lines(result: Result) -> Lines:
+    """Return all that one result says: claim, numbers, power, runs, errors, verdict, witness and warnings."""
+    match result.finding:
+        case PrivacyFinding() as finding:
+            return _privacy_lines(result, finding)
+        case LawFinding() as finding:
+            return _exact_lines(result, finding)
+        case UtilityFinding() as finding:
+            return _utility_lines(result, finding)
+    raise TypeError(f"no command makes one {result.kind} alone")
 
 
-def check_words(check: Check) -> str:
-    """Return the answer of a check."""
-    if check.answer == Answer.PASSED:
-        return _PASSED[check.name]
-    if check.answer == Answer.NOT_ASKED:
-        return f"{check.name}: not asked"
-    return _DEPENDS[check.name] if check.meaningless else _OTHERS[check.answer]
+def _tested_claim(result: Result, epsilon: float, delta: float, relation: Relation | None) -> str:
+    """Return the claim that was tested; with its source if it is the learner's own."""
+    own = result.claim
+    tested = f"epsilon = {value_text(epsilon)}, delta = {value_text(delta)}, {relation or 'neighbours as given'}"
+    if own is None and is_place(result.learner):
+        return tested
+    if own is None or (own.epsilon, own.delta, own.relation) != (epsilon, delta, relation):
+        return f"{tested} (not the learner's own)"
+    known = [text for text in (own.claim_id, own.source) if text]
+    return f"{tested} ({'; '.join(known)})" if known else tested
+
+
+def _asked_lines(finding: findings.OneAudit) -> Lines:
+    """Return what options asked for beside the verdict: a curve, an enclosure, what many runs cost."""
+
+    def between(rows: Sequence[tuple[float, float, float]], at: str) -> str:
+        return ", ".join(
+            f"[{significant(low, 'down')}, {significant(high, 'up')}] at {at} {significant(x)}" for x, low, high in rows
+        )
+
+    lines: Lines = []
+    if isinstance(finding, PrivacyFinding) and (curve := finding.curve) is not None:
+        grid = sorted({0.0, finding.epsilon / 2, finding.epsilon})
+        deltas = zip(curve.delta_lower(grid).tolist(), grid, strict=True)
+        steps = ", ".join(f"{significant(delta, 'down')} at epsilon {value_text(epsilon)}" for delta, epsilon in deltas)
+        sure = f"with confidence {percent(1 - curve.gamma)}, at all epsilons together"
+        lines.append(("curve", f"delta >= {steps}; mu >= {significant(curve.mu_lower, 'down')} ({sure})"))
+    if isinstance(finding, LawFinding) and finding.enclosure is not None:
+        lines.append(("enclosed", "epsilon in [{}, {}], by ball arithmetic".format(*finding.enclosure)))
+    if isinstance(finding, LawFinding) and (made := finding.composition) is not None:
+        runs = f"{plural(made.times, 'run')} on one sample ({made.grade}, these pairs)"
+        lines.append(("composed", f"epsilon of {runs}: {between(made.epsilons, 'delta')}"))
+        lines.append(("composed", f"delta of {runs}: {between(made.deltas, 'epsilon')}"))
+    return lines
+
+
+def _exact_lines(result: Result, finding: LawFinding) -> Lines:
+    claimed, worst, arguments = finding.claimed_epsilon, finding.pair_in_words, result.arguments
+    assert isinstance(arguments, ExactArguments)
+    if arguments.samples == "crafted":
+        covered = f"crafted pairs from samples of {arguments.n} examples"
+    else:
+        covered = "the samples given" if finding.n is None else f"all neighbours of samples of {finding.n} examples"
+    shown = significant(finding.epsilon, apart_from=claimed, error=finding.error)
+    grade = f"{finding.grade}, error at most {significant(finding.error, 'up', digits=2)}"
+    lines = [("epsilon", f"{shown} at worst ({grade}) over {count(finding.pairs)} ordered pairs: {covered}")]
+    if claimed is None:
+        claim, verdict = "none", "the learner claims no privacy"
+    else:
+        claim = _tested_claim(result, claimed, finding.claimed_delta, finding.relation)
+        refuted = finding.verdict == Verdict.VIOLATION
+        verdict = _PRIVACY[finding.verdict] if refuted else "consistent: no violation on these pairs"
+        at_claim = significant(finding.delta_at_claim, apart_from=finding.claimed_delta)
+        lines.append(("delta", f"{at_claim} at worst, at the claimed epsilon"))
+    output = wording.output_text(finding.worst_atom, result.decoded)
+    witness = f"{worst.data} against {worst.neighbour}, output {output} [{origin_text(worst.origin)}]"
+    return [("claim", claim), *lines, *_asked_lines(finding), ("verdict", verdict), ("witness", witness)]
+
+
+def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
+    lower = significant(finding.epsilon_lower, "down", apart_from=finding.epsilon)
+    at, pairs = f"with confidence {percent(finding.confidence)}", plural(finding.pairs, "pair")
+    if finding.design == "sequential":
+        size = f"{count(finding.budget['used'])} runs on {pairs}, by bets"
+    else:
+        # The runs of the local search come out of those of the pairs given.
+        each = "a side" if finding.pairs == 1 else f"a side of each of {count(len(finding.origins))} pairs given"
+        size = f"{count(finding.trials)} runs {each}; {pairs} and {count(finding.events)} events compared"
+    return [
+        ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
+        ("bound", f"epsilon >= {lower} {at} (statistical; {size})"),
+        *_asked_lines(finding),
+        *_power(finding),
+        ("compared", f"pairs: {origins_text(finding)}; scores: {', '.join(finding.scores) or finding.distinguisher}"),
+        ("budget", budget_text(finding)),
+        ("errors", errors_text(finding)),
+        ("verdict", _PRIVACY[finding.verdict]),
+        ("witness", _witness(result, finding)),
+        *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+        *([("checked", checks_text(finding))] if finding.checks else []),
+        *findings.warnings_of(finding),
+    ]
+
+
+def _power(finding: PrivacyFinding) -> Lines:
+    """Return which leaks would have been detected, or why none would have been."""
+    if finding.verdict == Verdict.NO_EVIDENCE:
+        return [("power", f"none: {findings.gap_words(gap)}") for gap in finding.gaps]
+    steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
+    return [
+        ("power", f"would detect with probability {POWER}: {power_text(finding)}"),
+        ("frontier", f"least epsilon detected, by probability of the event: {steps}"),
+        ("assumed", assumed_text(finding)),
+        *(("but", findings.gap_words(gap)) for gap in finding.gaps),
+    ]
+
+
+def _witness(result: Result, finding: PrivacyFinding) -> str:
+    """Return the two inputs, the event and its counts; bets have no counts."""
+    found = finding.witness
+    event = wording.event_words(found.event, None if is_place(result.learner) else result.decoded)
+    inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
+    counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
+    if None in counts:
+        return f"{inputs}, {event} [{origin}]"
+    rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
+    return f"{inputs} ({found.direction}), event: {event}: {rates} [{origin}]"
+
+
+def _utility_lines(result: Result, finding: UtilityFinding) -> Lines:
+    arguments, beta, error = result.arguments, finding.beta, finding.best_error
+    assert isinstance(arguments, UtilityArguments)
+    word = "VIOLATION" if finding.verdict == Verdict.VIOLATION else finding.verdict.value
+    name, verdict = "claim", f"{word}: {_UTILITY[finding.verdict]}"
+    if is_ladder(result):
+        name, verdict = "tested", f"{_UTILITY[finding.verdict]}; {_theorem_text(result)}"
+    examples = f"{count(finding.n)} examples ({finding.setting})"
+    best = "" if error is None else f"; the best concept's error is {significant(error)}"
+    low, high = rate(finding.failure_lower, "down", beta=beta), rate(finding.failure_upper, "up", beta=beta)
+    rates = f"{rate(finding.failure_rate, beta=beta)} [{low}, {high}] with confidence {percent(finding.confidence)}"
+    return [
+        (name, f"Pr[{wording.failure_text(finding)}] <= {value_text(beta)} on {examples}"),
+        ("case", f"{arguments.case} ({finding.concept}{best})"),
+        ("failures", f"{count(finding.failures)} of {count(finding.trials)}: {rates} (statistical)"),
+        ("verdict", verdict),
+    ]
+
+
+def _theorem_text(result: Result) -> str:
+    """Return why failures below the theorem's sample size refute nothing."""
+    n = getattr(result.arguments, "theorem_n", None)
+    return f"the theorem asks for n = {count(n)}" if isinstance(n, int) else "no theorem of the learner promises this"
+
+
+# Of black-box audits.
 
 
 def checks_text(finding: PrivacyFinding) -> str:
-    """Return what was asked and passed in one line, with the runs that all checks took; empty without checks."""
-    passed = [check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
+    """Return what was asked and passed in one line, with the runs that all checks took."""
+    passed = [findings.check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
     spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
-    return f"{'; '.join(passed) or 'nothing was asked'} ({spent})" if finding.checks else ""
-
-
-def representation_text(finding: PrivacyFinding) -> str:
-    """Return what the bits of floats give beside the verdict, which speaks of values; empty where none were tested."""
-    test = finding.representation
-    if test is None:
-        return ""
-    at = f"with confidence {percent(1 - test.error)}"
-    if test.epsilon_lower <= finding.epsilon:
-        return f"how floats are stored was looked at beside their values: nothing above the claim, {at}"
-    lower = significant(test.epsilon_lower, "down", apart_from=finding.epsilon)
-    return (
-        f"the bits leak, epsilon at least {lower} {at} ({event_words(test.event)}: {count(test.hits)} against "
-        f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
-    )
+    return f"{'; '.join(passed) or 'nothing was asked'} ({spent})"
 
 
 def power_text(finding: PrivacyFinding) -> str:
     """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
-    event = f"on an event {likely_text(finding)}"
+    event = f"on an event {findings.likely_text(finding)}"
     if math.isfinite(finding.detectable_epsilon):
         least = significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
         leak = f"a true epsilon of {least} or more {event}"
@@ -209,16 +255,6 @@ def power_text(finding: PrivacyFinding) -> str:
     some = f"a probability of {delta_text(finding)} or more"
     outright = some if math.isfinite(finding.detectable_delta) else "no probability, however large,"
     return f"{leak}; {outright} of an event impossible on the other side"
-
-
-def likely_text(finding: PrivacyFinding) -> str:
-    """Return how likely the event is on which the power is stated."""
-    if finding.detectable_at == PowerAt.FRONTIER:
-        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
-        return f"of probability {value_text(mass)}"
-    one = "main one" if len(finding.tests) > 1 else "one"
-    event = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
-    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
 
 
 def frontier_text(finding: PrivacyFinding, infinity: str = "inf") -> list[tuple[str, str]]:
@@ -296,8 +332,3 @@ def origins_text(finding: PrivacyFinding) -> str:
     kinds = Counter(origin.kind.value for origin in finding.origins)
     kinds["local search"] += max(finding.pairs - len(finding.origins), 0)
     return ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
-
-
-def scores_text(finding: PrivacyFinding) -> str:
-    """Return the scores that were tried on the pair chosen."""
-    return ", ".join(finding.scores) or finding.distinguisher

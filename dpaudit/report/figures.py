@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.bounds.curve import claimed_delta
-from dpaudit.report.columns import numbers_of
+from dpaudit.report.columns import numbers_of, shown_number
 from dpaudit.report.numbers import count, number, plural, raised, significant, value_text
 from dpaudit.report.numbers import share as per_cent
-from dpaudit.report.sentences import claim_words, epsilon_exact, epsilon_found, epsilon_seen
+from dpaudit.report.sentences import claim_words
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
 from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
@@ -120,11 +121,11 @@ def said(mechanism: Mechanism) -> str:
     row = mechanism.tested
     parts = [f"{mechanism.name}: {mechanism.state}"]
     parts.append("claims no privacy" if row.claim is None else f"claims {claim_words(row.claim)}")
-    parts.append("exact ε unknown" if row.exact is None else f"exact ε = {epsilon_exact(row)}")
+    parts.append("exact ε unknown" if row.exact is None else f"exact ε = {shown_number(row, 'exact_epsilon')}")
     if row.blackbox is not None:
-        seen = epsilon_seen(row)
+        seen = shown_number(row, "detectable_epsilon")
         caught = "no leak would have been seen" if seen == "never" else f"ε ≥ {seen} would have been caught"
-        parts.append(f"found ε ≥ {epsilon_found(row)}, {caught}")
+        parts.append(f"found ε ≥ {shown_number(row, 'epsilon_lower')}, {caught}")
     return "; ".join(parts) + "."
 
 
@@ -133,7 +134,9 @@ def aside(mechanism: Mechanism) -> str:
     row = mechanism.tested
     if row.exact is None and row.blackbox is None:
         return ""
-    shown = f"ε ≥ {epsilon_found(row)}" if row.exact is None else f"ε {epsilon_exact(row)}"
+    shown = (
+        f"ε ≥ {shown_number(row, 'epsilon_lower')}" if row.exact is None else f"ε {shown_number(row, 'exact_epsilon')}"
+    )
     return shown if row.claim is None else f"{shown} of {raised(value_text(row.claim.epsilon))}"
 
 
@@ -144,9 +147,9 @@ def claim_bar(mechanism: Mechanism) -> str:
     if row.claim is not None:
         known.append((row.claim.epsilon, 14, f"claimed, {claim_words(row.claim)}"))
     if row.blackbox is not None:
-        known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {epsilon_found(row)}"))
+        known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}"))
     elif row.exact is not None and exact is not None:
-        known.append((exact, 78, f"exact, ε = {epsilon_exact(row)}"))
+        known.append((exact, 78, f"exact, ε = {shown_number(row, 'exact_epsilon')}"))
     sizes = [epsilon for epsilon, _, _ in known] + ([exact] if exact is not None else [])
     top = 1.1 * max((size for size in sizes if math.isfinite(size)), default=0.0) or 1.0
     at = linear(0, top, 0, 100)
@@ -232,10 +235,7 @@ class Curves:
 
 def _at(points: Points, epsilon: float) -> float:
     """Return a curve's delta at an epsilon, between its knots on the straight line."""
-    for (a, low), (b, high) in pairwise(points):
-        if a <= epsilon <= b:
-            return low if a == b else low + (high - low) * (epsilon - a) / (b - a)
-    return points[-1][1]
+    return float(np.interp(epsilon, [e for e, _ in points], [d for _, d in points]))
 
 
 def curve_figure(mechanism: Mechanism) -> View | None:
@@ -294,10 +294,11 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
     if curves.exact and row.exact is not None:
         exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
-        labels.append((e, _at(curves.exact, e), f"exact, ε = {epsilon_exact(row)}", -6))
+        labels.append((e, _at(curves.exact, e), f"exact, ε = {shown_number(row, 'exact_epsilon')}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
         e = min(row.blackbox.epsilon_lower, right) * (0.75 if found else 1)
-        labels.append((e, _at(found, e) if found else row.blackbox.delta, f"found, ε ≥ {epsilon_found(row)}", -6))
+        d = _at(found, e) if found else row.blackbox.delta
+        labels.append((e, d, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}", -6))
     parts, last = [], -math.inf
     for e, d, name, below in sorted(labels, key=lambda label: -label[1]):
         last = max(up(d) + below, last + 17)

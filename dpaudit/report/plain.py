@@ -6,9 +6,8 @@ import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dpaudit.report.ci import Promise, junit_of
+from dpaudit.report.ci import Promise, escaped, fenced, junit_of
 from dpaudit.report.html import filled
-from dpaudit.report.markdown import escaped, fenced
 from dpaudit.report.terminal import Lines
 
 __all__ = ["FORMS", "Plain", "rendered", "summed"]

@@ -20,7 +20,8 @@ from dpaudit.errors import InputError
 from dpaudit.escaping import harmless
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
-from dpaudit.report.findings import OneAudit, brief_lines, finding_lines
+from dpaudit.report.evidence import finding_lines
+from dpaudit.report.findings import OneAudit, brief_lines
 from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import aligned, laid_out

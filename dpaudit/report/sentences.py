@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.report.columns import COLUMNS, numbers_of
-from dpaudit.report.evidence import gap_words
+from dpaudit.report.columns import shown_number
+from dpaudit.report.findings import gap_words
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
@@ -25,9 +24,6 @@ __all__ = [
     "claim_words",
     "counts",
     "delta_words",
-    "epsilon_exact",
-    "epsilon_found",
-    "epsilon_seen",
     "finding_words",
     "headline",
     "privacy_words",
@@ -80,20 +76,6 @@ def claim_words(claim: PrivacyClaim) -> str:
     delta = f", δ = {raised(value_text(claim.delta))}" if claim.delta else ""
     return f"ε = {raised(value_text(claim.epsilon))}{delta}"
 
-
-def _epsilon(name: str, row: Row) -> str:
-    """Return the number of a row in a column, powers of ten raised; empty where it has none."""
-    numbers = numbers_of(row)
-    column = next(column for column in COLUMNS if column.name == name)
-    return raised(column.text(numbers)) if numbers.get(name) is not None else ""
-
-
-epsilon_exact = partial(_epsilon, "exact_epsilon")
-"""The exact epsilon at the claimed delta."""
-epsilon_found = partial(_epsilon, "epsilon_lower")
-"""The lower bound on epsilon, rounded down."""
-epsilon_seen = partial(_epsilon, "detectable_epsilon")
-"""The least epsilon that would have been caught, rounded up, or "never"."""
 
 # On a whole run.
 
@@ -201,9 +183,9 @@ def _violation(row: Row) -> list[str]:
     """Return what a claim is refuted by: exact laws, runs or both."""
     parts = ["" if row.claim is None else f"It claims {claim_words(row.claim)}."]
     if "exact" in row.convicted_by:
-        parts.append(f"The exact ε is {epsilon_exact(row)}{delta_words(row)} on {_inputs(row)}.")
+        parts.append(f"The exact ε is {shown_number(row, 'exact_epsilon')}{delta_words(row)} on {_inputs(row)}.")
     if row.blackbox is not None:
-        shown = f"show ε ≥ {epsilon_found(row)}"
+        shown = f"show ε ≥ {shown_number(row, 'epsilon_lower')}"
         who = "The runs alone" if len(parts) > 1 or "black box" not in row.convicted_by else "The runs"
         parts.append(f"{who} {shown}{'' if 'black box' in row.convicted_by else ' and do not refute it'}.")
     return parts
@@ -228,7 +210,7 @@ def _exactly(row: Row) -> str:
     if row.exact is None:
         return ""
     of = f" of the {raised(value_text(row.claim.epsilon))} claimed" if row.claim is not None else ""
-    return f"Exact ε is {epsilon_exact(row)}{of}{delta_words(row)} on {_inputs(row)}."
+    return f"Exact ε is {shown_number(row, 'exact_epsilon')}{of}{delta_words(row)} on {_inputs(row)}."
 
 
 def _by_runs(row: Row) -> list[str]:
@@ -237,7 +219,7 @@ def _by_runs(row: Row) -> list[str]:
         return []
     if row.blackbox.gaps:
         return [f"The runs could have seen no leak: {'; '.join(map(gap_words, row.blackbox.gaps))}."]
-    caught = "none" if (seen := epsilon_seen(row)) == "never" else f"any ε ≥ {seen}"
+    caught = "none" if (seen := shown_number(row, "detectable_epsilon")) == "never" else f"any ε ≥ {seen}"
     return [f"The runs found no violation and would have caught {caught}."]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.isolated import Context, Isolated, Timeout
 
-__all__ = ["Mechanism", "Probed", "as_mechanism"]
+__all__ = ["Mechanism", "as_mechanism"]
 
 COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
@@ -40,12 +40,15 @@ class Mechanism:
         Whether one call makes many runs; decides the chunk size only.
     stream : str
         The part of the address of every stream; the name by default.
+    probe : array or data frame, optional
+        Points on which the predictions of hypotheses replace them; outputs that are no hypotheses stay as they are.
     """
 
-    function: Callable[[Any, np.random.Generator, int], Any] | Probed
+    function: Callable[[Any, np.random.Generator, int], Any] | Isolated
     name: str
     batched: bool
     stream: str = ""
+    probe: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
@@ -59,7 +62,15 @@ class Mechanism:
             If a batched call raises, or returns something other than `size` outputs.
         """
         with blamed(f"the mechanism {self.name}"):
-            outputs = _called(self.function, data, rng, size, contexts)
+            if isinstance(self.function, Isolated):
+                outputs = self.function(data, rng, size, contexts)
+            else:
+                with ExitStack() as stack:
+                    for context in contexts:
+                        stack.enter_context(context())
+                    outputs = self.function(data, rng, size)
+            if self.probe is not None:
+                outputs = [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
         try:
             count = len(outputs)
         except TypeError:
@@ -70,23 +81,15 @@ class Mechanism:
         return outputs
 
 
-def _called(function: Any, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context]) -> Any:
-    """Return the outputs of a function whose runs are in contexts: in another process, if that is where it runs."""
-    if isinstance(function, Probed):
-        return function.predicted(_called(function.function, data, rng, size, contexts))
-    if isinstance(function, Isolated):
-        return function(data, rng, size, contexts)
-    with ExitStack() as stack:
-        for context in contexts:
-            stack.enter_context(context())
-        return function(data, rng, size)
-
-
 @dataclass(frozen=True)
 class _OneByOne:
-    """Runs an unbatched mechanism `size` times; an exception is an output like any other."""
+    """Runs an unbatched mechanism `size` times; an exception is an output like any other.
+
+    `emit`, if given, is called with each output before the next run begins.
+    """
 
     function: Callable[[Any, np.random.Generator], Any]
+    emit: Callable[[Any], None] | None = None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
         first = [self._once(data, rng) for _ in range(min(2, size))]
@@ -110,14 +113,12 @@ class _OneByOne:
 
     def _once(self, data: Any, rng: np.random.Generator) -> Any:
         try:
-            return self.function(data, rng)
+            output = self.function(data, rng)
         except Exception as error:  # the finding must see what the user of the mechanism would see
-            return Raised(error)
-
-
-def _invoked(measurement: Any, data: Any, rng: np.random.Generator) -> Any:
-    """Return an output of an OpenDP measurement; its randomness is its own."""
-    return measurement.invoke(data)
+            output = Raised(error)
+        if self.emit is not None:
+            self.emit(output)
+        return output
 
 
 def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
@@ -132,18 +133,6 @@ def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) 
         copies = min(COMPOSED, size - len(outputs))
         outputs += make_composition([measurement] * copies).invoke(data)
     return outputs
-
-
-@dataclass(frozen=True, eq=False)
-class Probed:
-    """Replaces hypotheses by what they predict on a probe set; outputs that are no hypotheses stay as they are."""
-
-    function: Any
-    probe: Any
-
-    def predicted(self, outputs: Sequence[Any]) -> list[Any]:
-        """Return predictions for outputs."""
-        return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
 
 
 def _label(output: Any) -> Any:
@@ -178,15 +167,13 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
     """
     mechanism = _plain(source, batched)
     if timeout is not None:
-        one_by_one = isinstance(mechanism.function, _OneByOne)
-        isolated = Isolated(mechanism.function, mechanism.name, one_by_one, timeout)
-        mechanism = replace(mechanism, function=isolated)
+        mechanism = replace(mechanism, function=Isolated(mechanism, timeout))
     if probe is None:
         return mechanism
     points = probe if hasattr(probe, "iloc") else np.asarray(probe)
     if not points.ndim or not len(points):
         raise InputError.of("probe", probe, "points, one a row")
-    return replace(mechanism, function=Probed(mechanism.function, points))
+    return replace(mechanism, probe=points)
 
 
 def _plain(source: Any, batched: bool) -> Mechanism:
@@ -195,7 +182,8 @@ def _plain(source: Any, batched: bool) -> Mechanism:
         given, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
         return Mechanism(source.run, f"{source.id} {given}", True, stream=f"{source.id} {addressed}")
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
-        runs = partial(_composed, source) if batched else _OneByOne(partial(_invoked, source))
+        # The randomness of a measurement is its own.
+        runs = partial(_composed, source) if batched else _OneByOne(lambda data, rng: source.invoke(data))
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")

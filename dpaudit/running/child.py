@@ -15,27 +15,23 @@ import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
 from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
-from dpaudit.running.processes import ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
-from dpaudit.running.run_notes import FORKS, Notes, begin
+from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.running.processes import PULSE, ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
+from dpaudit.running.run_notes import FORKS, Notes, begin, system_getpid
 
-__all__ = ["PULSE", "RETURNED", "Child", "Late", "sendable", "value_of"]
+__all__ = ["RETURNED", "Child", "Late", "sendable", "value_of"]
 
-PULSE = 0.5
-"""Seconds between two checks that a silent child still lives: its own children may hold its pipe open."""
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
 SIZE = struct.Struct("!Q")
 """Before a message stands its size. A message is written at once, and those that wait are read together."""
 ROOM = 1 << 16
 """Bytes that are read at a time: what a pipe holds."""
-_getpid = os.getpid
-"""The function of the system: checks of mechanisms replace the one of `os` for a while."""
 
 
 class Late(Exception):
@@ -65,7 +61,7 @@ class Child:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._owner, self.closed = _getpid(), True  # until it has begun
+        self._owner, self.closed = system_getpid(), True  # until it has begun
         context, self._notes = get_context("fork"), Notes()
         requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
         self.replies, replies = context.Pipe(duplex=False)
@@ -123,14 +119,21 @@ class Child:
         ChildDied
             As for `call`; so is everything that the function raised.
         """
+        limit = math.inf if seconds is None else seconds
+        deadline = time.monotonic() + limit
         while (content := self._next()) is None:
-            if not self._wait(seconds):
-                return None
-            received = os.read(self.replies.fileno(), ROOM)
-            if not received:
-                self._process.join()
+            left = max(0.0, deadline - time.monotonic())
+            if self._listening.poll(1000 * min(PULSE, left)):
+                received = os.read(self.replies.fileno(), ROOM)
+                if not received:
+                    self._process.join()
+                    raise self._death()
+                self._received += received
+                deadline = time.monotonic() + limit
+            elif self._process.exitcode is not None and not self._listening.poll(0):
                 raise self._death()
-            self._received += received
+            elif not left:
+                return None
         kind, value = content[:1], value_of(content[1:])
         if kind in (RETURNED, RAISED) and self._notes.forked:
             raise ChildDied(FORKS)
@@ -150,21 +153,9 @@ class Child:
         del self._received[:end]
         return content
 
-    def _wait(self, seconds: float | None) -> bool:
-        """Wait for bytes of a message, or for the end of the pipe, and return whether there are some in time."""
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
-        left = PULSE if seconds is None else seconds
-        while not self._listening.poll(1000 * min(PULSE, left)):
-            if self._process.exitcode is not None and not self._listening.poll(0):
-                raise self._death()
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-        return True
-
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
-        if self.closed or _getpid() != self._owner:
+        if self.closed or system_getpid() != self._owner:
             return
         self.closed = True
         with suppress(OSError):
@@ -190,17 +181,8 @@ def _close_all() -> None:
         child.close()
 
 
-def packed(value: Any) -> bytes:
-    """Return a value as bytes; of what the script itself defines, with its definition. It raises what pickle raises."""
-    try:
-        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    except Exception:  # of many types: what pickle raises depends on what it meets
-        content: bytes = _cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
-        return content
-
-
 def value_of(content: bytes) -> Any:
-    """Return the value that `packed` made bytes of: the one place where bytes of another process become a value."""
+    """Return the value that `sendable` made bytes of: the one place where bytes of another process become a value."""
     return pickle.loads(content) if content else None
 
 
@@ -211,19 +193,17 @@ _UNSENDABLE = (
 
 
 def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
-    """Return a value as bytes, or raise `InputError` with a message that names these parameters."""
+    """Return a value as bytes; of what the script itself defines, with its definition.
+
+    What cannot be pickled raises `InputError`, with a message that names these parameters.
+    """
+    with suppress(Exception):  # of many types: what pickle raises depends on what it meets
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     try:
-        return packed(value)
+        content: bytes = cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
+        return content
     except Exception as error:  # likewise
         raise InputError(message, names=names, why=f"{type(error).__name__}: {error}") from error
-
-
-def _cloudpickle() -> Any:
-    """Return the module that pickles definitions too: joblib carried its own copy up to 1.5."""
-    try:
-        return import_module("joblib.externals.cloudpickle")
-    except ImportError:
-        return import_module("cloudpickle")
 
 
 def _serve(
@@ -237,10 +217,10 @@ def _serve(
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         bound_memory()
-        home, pipe = _getpid(), open(replies.fileno(), "wb", closefd=False)
+        home, pipe = system_getpid(), open(replies.fileno(), "wb", closefd=False)
 
         def send(kind: bytes, content: bytes = b"") -> None:
-            if _getpid() != home:  # the audited code forked, and this is the copy
+            if system_getpid() != home:  # the audited code forked, and this is the copy
                 notes.fork()
                 os._exit(0)
             pipe.write(SIZE.pack(1 + len(content)) + kind + content)

@@ -15,6 +15,7 @@ from typing import Any
 from dpaudit.errors import ToolFault
 
 __all__ = [
+    "PULSE",
     "STOPPING",
     "ChildDied",
     "Lifeline",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 PULSE = 0.5
-"""Seconds between two checks of the parent, in case another process forked meanwhile holds the pipe open."""
+"""Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open."""
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """The signals that ask a process to end. A terminal and a service manager send them to workers as well."""
 BACKGROUND = tuple(getattr(signal, name) for name in ("SIGTTIN", "SIGTTOU") if hasattr(signal, name))

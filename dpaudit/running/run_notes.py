@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dpaudit.errors import ToolFault
+from dpaudit.errors import Exited, InputError, ToolFault
 
-__all__ = ["FORKS", "Notes", "begin", "brief", "running_on"]
+__all__ = ["FORKS", "Notes", "RunFault", "begin", "brief", "running_on", "system_getpid"]
 
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
 """Bytes of a page of notes."""
-_getpid = os.getpid
+system_getpid = os.getpid
 """The function of the system: checks of mechanisms replace the one of `os` for a while."""
 
 
@@ -90,23 +90,33 @@ def begin(notes: Notes) -> None:
     _notes[:] = [notes]
 
 
+class RunFault(ToolFault):
+    """A run ended its process, or took too long where that is a fault."""
+
+
 @contextmanager
 def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     """Note that so many runs are made on an input in the block; end a copy of this process that comes out of it.
 
     Raises
     ------
+    RunFault, InputError
+        If a run is a fault or asked to exit: the message names the input.
     ToolFault
         If a copy came out of this block, or of an earlier one.
     """
     if not _notes:
         begin(Notes())
-    notes, home = _notes[0], _getpid()
+    notes, home = _notes[0], system_getpid()
     notes.enter(words())
     try:
         yield
+    except RunFault as fault:
+        raise RunFault(f"{fault}, on {words()}") from None
+    except Exited as exit:
+        raise InputError(f"{exit}, on {words()}") from exit.__cause__
     finally:
-        if _getpid() != home:
+        if system_getpid() != home:
             notes.fork()
             os._exit(0)
         notes.leave(runs)
@@ -114,18 +124,15 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
         raise ToolFault(f"the mechanism {FORKS}{notes.words()}")
 
 
-class _Brief(reprlib.Repr):
-    """Shows data without walking through all of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = 60
-        self.maxdict, self.maxstring, self.maxlong, self.maxother = 30, 300, 300, 300
+_BRIEF = reprlib.Repr()
+"""Shows data without walking through all of it."""
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxset = _BRIEF.maxfrozenset = _BRIEF.maxdeque = _BRIEF.maxarray = 60
+_BRIEF.maxdict, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 30, 300, 300, 300
 
 
 def brief(data: Any) -> str:
     """Return an input in at most 300 characters, whatever its `repr` does."""
     try:
-        return _Brief().repr(data)[:300]
+        return _BRIEF.repr(data)[:300]
     except Exception:  # of any type: `repr`, and the lengths it asks for, are third-party code
         return f"an input of type {type(data).__name__}"

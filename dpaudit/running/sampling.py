@@ -23,7 +23,6 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Tell
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.isolated import naming_input
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import WorkerDied, spread
 
@@ -101,14 +100,29 @@ class Sampler:
 
         What is to be kept of a batch, `reduce`, must pickle when processes are used.
         """
-        calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed) for job in jobs]
-        if self.n_jobs == 1 or len(jobs) == 1:
-            results: Iterator[T] = (call() for call in calls)
-        else:
-            # Workers are processes of their own: what the user has registered here travels with the work.
-            sent = [partial(_registered, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
-            results = _named(jobs, spread(sent, n_jobs=self.n_jobs, backend=self.backend))
-        yield from results if self.tell is None else _counted(results, jobs, self.tell)
+        # Workers are processes of their own: what the user has registered here travels with the work.
+        work = partial(replace(self, tell=None)._run, reduce, dict(REGISTERED))
+        calls = [partial(work, job) for job in jobs]
+        alone = self.n_jobs == 1 or len(jobs) == 1
+        results: Iterator[T]
+        results = (call() for call in calls) if alone else spread(calls, n_jobs=self.n_jobs, backend=self.backend)
+        try:
+            for result, job in zip(results, jobs, strict=True):
+                if self.tell is not None:
+                    self.tell(job.size)
+                yield result
+        except WorkerDied as error:
+            inputs = list(dict.fromkeys(job.in_words() for job in jobs))
+            more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
+            raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
+
+    def _run(self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], job: Job) -> T:
+        learn(registered)
+        rng = seeding.generator(self.seed, "privacy", self.mechanism.stream, *job.address)
+        data = job.data.build() if isinstance(job.data, Made) else job.data
+        with running_on(job.in_words, job.size):
+            outputs = self.mechanism(data, rng, job.size)
+        return reduce(outputs if self.view is None else self.view(outputs))
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
         """Return the outputs themselves, as one batch."""
@@ -138,37 +152,6 @@ class Observed(Generic[T]):
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
         found = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter(one.kind for one in raised)
-
-
-def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:
-    """Yield the results of jobs, and report the runs of each."""
-    for result, job in zip(results, jobs, strict=True):
-        tell(job.size)
-        yield result
-
-
-def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
-    """Yield results; if a worker dies, add the inputs of its runs."""
-    try:
-        yield from results
-    except WorkerDied as error:
-        inputs = list(dict.fromkeys(job.in_words() for job in jobs))
-        more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
-        raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
-
-
-def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
-    rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
-    data = job.data.build() if isinstance(job.data, Made) else job.data
-    with running_on(job.in_words, job.size):
-        outputs = naming_input(job.in_words, mechanism, data, rng, job.size)
-    return reduce(outputs if view is None else view(outputs))
-
-
-def _registered(registered: dict[type, Callable[[Any], Any]], call: Callable[[], T]) -> T:
-    """Make a call in a worker that knows the types that the user has registered."""
-    learn(registered)
-    return call()
 
 
 def _unreduced(outputs: Any) -> Any:

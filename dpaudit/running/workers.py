@@ -11,8 +11,8 @@ from multiprocessing.connection import wait
 from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.errors import DpauditError, InputError, ToolFault
-from dpaudit.running.child import PULSE, RETURNED, Child, sendable, value_of
-from dpaudit.running.processes import ChildDied, ignore_requests, lifeline, postponed
+from dpaudit.running.child import RETURNED, Child, sendable, value_of
+from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, lifeline, postponed
 
 __all__ = ["WorkerDied", "apart", "spread"]
 

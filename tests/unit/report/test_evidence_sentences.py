@@ -16,7 +16,7 @@ from dpaudit.contract import Origin, OriginKind
 from dpaudit.report import console, html
 from dpaudit.report import evidence as told
 from dpaudit.report import json as json_report
-from dpaudit.report.evidence import check_words, gap_words
+from dpaudit.report.findings import check_words, gap_words
 
 CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
 
@@ -139,8 +139,9 @@ def test_runs_from_before_there_were_second_events_are_told():
 
 
 def test_scores():
-    assert told.scores_text(finding()) == "histogram, logistic"
-    assert told.scores_text(BETS) == "betting"
+    for learner, scores in (("parity-private", "histogram, logistic"), ("threshold-exponential", "betting")):
+        lines = dict(told.finding_lines(first(only(load_small(), learner), "privacy")))
+        assert lines["compared"].endswith(f"; scores: {scores}")
 
 
 def variants():

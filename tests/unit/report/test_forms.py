@@ -17,12 +17,10 @@ from dpaudit.cli.options import FORMS
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault
 from dpaudit.errors import InputError
-from dpaudit.report import markdown
-from dpaudit.report.ci import junit, promises, sarif
-from dpaudit.report.markdown import escaped
+from dpaudit.report.ci import escaped, junit, markdown, promises, sarif
 from dpaudit.report.summary import summarise
 
-RENDERERS = [junit, markdown.render, sarif]
+RENDERERS = [junit, markdown, sarif]
 
 
 def troubled():
@@ -94,7 +92,7 @@ def test_no_evidence_is_skipped_and_warned_of():
     assert "Both inputs are the same" in case.find("skipped").attrib["message"]
     (found,) = json.loads(sarif(silent()))["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("no-evidence", "warning")
-    assert "1 without evidence" in markdown.render(silent())
+    assert "1 without evidence" in markdown(silent())
 
 
 def test_sarif_has_what_its_schema_requires():
@@ -137,13 +135,13 @@ def test_a_function_of_a_file_is_found_there(place, uri):
 
 
 def test_markdown_says_the_answer_first_and_folds_what_is_calm():
-    text = markdown.render(troubled())
+    text = markdown(troubled())
     assert text.startswith("## The audit is blind: it missed the planted fault of parity-private-careless.\n")
     assert "**Violation.** It claims ε = 1." in text
     assert "- **parity-private**: " in text
     assert "RuntimeError: &lt;oops&gt; &amp; more" in text
     assert text.count("```") == 2
-    calm = markdown.render(many(load_small()))
+    calm = markdown(many(load_small()))
     assert calm.startswith("## No violation found in 24 privacy claims.\n")
     assert "<details><summary>Consistent, or without a claim: 36</summary>\n\n| Mechanism |" in calm
     tables = [line for line in calm.splitlines() if line.startswith("|")]
@@ -163,7 +161,7 @@ def test_hostile_words_stay_words(render):
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]", text)
     if render is junit:
         assert any("<script>" in case.attrib["classname"] for case in ElementTree.fromstring(text).iter("testcase"))
-    if render is markdown.render:
+    if render is markdown:
         fence = text.index("```")
         assert "<script" not in text[:fence]
 

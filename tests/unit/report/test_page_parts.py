@@ -12,8 +12,8 @@ from reporter_runs import change, claiming, first, load_small, only, put, retold
 from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.report.figures import accuracy_figure, claim_bar, claim_row, curve_figure, place, power_figure
+from dpaudit.report.html import compared
 from dpaudit.report.numbers import allowed_times, number, raised, share, times
-from dpaudit.report.part import compared
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import mechanisms
 from dpaudit.report.wording import answer_words

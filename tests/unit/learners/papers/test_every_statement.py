@@ -237,7 +237,7 @@ def cited() -> set[str]:
     """Return the ids that the installed learners' claims cite."""
     found = set()
     for entry in list_learners():
-        for instance in (entry.instance, *entry.further_instances):
+        for instance in (entry.instance, *getattr(entry.learner, "audited", ())):
             learner = entry.build(**instance.parameters)
             if learner.privacy is not None:
                 found.add(learner.privacy.claim_id)
