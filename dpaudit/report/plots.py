@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.exact.finding import LawFinding, SupremumFinding
@@ -52,24 +51,12 @@ def figure_of(finding: Row | UtilityFinding | SupremumFinding | SampleComplexity
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    paint: Callable[[Axes], Sequence[str]]
-    match finding:
-        case Row():
-            paint = partial(_privacy, finding)
-        case UtilityFinding():
-            paint = partial(_failure, finding)
-        case SupremumFinding():
-            paint = partial(_supremum, finding)
-        case SampleComplexityFinding():
-            paint = partial(_sizes, finding)
-        case ScalingFinding():
-            paint = partial(_scaling, finding)
     # "default" first: a user's matplotlibrc must not change the figure.
     with style.context(["default", _STYLE]):
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        _legend(figure, paint(axes))
+        _legend(figure, _PAINTERS[type(finding)](finding, axes))
     return figure
 
 
@@ -199,3 +186,13 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
     axes.plot(x, [point.theorem for point in finding.points], "--", color=CLAIM, label="theorem")
     axes.set(xscale="log", yscale="log", xlabel=finding.abscissa, ylabel="examples n")
     return (label,)
+
+
+_PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
+    Row: _privacy,
+    UtilityFinding: _failure,
+    SupremumFinding: _supremum,
+    SampleComplexityFinding: _sizes,
+    ScalingFinding: _scaling,
+}
+"""Each draws a finding on axes and returns the labels of what was measured."""
