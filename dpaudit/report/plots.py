@@ -72,17 +72,10 @@ def as_svg(figure: Figure) -> bytes:
 
 def _legend(figure: Figure, first: Sequence[str]) -> None:
     """Add a legend above the axes, where it covers nothing; the labels in `first`, what was measured, lead."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: first.index(labels[i]) if labels[i] in first else len(first))
-    if order:
-        figure.legend(
-            [handles[i] for i in order],
-            [labels[i] for i in order],
-            loc="outside upper left",
-            ncols=2,
-            handlelength=1.8,
-            columnspacing=1.4,
-        )
+    drawn = zip(*figure.axes[0].get_legend_handles_labels(), strict=True)
+    if ordered := sorted(drawn, key=lambda one: first.index(one[1]) if one[1] in first else len(first)):
+        handles, labels = zip(*ordered, strict=True)
+        figure.legend(handles, labels, loc="outside upper left", ncols=2, handlelength=1.8, columnspacing=1.4)
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
