@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dpaudit.audit.audit import audit_privacy
     from dpaudit.audit.finding import PrivacyFinding
-    from dpaudit.audit.probing import probe_of
+    from dpaudit.audit.request import probe_of
     from dpaudit.contract import Distribution, Instance, Law, Learner, Pair, PrivacyClaim, Relation, UtilityClaim
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
@@ -47,7 +47,7 @@ __all__ = [
 _HOMES = {
     "audit.audit": "audit_privacy",
     "audit.finding": "PrivacyFinding",
-    "audit.probing": "probe_of",
+    "audit.request": "probe_of",
     "contract": "Distribution Instance Law Learner Pair PrivacyClaim Relation UtilityClaim",
     "errors": "DpauditError InputError ToolFault",
     "exact.audit": "audit_law",

@@ -15,8 +15,7 @@ from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import RUNNING, Options
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.probing import FROM_DATA, probe_of
-from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs
+from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
@@ -174,7 +173,7 @@ def audit_privacy(
     seed = seeding.check_seed(seed)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, claim, known, data=data, bounds=bounds, unit=unit, n=n, seed=seed)
-    probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
+    probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in RUNNING}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
     if include_data:

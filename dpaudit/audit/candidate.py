@@ -19,6 +19,7 @@ from dpaudit.events.cells import steady
 from dpaudit.events.discretizers import CountCells, Discretizer, Identity
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer
 from dpaudit.running.sampling import Job, Observed, Sampler
@@ -27,27 +28,42 @@ __all__ = ["Candidate", "CountedPair", "count_observed", "promise"]
 
 
 class CountedPair:
-    """One pair with the cells counted so far on its two sides, by each of its discretizers.
+    """One pair of an audit with the cells counted so far on its two sides, by each of its discretizers.
 
-    `index` is the pair's part of the address of its runs, which the sampler `whole` makes; of wide outputs a `reducer`
-    picks the columns to look at.
+    `index` is the pair's part of the address of its runs, to which `phase` is added in a search; of wide outputs a
+    `reducer` picks the columns to look at.
     """
 
-    def __init__(self, index: int, pair: Pair, whole: Sampler) -> None:
-        self.index, self.pair, self.whole = index, pair, whole
+    def __init__(
+        self, request: Request, index: int, pair: Pair, discretizers: list[Discretizer], phase: int = 0
+    ) -> None:
+        self.request, self.index, self.pair, self.phase = request, index, pair, phase
         self.reducer: Reducer | None = None
-        self.discretizers: list[Discretizer] = []
-        self.tallies: list[tuple[Tally, Tally]] = []
+        self.restart(discretizers)
 
     @property
     def sampler(self) -> Sampler:
         """Makes runs and returns what is looked at of their outputs."""
-        return replace(self.whole, view=self.reducer)
+        return replace(self.request.sampler, view=self.reducer)
 
     def restart(self, discretizers: list[Discretizer]) -> None:
         """Take other discretizers and forget all counts."""
         self.discretizers = discretizers
-        self.tallies = [(Counter(), Counter()) for _ in discretizers]
+        self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in discretizers]
+
+    def fitted(
+        self, sides: Sequence[Any], *, confirm: int, thorough: bool, discrete: Discretizer | None = None
+    ) -> list[Discretizer]:
+        """Return the discretizers that outputs of both sides suggest, for `confirm` fresh runs a side to come."""
+        return fitted_discretizers(
+            *sides,
+            thorough=thorough,
+            float_bits=self.request.options.float_bits,
+            discrete=discrete,
+            reducer=self.reducer,
+            confirm=confirm,
+            epsilon=self.request.claim.epsilon,
+        )
 
     def count(self, side: int, tallies: Iterable[Tally]) -> None:
         """Add one side's counts by each discretizer."""
@@ -96,15 +112,12 @@ among hundreds more than a score of the whole output: without it audits of Lapla
 
 
 class Candidate(CountedPair):
-    """A pair that may become the witness, with the events over its cells; `phase` is part of its next runs' address."""
+    """A pair that may become the witness, with the events over its cells.
 
-    def __init__(
-        self, request: Request, index: int, pair: Pair, discretizers: list[Discretizer], phase: int = 0
-    ) -> None:
-        super().__init__(index, pair, request.sampler)
-        self.request, self.phase = request, phase
-        self.representation: SelectedEvent | None = None
-        self.restart(discretizers)
+    If asked for, `representation` is the best event over how floats are stored.
+    """
+
+    representation: SelectedEvent | None = None
 
     def restart(self, discretizers: list[Discretizer]) -> None:
         """Take other discretizers and forget all counts."""

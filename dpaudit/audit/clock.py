@@ -74,10 +74,8 @@ class Clock:
 
         `run` makes so many runs, whose outputs are dropped, to see how long they take.
         """
-        self._asked = self._trials = asked
-        if self._again is not None:
-            self._trials = self._again.trials
-        if self._again is not None or not self.limited:
+        self._asked, self._trials = asked, self._again.trials if self._again else asked
+        if self._again or not self.limited:
             return self._trials
         began, made = self._now(), 1
         run(made)

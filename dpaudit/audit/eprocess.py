@@ -120,6 +120,7 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     ratio = np.exp(epsilon)
     if delta == 0:
         return _capped(rate, ratio, 0.0, 1 / ratio, 1 / ratio)
+    rate, mass = (np.broadcast_to(values, (len(ratio), rate.shape[-1])) for values in (rate, mass))
     upper, lower = np.zeros(len(ratio)), np.zeros(len(ratio))
     up_pays = (mass * np.maximum(rate - ratio[:, None] * (1 - rate), 0)).sum(axis=1) > delta / 2
     down_pays = (mass * np.maximum(1 - rate - ratio[:, None] * rate, 0)).sum(axis=1) > delta / 2
@@ -127,7 +128,7 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
         if pays.any():
             forward = turn != 1
             other = (lower if forward else upper)[pays]
-            best = _best_cap(_rows(rate, pays), _rows(mass, pays), ratio[pays], delta, other, forward=forward)
+            best = _best_cap(rate[pays], mass[pays], ratio[pays], delta, other, forward=forward)
             (upper if forward else lower)[pays] = best
     return _capped(rate, ratio, delta, upper, lower)
 
@@ -142,11 +143,6 @@ def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array)
     return Bet(up, down, np.broadcast_to(keep, up.shape[:-1]), np.broadcast_to(ratio, up.shape[:-1]))
 
 
-def _rows(values: Array, chosen: NDArray[np.bool_] | slice) -> Array:
-    """Return the chosen rows of (G, L) values; (L,) values are those of every row."""
-    return values if values.ndim == 1 else values[chosen]
-
-
 def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array, *, forward: bool) -> Array:
     """Return the cap of one direction with the greatest expected growth, given the other direction's."""
     best = np.empty(len(ratio))
@@ -156,8 +152,7 @@ def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array
         caps = _CAPS[:, None] / ratio[part]
         given = np.broadcast_to(other[part], caps.shape)
         sides = (caps, given) if forward else (given, caps)
-        rates = _rows(rate, part)
-        growth = expected_growth(_capped(rates, ratio[part], delta, *sides), rates, _rows(mass, part))
+        growth = expected_growth(_capped(rate[part], ratio[part], delta, *sides), rate[part], mass[part])
         best[part] = np.take_along_axis(caps, growth.argmax(axis=0)[None], axis=0)[0]
     return best
 

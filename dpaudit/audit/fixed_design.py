@@ -25,16 +25,15 @@ from dpaudit.audit.candidate import Candidate, count_observed, promise
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
-from dpaudit.audit.request import Request, wide_limits
+from dpaudit.audit.request import Request
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.events.cells import separation, tally
-from dpaudit.events.discretizers import CountCells, Discretizer, Pilot
+from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
-from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, narrowed, placing_runs
@@ -149,7 +148,7 @@ class Training:
         runs first choose the columns to look at.
         """
         pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
-        left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // candidate.whole.numbers))
+        left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
             left -= _reduce(candidate, training, pilot)
             pilot = []  # they have chosen the columns
@@ -158,7 +157,8 @@ class Training:
         if pilot:
             first = [join(batches) for batches in zip(pilot, first, strict=True)]
         discrete = None if wide else self.pilot.discretizer
-        candidate.restart(_fitted(candidate, first, thorough=True, discrete=discrete))
+        confirm = self.request.budget.confirmation
+        candidate.restart(candidate.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
         second = candidate.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
         candidate.representation = self._representation_event(first, second)
         _compare(candidate, second)
@@ -203,7 +203,7 @@ def _fit_quickly(candidate: Candidate, runs: int) -> int:
     """Fit quick scores on so many runs, and return their number; of wide outputs half of them first choose columns."""
     left = max(1, runs - _reduce(candidate, runs, [])) if candidate.request.width else runs
     sides = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), left)
-    candidate.restart(_fitted(candidate, sides, thorough=False))
+    candidate.restart(candidate.fitted(sides, confirm=candidate.request.budget.confirmation, thorough=False))
     return runs
 
 
@@ -212,7 +212,7 @@ def _reduce(candidate: Candidate, training: int, pilot: list[Any]) -> int:
 
     A pilot's outputs, beside these runs, say what the leaves are and about where, and are summed up too.
     """
-    sampler, pair, index = candidate.whole, candidate.pair, candidate.index
+    sampler, pair, index = candidate.request.sampler, candidate.pair, candidate.index
     if pilot:
         first, placing, runs = pilot, 0, max(0, (training - len(pilot[0])) // 2)
     else:
@@ -220,22 +220,6 @@ def _reduce(candidate: Candidate, training: int, pilot: list[Any]) -> int:
         first, runs = sampler.sides(pair, ("place", index), placing), max(0, training // 2 - placing)
     candidate.reducer = learned_reducer(sampler, pair, first, ("reduce", index, candidate.phase), runs)
     return placing + runs
-
-
-def _fitted(
-    candidate: Candidate, sides: list[Any], *, thorough: bool, discrete: Discretizer | None = None
-) -> list[Discretizer]:
-    """Return the discretizers that the outputs of both sides suggest."""
-    request = candidate.request
-    return fitted_discretizers(
-        *sides,
-        thorough=thorough,
-        float_bits=request.options.float_bits,
-        discrete=discrete,
-        reducer=candidate.reducer,
-        confirm=request.budget.confirmation,
-        epsilon=request.claim.epsilon,
-    )
 
 
 def _compare(candidate: Candidate, sides: list[Any]) -> None:
@@ -294,8 +278,8 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     return request.finding(
         _power(training, main, fresh, look * gamma),
         seen,
-        not_looked_at=tuple(training.pilot.plan.unseen),
-        limits=wide_limits(request.width, request.budget.training // 2),
+        training.pilot,
+        request.budget.training // 2,
         refuted=best.epsilon_lower > claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,

@@ -62,8 +62,8 @@ _AGES = 12
 """Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm."""
 _PRECISION = 1e-4
 """Of what is sought, relatively: finer than the approximation."""
-_EVENT_MISS, _CATASTROPHE_MISS = 0.6, 0.2
-"""The share of the allowed probability of a miss that is predicted at what is called detectable."""
+_EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - 0.95) for share in (0.6, 0.2))
+"""The probabilities of detection that are predicted at what is called detectable: a share of 0.05 may be missed."""
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
@@ -88,33 +88,27 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     return _ever_above(-math.log(gamma), float((sizes * growth).sum()), variance)
 
 
-def detectable_epsilon_by_bets(
-    q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
-) -> float:
+def detectable_epsilon_by_bets(q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
     """Return the least true epsilon of a given event, of probability q on the unlikelier side, that bets refute.
 
-    Refuted with probability `power` within `runs` runs of one pair, both sides together; inf if there is none.
+    Refuted with probability 0.95 within `runs` runs of one pair, both sides together; inf if there is none.
     """
-    asked = 1 - _EVENT_MISS * (1 - power)
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
 
     def refuted(e: float) -> bool:
         p = min(math.exp(e) * q + delta, 1.0)
-        return refutation_probability(p, q, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= asked
+        return refutation_probability(p, q, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= _EVENT_ASKED
 
     return least_where(refuted, epsilon, math.log((1 - delta) / q), _PRECISION)
 
 
-def detectable_delta_by_bets(
-    runs: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
-) -> float:
+def detectable_delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
     """Return the least probability of a given event, impossible on the other side, that bets refute as often."""
-    asked = 1 - _CATASTROPHE_MISS * (1 - power)
 
     def refuted(logarithm: float) -> bool:
         p = math.exp(logarithm)
-        return refutation_probability(p, 0.0, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= asked
+        return refutation_probability(p, 0.0, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= _CATASTROPHE_ASKED
 
     # The answer may be tiny: its logarithm is sought.
     return math.exp(least_where(refuted, math.log(max(delta, 1 / runs)), 0.0, _PRECISION))

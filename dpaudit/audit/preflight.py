@@ -1,18 +1,25 @@
 """Make a few runs before an audit, and some at its end, to find what would make it meaningless.
 
 Where outputs of equal generators are compared the answer is exact; where different ones are, chance gives a wrong
-answer with a probability below `ERROR`.
+answer with a probability below `ERROR`. A call can be made with other global generators, clocks or process id. Other
+threads of the process see no difference: clocks and the id are changed for the calling thread alone.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import math
 import os
+import random
+import sys
+import threading
 import time
 import types
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -20,19 +27,17 @@ import numpy as np
 from msgspec.structs import replace
 
 from dpaudit import seeding
-from dpaudit.audit import probing
 from dpaudit.audit.evidence import Answer, Check, CheckName
-from dpaudit.audit.probing import Label, arrangements, labels
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
-from dpaudit.outputs.canonical import contents
+from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.isolated import Context, naming_input
+from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.workers import spread
 
-__all__ = ["Hygiene", "runs_a_side"]
+__all__ = ["Hygiene", "arrangements", "labels", "one_way", "runs_a_side"]
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
@@ -46,6 +51,8 @@ CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
 ROUNDS = 4
 """The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
+
+Label = Hashable
 
 _SIDES = ("data", "neighbour")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
@@ -97,7 +104,7 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         checks = self._before()
-        self.warnings = probing.probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        self.warnings = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
             if contents(data) != earlier:
@@ -112,7 +119,7 @@ class Hygiene:
     def _before(self) -> tuple[Check, ...]:
         data = self._look(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
-        again = None if self.own or data is None else self._look(0, "data", probing.moved_clocks, probing.other_process)
+        again = None if self.own or data is None else self._look(0, "data", _moved_clocks, _other_process)
         if data is None or again is None:
             self._look(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
@@ -149,7 +156,7 @@ class Hygiene:
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
-            outputs = naming_input(lambda: where, self.mechanism, self.inputs[side], rng, self.runs, contexts)
+            outputs = self.mechanism(self.inputs[side], rng, self.runs, contexts)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
@@ -160,15 +167,13 @@ class Hygiene:
         """Return the checks where equal generators gave different outputs while clock and process were changed."""
         again = self._look(0, "data")
         if again == data:
-            clock, process = (
-                self._look(0, "data", context) == data for context in (probing.moved_clocks, probing.other_process)
-            )
+            clock, process = (self._look(0, "data", context) == data for context in (_moved_clocks, _other_process))
             state = self._state(_passed(not (clock and process)))
             return self._checks(generator=Answer.PASSED, state=state, clock=_passed(clock), process=_passed(process))
         if self._look(0, "data") == again:  # only the first look differs
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
         answer = Answer.OWN
-        for context, name in ((probing.equal_global_generators, Answer.GLOBAL), (probing.ticking_clocks, Answer.TIME)):
+        for context, name in ((_equal_global_generators, Answer.GLOBAL), (_ticking_clocks, Answer.TIME)):
             if self._look(0, "data", context) == self._look(0, "data", context):
                 answer = name
                 break
@@ -178,7 +183,7 @@ class Hygiene:
 
     def _state(self, answer: Answer) -> Answer:
         """Return the answer about state: an output which only rises from run to run fails in any case."""
-        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and probing.one_way(self.outputs)
+        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
         return Answer.DEPENDS if drifts else answer
 
     def _workers(self) -> tuple[Check, ...]:
@@ -230,3 +235,142 @@ def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: 
     """Make a look in a worker; return the worker and the labels."""
     time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
     return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))
+
+
+def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:
+    """Return what a probe does not show, by some first outputs on both sides of a pair; nothing without a probe."""
+    if mechanism.probe is None:
+        return ()
+    points = len(mechanism.probe)
+    if not any(isinstance(output, np.ndarray) and len(output) == points for output in outputs):
+        return ("the probe is not used: no output has a method predict",)
+    if len(outputs) < 2 or len(set(map(canonical, outputs))) > 1:
+        return ()
+    message = f"{points} points of the probe have the same predictions in all of the first {len(outputs)} runs"
+    return (f'{message}, on both inputs: choose points that distinguish models, as probe="data" does',)
+
+
+DIGITS = 9
+"""Decimal digits of floats that are compared: sums over several threads differ in the last ones of sixteen."""
+
+
+def labels(outputs: Any) -> list[Label] | None:
+    """Return for each output what distinguishes it; None if one cannot be distinguished from others, or timed out.
+
+    Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
+    are.
+    """
+    try:
+        return [_label(output) for output in outputs]
+    except InputError:
+        return None
+
+
+def _label(output: Any) -> Label:
+    if isinstance(output, np.ndarray) and output.dtype.kind in "fc":
+        label: list[Label] = [output.shape]
+        for part in [output] if output.dtype.kind == "f" else [output.real, output.imag]:
+            mantissa, exponent = np.frexp(np.asarray(part, dtype=np.float64))
+            label.append(np.round(mantissa, DIGITS).tobytes() + exponent.tobytes())
+        return tuple(label)
+    if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
+        return (output.shape, output.tobytes())
+    if isinstance(output, Raised):
+        if output.kind == TIMED_OUT:
+            raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
+        return ("raised", output.kind)
+    return _blurred(canonical(output))
+
+
+def _blurred(label: Label) -> Label:
+    """Return a label with its floats rounded."""
+    if isinstance(label, float):
+        return float(f"{label:.{DIGITS}g}")
+    return type(label)(map(_blurred, label)) if isinstance(label, tuple | frozenset) else label
+
+
+def arrangements(found: Sequence[Label]) -> float:
+    """Return in how many orders these labels could have come.
+
+    Independent runs give any order of them with the same probability. So, whatever the law of an output, the
+    probability that two looks agree run by run and have at least k orders is at most 1 / k.
+    """
+    repeats = (math.lgamma(times + 1) for times in Counter(found).values())
+    return math.exp(min(math.lgamma(len(found) + 1) - sum(repeats), 700.0))
+
+
+def one_way(outputs: Sequence[Any]) -> bool:
+    """Say whether outputs are numbers that only rise, or only fall, from run to run.
+
+    Independent runs do so with probability at most 2 / n!, for n runs.
+    """
+    plain = all(isinstance(output, int | float | np.number) and not isinstance(output, bool) for output in outputs)
+    if not plain or len(outputs) < 2:
+        return False
+    steps = np.diff(np.array([float(output) for output in outputs]))
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
+SHIFT = 86_461
+"""Seconds by which clocks are moved: a day, a minute and a second, so that date and time of day change."""
+
+
+@contextmanager
+def _equal_global_generators() -> Iterator[None]:
+    """Let the global generators of numpy, `random` and torch (if loaded) begin at one fixed state; restore theirs."""
+    torch: Any = sys.modules.get("torch")
+    # Generators that mechanisms share are global state: no Generator could stand in for them.
+    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    if torch:
+        torch.manual_seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+        if torch:
+            torch.set_rng_state(kept[2])
+
+
+def _moved_clocks() -> Any:
+    """Let the clocks of the module `time` show another day."""
+
+    def later(name: str) -> Callable[[], float]:
+        clock, shift = getattr(time, name), SHIFT * (10**9 if name.endswith("_ns") else 1)
+        return lambda: clock() + shift
+
+    return _changed(time, {name: later(name) for name in CLOCKS})
+
+
+def _ticking_clocks() -> Any:
+    """Let the clocks of the module `time` begin at one hour and go on by a millisecond each time they are read.
+
+    If they stood still, code that waits for one would wait for ever.
+    """
+    steps = {name: 10**6 if name.endswith("_ns") else 1e-3 for name in CLOCKS}
+    return _changed(time, {name: map(step.__mul__, itertools.count(10**12)).__next__ for name, step in steps.items()})
+
+
+def _other_process() -> Any:
+    """Let the process have another id."""
+    return _changed(os, {"getpid": partial(int, os.getpid() + 1)})
+
+
+@contextmanager
+def _changed(module: Any, functions: dict[str, Callable[[], Any]]) -> Iterator[None]:
+    """Let functions of a module be others in this thread while the block runs."""
+    mine, kept = threading.get_ident(), {name: getattr(module, name) for name in functions}
+
+    def ours(name: str) -> Callable[[], Any]:
+        return lambda: (functions if threading.get_ident() == mine else kept)[name]()
+
+    try:
+        for name in functions:
+            setattr(module, name, ours(name))
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(module, name, function)

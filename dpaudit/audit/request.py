@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from msgspec import UNSET
 
 from dpaudit.audit.clock import Clock
@@ -19,6 +20,7 @@ from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.unconditional import get_bound
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
+from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -26,7 +28,7 @@ from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Budget", "Moves", "Request", "resolve_bound", "resolve_claim", "resolve_inputs", "wide_limits"]
+__all__ = ["Budget", "Moves", "Request", "probe_of", "resolve_bound", "resolve_claim", "resolve_inputs"]
 
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
@@ -95,6 +97,66 @@ def resolve_inputs(
     if learner:
         check_samples(checked)
     return tuple(checked), moves
+
+
+PAIRS = 8
+"""Pairs at most whose records are looked at."""
+
+
+def probe_of(pairs: Sequence[Any], count: int = 64) -> Any:
+    """Return points on which hypotheses that were fitted on pairs of datasets can be distinguished.
+
+    They are the distinct records of both sides, those of one side alone first, then points half-way between records
+    that follow each other, and two beyond the least and the greatest values of all.
+
+    Parameters
+    ----------
+    pairs : sequence of (data, neighbour) or Pair
+        Data that are points, or whose first part is: ``(X, y)``, an array, a list of numbers, a data frame (of which
+        records alone are taken), or a learner's sample.
+    count : int
+        Points at most.
+
+    Returns
+    -------
+    array, shape (points, features) or (points,), or data frame
+
+    Raises
+    ------
+    InputError
+        If the data hold no points of numbers.
+    """
+    sides = [_points(data) for pair in check_pairs(pairs[:PAIRS], None) for data in pair.sides]
+    if hasattr(sides[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(sides).drop_duplicates().iloc[:count].reset_index(drop=True)
+    if len({side.shape[1:] for side in sides}) > 1:
+        raise InputError("{probe} cannot be derived from data of different widths: give points", names=("probe",))
+    seen, times = np.unique(np.concatenate(sides), axis=0, return_counts=True)
+    if not len(seen):
+        raise InputError("{probe} cannot be derived from data without a record: give points", names=("probe",))
+    records = seen[np.argsort(times, kind="stable")][: max(1, count // 2)]
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    between = (records[1:] + records[:-1]) / 2
+    return np.concatenate([records, np.stack([low - span, high + span]), between])[:count]
+
+
+def _points(data: Any) -> Any:
+    """Return the points that a dataset holds, as an array of numbers or a data frame."""
+    first = isinstance(data, tuple | list) and len(data) > 1 and getattr(data[0], "ndim", 0) == 2
+    found = getattr(data, "points", data[0] if first else data)
+    if hasattr(found, "iloc"):
+        return found
+    try:
+        points = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.zeros(())
+    if points.ndim not in (1, 2):
+        message = "{probe} cannot be derived from data of type {kind}: give points that predict takes, one a row"
+        raise InputError(message, names=("probe",), kind=type(data).__qualname__)
+    return points
 
 
 def resolve_bound(options: Options) -> Bound:
@@ -168,7 +230,7 @@ NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
 
-def wide_limits(width: int, runs: int) -> tuple[str, ...]:
+def _wide_limits(width: int, runs: int) -> tuple[str, ...]:
     """Return what `runs` runs a side cannot learn of rows of so many numbers; nothing where it is little or width 0."""
     dense = least_dense_shift(width, runs) if width else 0.0
     if dense < NOTED_SHIFT:
@@ -234,14 +296,17 @@ class Request:
         self,
         power: Power,
         seen: Observations,
+        pilot: Pilot,
+        summed: int,
         *,
         refuted: bool,
-        not_looked_at: tuple[str, ...] = (),
-        limits: tuple[str, ...] = (),
         **found: Any,
     ) -> PrivacyFinding:
-        """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`."""
-        claim, checks = self.claim, self.hygiene.close()
+        """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`.
+
+        `summed` are the runs on each side that chose the columns of wide outputs to look at.
+        """
+        claim, checks, not_looked_at = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
@@ -270,7 +335,7 @@ class Request:
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=claim.claim_id,
             warnings=(
-                *limits,
+                *_wide_limits(pilot.width, summed),
                 *self.hygiene.warnings,
                 *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
                 *self.clock.warnings,

@@ -25,30 +25,34 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from dpaudit import seeding
-from dpaudit.arguments import read_integer, read_number
-from dpaudit.audit.candidate import count_observed
-from dpaudit.audit.eprocess import batch_size, epsilon_grid, last_before_survivor, pilot_size
+from dpaudit.audit import eprocess
+from dpaudit.audit.candidate import CountedPair, count_observed
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.pair_bets import PairBets, Sides
 from dpaudit.audit.power import MASSES, Power
-from dpaudit.audit.request import Request, wide_limits
-from dpaudit.contract import Direction, Pair, PrivacyClaim
+from dpaudit.audit.request import Request
+from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError
+from dpaudit.events.cells import LEAST
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
-from dpaudit.events.event import Bets
-from dpaudit.events.fitting import fitted_discretizers
+from dpaudit.events.event import Bets, Tally
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Sampler, held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-__all__ = ["Session", "leading_pair_runs", "sequential_finding"]
+__all__ = ["PairBets", "Session", "leading_pair_runs", "partition_by_bins", "partition_by_cells", "sequential_finding"]
+
+Array = NDArray[np.float64]
+Sides = tuple[Tally, Tally]
+Partition = Callable[[Tally], Array]
+"""Parts of the cells, fixed by the past: returns how many runs of a batch are in each, shape (L,)."""
 
 FIT_SHARE, FIT_ROWS = 0.02, 5_000
 """The part of the runs, and the most a side, that scores are fitted on: with 8 % audits of Laplace noise took 1.3 to
@@ -63,20 +67,113 @@ LEAST_FIT_BUDGET = 40
 """Runs that must be left for a new pair to be fitted and bet on."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the pilot and the first batch."""
-LARGEST_EPSILON = 300.0
-"""Twice as much, the end of the grid of epsilons, is still far from where exp(epsilon) overflows."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
+COARSE, FINE = 2 / 3, 1 / 2
+"""Parts of ordered cells hold N^power / 2 of the N past runs: few learn fast, many see small tails.
+With the fine ones alone Laplace noise of 1.2 was refuted after twice as many runs."""
+MOST_STAKES = 2_000_000
+"""Stakes held in memory at a time."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """After one batch: runs so far, the pair just run, log E against the claim, the bound on epsilon."""
+def partition_by_cells(past: Sides) -> Partition:
+    """Return a part for each cell seen at least `LEAST` times in all, and a last one for all others."""
+    common = (cell for cell, times in (past[0] + past[1]).items() if times >= LEAST)
+    part = {cell: i for i, cell in enumerate(common)}
 
-    runs: int
-    pair: int
-    log_e: float
-    epsilon_lower: float
+    def runs(batch: Tally) -> Array:
+        counts = np.zeros(len(part) + 1)
+        for cell, times in batch.items():
+            counts[part.get(cell, -1)] += times
+        return counts
+
+    return runs
+
+
+def partition_by_bins(past: Sides, power: float) -> Partition:
+    """Return parts of adjacent integer cells, each with about max(LEAST, N^power / 2) of the N past runs."""
+    ordered = sorted((past[0] + past[1]).items())
+    cells, times = np.array(ordered, dtype=np.int64).reshape(-1, 2).T
+    group = np.floor((np.cumsum(times) - times) / max(LEAST, times.sum() ** power / 2))
+    starts = cells[1:][np.diff(group) > 0]
+
+    def runs(batch: Tally) -> Array:
+        where = np.searchsorted(starts, np.fromiter(batch.keys(), dtype=np.int64, count=len(batch)), side="right")
+        counts = np.fromiter(batch.values(), dtype=np.float64, count=len(batch))
+        return np.bincount(where, weights=counts, minlength=len(starts) + 1).astype(np.float64)
+
+    return runs
+
+
+class PairBets(CountedPair):
+    """The past of one pair, and the log-wealth of each strategy on it against each epsilon of the grid.
+
+    A strategy bets on the cells of the discretizer at an index, each by itself or (with a power) in bins. The wealth of
+    the pair is the mean over its strategies. That is again a product of e-values: over a batch it is multiplied by the
+    mean of the strategies' payoffs, weighted by the wealth they had before the batch. Its logarithm, that of the pair's
+    e-process against each epsilon, is `log_wealth`, shape (G,).
+    """
+
+    def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
+        self.grid, self.runs, self.batches = grid, 0, 0
+        super().__init__(request, index, pair, [])
+
+    def restart(self, discretizers: list[Discretizer]) -> None:
+        """Start to count by these discretizers; no bet has been made before."""
+        super().restart(discretizers)
+        self.strategies: list[tuple[int, float | None]] = [
+            (i, power) for i, one in enumerate(discretizers) for power in ((COARSE, FINE) if one.ordered else (None,))
+        ]
+        self.wealth = np.zeros((len(self.strategies), len(self.grid)))
+        self._learn()
+
+    def remember(self, sides: Sequence[Sides]) -> None:
+        """Add counts to the past, by discretizer, and learn posteriors from them."""
+        for side, tallies in enumerate(zip(*sides, strict=True)):
+            self.count(side, tallies)
+        self._learn()
+
+    def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
+        """Pay out the bets on a batch at the live epsilons, and only then learn from it."""
+        for wealth, (which, _), (partition, rate, mass) in zip(self.wealth, self.strategies, self.learned, strict=True):
+            ones, zeros = (partition(side) for side in sides[which])
+            for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
+                bet = eprocess.place_bet(rate, mass, self.grid[part], self.request.claim.delta)
+                wealth[part] += eprocess.log_payoff(bet, ones, zeros)
+        self.batches += 1
+        self.remember(sides)
+
+    def growth(self, favour: tuple[int, ...]) -> Array:
+        """Return the growth a run to expect at the grid points `favour`, by the strategy that has won most there."""
+        if not self.strategies:
+            return np.zeros(len(favour))
+        if favour not in self._expected:
+            best = int(np.argmax(self.wealth[:, favour].sum(axis=1)))
+            self._expected[favour] = self._growth(best, self.grid[list(favour)])
+        return self._expected[favour]
+
+    def promise(self, discretizer: int, epsilon: Array) -> float:
+        """Return the sum over some epsilons of the growth that a discretizer's best strategy expects."""
+        which = [m for m, (index, _) in enumerate(self.strategies) if index == discretizer]
+        return float(max(self._growth(m, epsilon).sum() for m in which))
+
+    def _growth(self, m: int, epsilon: Array) -> Array:
+        """Return the growth a run that one strategy expects."""
+        _, rate, mass = self.learned[m]
+        return eprocess.expected_growth(eprocess.place_bet(rate, mass, epsilon, self.request.claim.delta), rate, mass)
+
+    def _learn(self) -> None:
+        """Sum up the past once: every look asks every pair, and only the pair just run has changed."""
+        total = logsumexp(self.wealth, axis=0) if len(self.strategies) > 1 else self.wealth.sum(axis=0)
+        self.log_wealth = np.asarray(total - np.log(max(1, len(self.strategies))))
+        self._expected: dict[tuple[int, ...], Array] = {}
+        self.learned: list[tuple[Partition, Array, Array]] = []
+        for index, power in self.strategies:
+            sides = self.tallies[index]
+            partition = partition_by_cells(sides) if power is None else partition_by_bins(sides, power)
+            ones, zeros = (partition(side) for side in sides)
+            seen = ones + zeros + 0.5
+            self.learned.append((partition, eprocess.posterior(ones, zeros), seen / seen.sum()))
 
 
 class Session:
@@ -84,43 +181,25 @@ class Session:
 
     At most `runs` runs are made, all sides and pairs together, and the probability that a true claim is refuted is at
     most `gamma`. The outcome is a function of all arguments but the sampler's workers; if the sampler knows how many
-    numbers an output holds, memory is bounded. `over` says whether to stop after a number of looks, and may go by
+    numbers an output holds, memory is bounded. The request's clock may stop it after any number of looks, and may go by
     anything: the evidence is valid at any time.
 
-    `bets` are the state of each pair, and `looks` one for each batch, in order. `runs_used` counts all runs, both sides
-    and pilots together, `bet` those that were bet on, `fitted` those that only trained, and `raised` the exceptions
-    among those bet on, by type and message. `width` is the numbers of the widest row in an output, where they are more
-    than scores can be fitted on, and `reduced` the runs on each side of a pair that chose the columns of it to look at;
-    else both are 0.
-
-    Raises
-    ------
-    InputError
-        For fewer than 100 runs, an epsilon above 300, or a level that is none.
+    `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
+    claim. `runs_used` counts all runs, both sides and pilots together, `bet` those that were bet on, `fitted` those
+    that only trained, and `raised` the exceptions among those bet on, by type and message. Where outputs are wider than
+    scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns to look at; else it is
+    0.
     """
 
-    def __init__(
-        self,
-        sampler: Sampler,
-        pairs: Sequence[Pair],
-        claim: PrivacyClaim,
-        *,
-        runs: int,
-        gamma: float,
-        float_bits: bool = False,
-        over: Callable[[int], bool] = lambda looks: False,
-    ) -> None:
-        self.runs, self.gamma = read_integer("runs", runs, LEAST_RUNS), read_number("gamma", gamma, 0, 1)
-        if claim.epsilon > LARGEST_EPSILON:
-            raise InputError.of("epsilon", claim.epsilon, f"at most {LARGEST_EPSILON:g}")
-        self.sampler, self.claim, self.float_bits, self.over = sampler, claim, float_bits, over
-        self.grid = epsilon_grid(claim.epsilon)
-        self.target = int(np.searchsorted(self.grid, claim.epsilon))
+    def __init__(self, request: Request, runs: int, gamma: float) -> None:
+        self.request, self.claim, self.sampler = request, request.claim, request.sampler
+        self.runs, self.gamma = runs, gamma
+        self.grid = eprocess.epsilon_grid(self.claim.epsilon)
+        self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
-        self.bets = [PairBets(i, pair, sampler, len(self.grid)) for i, pair in enumerate(pairs)]
-        self.runs_used = self.bet = self.fitted = self.width = self.reduced = 0
+        self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
+        self.runs_used = self.bet = self.fitted = self.summed = 0
         self.raised: Counter[str] = Counter()
-        self.looks: list[Look] = []
 
     @property
     def rejected(self) -> bool:
@@ -134,16 +213,14 @@ class Session:
         It is too high with probability at most gamma. `rejected` has an error gamma of its own: where it is True the
         bound may, rarely, be below the claim.
         """
-        return last_before_survivor(self.grid, self.refuted)
-
-    def log_e(self, bets: PairBets) -> float:
-        """Return the part of a pair in the logarithm of the evidence against the claim."""
-        return float(bets.log_wealth()[self.target])
+        return eprocess.last_before_survivor(self.grid, self.refuted)
 
     def run(self) -> Self:
         """Bet until the claim is refuted, the budget is spent, or the time is over."""
         self._pilot()
-        while self.runs_used < self.runs and not self.rejected and not self.over(len(self.looks)):
+        while self.runs_used < self.runs and not self.rejected:
+            if self.request.clock.over(sum(bets.batches for bets in self.bets)):
+                break
             bets = self._next()
             if not bets.discretizers:
                 self._fit(bets)
@@ -152,11 +229,10 @@ class Session:
 
     def _pilot(self) -> None:
         """See from a few runs of the first pair whether outputs repeat and so can be cells as they are."""
-        bets, size = self.bets[0], min(pilot_size(self.runs), held_runs(self.sampler))
+        bets, size = self.bets[0], min(eprocess.pilot_size(self.runs), held_runs(self.sampler))
         sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
         self._spend(bets, 2 * size)
         self.pilot = Pilot.of(join(sides))
-        self.width = self.pilot.width
         if self.pilot.sufficient:
             bets.restart(self.pilot.shared)
             bets.remember(_counted(bets.discretizers, sides))
@@ -174,23 +250,21 @@ class Session:
         if len(known) == 1:
             return known[0]
         favour = (self.target, int(np.argmin(self.refuted)))
-        growth = {k.index: k.growth(self.grid, favour, self.claim.delta).tolist() for k in known}
         # Where nothing is promised, a pair whose outputs vary comes before a constant one, which could show nothing.
-        known.sort(key=lambda k: (-growth[k.index][0], -growth[k.index][1], k.different == 0, k.index))
+        known.sort(key=lambda k: (*(-k.growth(favour)).tolist(), k.different == 0, k.index))
         return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
 
     def _bet(self, bets: PairBets) -> None:
         """Bet on one batch of a pair."""
-        size = min(self.runs - self.runs_used, batch_size(bets.runs, self.runs, len(self.bets)))
+        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs, self.runs, len(self.bets)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         batch = self._batch(bets, size)
         self._spend(bets, size)
         self.bet += size
-        bets.settle(batch, self.grid, live, self.claim.delta)
-        evidence = np.sum([k.log_wealth() for k in self.bets], axis=0)
+        bets.settle(batch, live)
+        evidence = np.sum([k.log_wealth for k in self.bets], axis=0)
         self.refuted |= evidence >= ROUNDING - math.log(self.gamma)
-        self.looks.append(Look(self.runs_used, bets.index, float(evidence[self.target]), self.epsilon_lower))
 
     def _batch(self, bets: PairBets, size: int) -> list[Sides]:
         """Return by discretizer the cells of `size` runs, each on the side that a fair coin says."""
@@ -209,44 +283,35 @@ class Session:
         if self.pilot.sufficient:
             bets.restart(self.pilot.shared)
             return
-        share = (WIDE_FIT_SHARE / 2 if self.width else FIT_SHARE) * self.runs / len(self.bets)
+        wide = self.pilot.width > 0
+        share = (WIDE_FIT_SHARE / 2 if wide else FIT_SHARE) * self.runs / len(self.bets)
         left = (self.runs - self.runs_used) // 4
-        if self.width:
+        if wide:
             self._reduce(bets, min(max(32, int(share)), left // 2))
             left //= 2
         size = min(FIT_ROWS, max(32, int(share)), left)
         sides = bets.sampler.sides(bets.pair, ("sequential", "fit", bets.index), size)
         self._spend(bets, 2 * size, fitted=True)
         cut = max(1, size * 4 // 5)
-        discretizers = self._fitted(bets, [side[:cut] for side in sides])
-        counts = _counted(discretizers, [side[cut:] for side in sides])
+        first, second = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
+        own = [] if wide else self.pilot.shared
+        fitted = bets.fitted(first, confirm=max(1, self.runs // 2), thorough=len(first[0]) >= THOROUGH_ROWS)
+        discretizers = [*own, *(Ranked.fit(base, *first) for base in own), *fitted]
+        counts = _counted(discretizers, second)
         bets.restart(discretizers)
         bets.remember(counts)
         probes = np.array([0.25, 0.5, 1.0]) * max(self.claim.epsilon, 0.1)
-        values = [-bets.promise(i, probes, self.claim.delta) for i in range(len(discretizers))]
+        values = [-bets.promise(i, probes) for i in range(len(discretizers))]
         best = sorted(sorted(range(len(values)), key=values.__getitem__)[:FINALISTS])
         bets.restart([discretizers[i] for i in best])
         bets.remember([counts[i] for i in best])
-
-    def _fitted(self, bets: PairBets, sides: list[Any]) -> list[Discretizer]:
-        """Return the discretizers that outputs of both sides suggest, and the pilot's own where these are not wide."""
-        fitted = fitted_discretizers(
-            *sides,
-            thorough=len(sides[0]) >= THOROUGH_ROWS,
-            float_bits=self.float_bits,
-            reducer=bets.reducer,
-            confirm=max(1, self.runs // 2),
-            epsilon=self.claim.epsilon,
-        )
-        own = [] if self.width else self.pilot.shared
-        return [*own, *(Ranked.fit(base, *sides) for base in own), *fitted]
 
     def _reduce(self, bets: PairBets, runs: int) -> None:
         """Let so many runs a side choose the few columns of a pair's wide outputs to look at."""
         placing = placing_runs(self.sampler, runs)
         first = self.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
         self._spend(bets, 2 * runs, fitted=True)
-        self.reduced = runs
+        self.summed = runs
         address = ("sequential reduce", bets.index, 0)
         bets.reducer = learned_reducer(self.sampler, bets.pair, first, address, runs - placing)
 
@@ -278,21 +343,20 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         least = -(-LEAST_RUNS // (2 * pairs))
         raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
     allowed = max(LEAST_RUNS, 2 * (request.trials * pairs - request.check_runs))
-    sampler = knowing(request.sampler, request.hygiene.shown())
-    bits, over = request.options.float_bits, request.clock.over
-    found = Session(sampler, request.pairs, claim, runs=allowed, gamma=gamma, float_bits=bits, over=over).run()
+    request = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
+    found = Session(request, allowed, gamma).run()
     # Where the time was over, no more could be detected than by the runs that were made.
     able = found.runs_used if request.clock.stopped.looks else allowed
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
-    best = max(found.bets, key=found.log_e)
-    event = Bets(best.runs, found.log_e(best))
+    best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
+    event = Bets(best.runs, float(best.log_wealth[found.target]))
     # Scores take few of the runs, the choice of columns more than can be left out.
-    promised = max(0, able - found.fitted) if found.width else able
+    promised = max(0, able - found.fitted) if found.pilot.width else able
     return request.finding(
         Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma),
         Observations(found.bet, sum(bets.different for bets in found.bets), found.raised),
-        not_looked_at=tuple(found.pilot.plan.unseen),
-        limits=wide_limits(found.width, found.reduced),
+        found.pilot,
+        found.summed,
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,

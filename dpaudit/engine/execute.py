@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
 from dpaudit.engine.outcome import word
@@ -15,7 +15,6 @@ from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Failure, Result
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import DpauditError, place_of
-from dpaudit.jsonable import jsonable
 from dpaudit.progress import Line
 from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
@@ -70,13 +69,7 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
         return perform(task, seed=seed, paths=paths)
     except (Exception, SystemExit) as error:
         place = "" if isinstance(error, DpauditError) else f" ({place_of(error)})"
-        return _failure(task, f"{type(error).__name__}: {error}{place}")
-
-
-def _failure(task: Task, error: str) -> Failure:
-    """Return the record of a task that failed."""
-    given: dict[str, Any] = {"learner": task.learner, "parameters": jsonable(task.parameters)}
-    return Failure(task=task.key, **given, arguments=task.arguments, error=error)
+        return Failure(**task.recorded, error=f"{type(error).__name__}: {error}{place}")
 
 
 def _records(
@@ -92,8 +85,9 @@ def _records(
         from joblib import effective_n_jobs
 
         for key, ended in apart(calls, effective_n_jobs(n_jobs)):
-            fault = f"WorkerDied: the task {ended}"
-            yield _failure(tasks[key], fault) if isinstance(ended, DpauditError) else ended
+            if isinstance(ended, DpauditError):
+                ended = Failure(**tasks[key].recorded, error=f"WorkerDied: the task {ended}")
+            yield ended
 
 
 _CONTROLS = "on controls"
@@ -142,19 +136,16 @@ class Progress:
             self._line.keep(self._done, self._total, self._sums(), "" if kind is None else "interrupted: ")
 
     def __call__(self, record: Result | Failure) -> None:
-        """Show that a task ended."""
+        """Show that a task ended; a control is detected as soon as one of its audits detects its leak."""
         self._done += 1
-        self._counts["failed" if isinstance(record, Failure) else self._counted(record)] += 1
-        learner = "" if isinstance(record, Failure) else record.learner
+        learner, found = "", "failed"
+        if isinstance(record, Result):
+            learner, found = record.learner, word(record)
+            if record.fault is not None:
+                control = canonical([learner, record.parameters])
+                self._detected[control] = found == "detected" or self._detected.get(control, False)
+        self._counts[_WORDS.get(found, found)] += 1
         self._line(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
-
-    def _counted(self, record: Result) -> str:
-        """Return with what a result is counted; a control is detected as soon as one of its audits detects its leak."""
-        found = word(record)
-        if record.fault is not None:
-            control = canonical([record.learner, record.parameters])
-            self._detected[control] = found == "detected" or self._detected.get(control, False)
-        return _WORDS.get(found, found)
 
     def _sums(self) -> str:
         """Return how many audits ended how."""

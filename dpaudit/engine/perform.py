@@ -56,7 +56,7 @@ def perform(
     arguments, registry = task.arguments, load(paths)
     if isinstance(arguments, LedgerArguments):
         row = check_statement(registry.get_statement(task.learner), paths=paths, time_limit=arguments.time_limit)
-        return Result(task=task.key, learner=task.learner, parameters={}, arguments=arguments, finding=row)
+        return Result(**task.recorded, finding=row)
     entry = registry.get(task.learner)
     learner = entry.build(**task.parameters)
     package = entry.learner.__module__.partition(".")[0]
@@ -76,16 +76,8 @@ def perform(
         finding = _utility(arguments, learner, options)
     else:
         finding = draw_picture(learner, arguments.n, arguments.runs, seed)
-    return Result(
-        task=task.key,
-        learner=task.learner,
-        parameters=jsonable(task.parameters),
-        arguments=arguments,
-        finding=finding,
-        fault=entry.fault,
-        claim=learner.privacy,
-        decoded=decoded(learner, finding),
-    )
+    meaning = decoded(learner, finding)
+    return Result(**task.recorded, finding=finding, fault=entry.fault, claim=learner.privacy, decoded=meaning)
 
 
 def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:

@@ -94,8 +94,7 @@ def make_plan(
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]
     checked = [one for one in statements if work.slow_statements or not one.slow]
-    if len(checked) < len(statements):
-        slow = len(statements) - len(checked)
+    if slow := len(statements) - len(checked):
         notes.append(f"{slow} statements take seconds each: --profile default checks them too")
     tasks |= {task.key: task for task in map(ledger_task, checked)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))

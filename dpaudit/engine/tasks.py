@@ -59,6 +59,12 @@ class Task:
         role = f"{fields['role']}-" if "role" in fields else ""
         return f"{self.learner}/{self.kind}/{role}n{fields.get('n')}-{digest}"
 
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The fields that a record of the task has, whether it is a result or a failure."""
+        shared = {"task": self.key, "learner": self.learner, "parameters": jsonable(self.parameters)}
+        return {**shared, "arguments": self.arguments}
+
 
 def exact_task(
     learner: Learner,

@@ -82,13 +82,8 @@ def float_bits(base: Matrix) -> Matrix:
 
 
 GROUPS = {
-    "values": values,
-    "differences": differences,
-    "order statistics": order_statistics,
-    "ranks": ranks,
-    "summaries": summaries,
-    "halves": halves,
-    "float bits": float_bits,
+    group.__name__.replace("_", " "): group
+    for group in (values, differences, order_statistics, ranks, summaries, halves, float_bits)
 }
 """The groups of columns by name; each maps the flattened outputs to a matrix."""
 

@@ -90,9 +90,8 @@ def _load_private(name: str, path: Path) -> ModuleType:
     importlib.invalidate_caches()
     file, folders = (path / "__init__.py", [str(path)]) if path.is_dir() else (path, None)
     if folders and not file.exists():
-        module = ModuleType(name)
+        sys.modules[name] = module = ModuleType(name)
         module.__path__ = folders
-        sys.modules[name] = module
         return module
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     if spec is None or spec.loader is None:

@@ -119,14 +119,21 @@ class Child:
         ChildDied
             As for `call`; so is everything that the function raised.
         """
+        limit = math.inf if seconds is None else seconds
+        deadline = time.monotonic() + limit
         while (content := self._next()) is None:
-            if not self._wait(seconds):
-                return None
-            received = os.read(self.replies.fileno(), ROOM)
-            if not received:
-                self._process.join()
+            left = max(0.0, deadline - time.monotonic())
+            if self._listening.poll(1000 * min(PULSE, left)):
+                received = os.read(self.replies.fileno(), ROOM)
+                if not received:
+                    self._process.join()
+                    raise self._death()
+                self._received += received
+                deadline = time.monotonic() + limit
+            elif self._process.exitcode is not None and not self._listening.poll(0):
                 raise self._death()
-            self._received += received
+            elif not left:
+                return None
         kind, value = content[:1], value_of(content[1:])
         if kind in (RETURNED, RAISED) and self._notes.forked:
             raise ChildDied(FORKS)
@@ -145,18 +152,6 @@ class Child:
         content = bytes(self._received[begin:end])
         del self._received[:end]
         return content
-
-    def _wait(self, seconds: float | None) -> bool:
-        """Wait for bytes of a message, or for the end of the pipe, and return whether there are some in time."""
-        deadline = math.inf if seconds is None else time.monotonic() + seconds
-        left = PULSE if seconds is None else seconds
-        while not self._listening.poll(1000 * min(PULSE, left)):
-            if self._process.exitcode is not None and not self._listening.poll(0):
-                raise self._death()
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-        return True
 
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import read_choice, read_number
-from dpaudit.errors import Exited, InputError, ToolFault
+from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import ChildDied, can_fork
+from dpaudit.running.run_notes import RunFault
 
-__all__ = ["Context", "Isolated", "RunFault", "Timeout", "naming_input"]
+__all__ = ["Context", "Isolated", "Timeout"]
 
 TIMEOUT_IS = ("output", "error")
 """The meanings of a run that takes too long: an output like any other, or a fault."""
@@ -29,20 +30,6 @@ AGAIN = 0x74696D65
 """Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
 
 Context = Callable[[], AbstractContextManager[Any]]
-
-
-class RunFault(ToolFault):
-    """A run ended its process, or took too long where that is a fault."""
-
-
-def naming_input(where: Callable[[], str], function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call that makes runs returns; a fault of one is reported with its input."""
-    try:
-        return function(*arguments)
-    except RunFault as fault:
-        raise RunFault(f"{fault}, on {where()}") from None
-    except Exited as exit:
-        raise InputError(f"{exit}, on {where()}") from exit.__cause__
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dpaudit.errors import ToolFault
+from dpaudit.errors import Exited, InputError, ToolFault
 
-__all__ = ["FORKS", "Notes", "begin", "brief", "running_on", "system_getpid"]
+__all__ = ["FORKS", "Notes", "RunFault", "begin", "brief", "running_on", "system_getpid"]
 
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
@@ -90,12 +90,18 @@ def begin(notes: Notes) -> None:
     _notes[:] = [notes]
 
 
+class RunFault(ToolFault):
+    """A run ended its process, or took too long where that is a fault."""
+
+
 @contextmanager
 def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     """Note that so many runs are made on an input in the block; end a copy of this process that comes out of it.
 
     Raises
     ------
+    RunFault, InputError
+        If a run is a fault or asked to exit: the message names the input.
     ToolFault
         If a copy came out of this block, or of an earlier one.
     """
@@ -105,6 +111,10 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     notes.enter(words())
     try:
         yield
+    except RunFault as fault:
+        raise RunFault(f"{fault}, on {words()}") from None
+    except Exited as exit:
+        raise InputError(f"{exit}, on {words()}") from exit.__cause__
     finally:
         if system_getpid() != home:
             notes.fork()

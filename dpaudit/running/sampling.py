@@ -23,7 +23,6 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Tell
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.isolated import naming_input
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import WorkerDied, spread
 
@@ -102,8 +101,8 @@ class Sampler:
         What is to be kept of a batch, `reduce`, must pickle when processes are used.
         """
         # Workers are processes of their own: what the user has registered here travels with the work.
-        registered = dict(REGISTERED)
-        calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed, registered) for job in jobs]
+        work = partial(replace(self, tell=None)._run, reduce, dict(REGISTERED))
+        calls = [partial(work, job) for job in jobs]
         alone = self.n_jobs == 1 or len(jobs) == 1
         results: Iterator[T]
         results = (call() for call in calls) if alone else spread(calls, n_jobs=self.n_jobs, backend=self.backend)
@@ -116,6 +115,14 @@ class Sampler:
             inputs = list(dict.fromkeys(job.in_words() for job in jobs))
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
             raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
+
+    def _run(self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], job: Job) -> T:
+        learn(registered)
+        rng = seeding.generator(self.seed, "privacy", self.mechanism.stream, *job.address)
+        data = job.data.build() if isinstance(job.data, Made) else job.data
+        with running_on(job.in_words, job.size):
+            outputs = self.mechanism(data, rng, job.size)
+        return reduce(outputs if self.view is None else self.view(outputs))
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
         """Return the outputs themselves, as one batch."""
@@ -145,22 +152,6 @@ class Observed(Generic[T]):
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
         found = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter(one.kind for one in raised)
-
-
-def _run(
-    mechanism: Mechanism,
-    job: Job,
-    view: Callable[[Any], Any] | None,
-    reduce: Callable[[Any], T],
-    seed: int,
-    registered: dict[type, Callable[[Any], Any]],
-) -> T:
-    learn(registered)
-    rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
-    data = job.data.build() if isinstance(job.data, Made) else job.data
-    with running_on(job.in_words, job.size):
-        outputs = naming_input(job.in_words, mechanism, data, rng, job.size)
-    return reduce(outputs if view is None else view(outputs))
 
 
 def _unreduced(outputs: Any) -> Any:

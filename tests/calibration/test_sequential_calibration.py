@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
+from sequential_sessions import run_session
 
 from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.sampling import Sampler
 
 BIT = [Pair(1, 0)]
 FOUR = [Pair((k, 1), (k, 0)) for k in range(4)]
@@ -76,7 +76,7 @@ def audits(
     gamma: float = 0.05,
 ) -> list[Session]:
     claim = PrivacyClaim(epsilon, delta)
-    return [Session(Sampler(mechanism, seed), pairs, claim, runs=runs, gamma=gamma).run() for seed in range(number)]
+    return [run_session(mechanism, pairs, claim, runs=runs, gamma=gamma, seed=seed) for seed in range(number)]
 
 
 def hold_level(outcomes: list[Session], epsilon: float, gamma: float) -> None:

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sequential_sessions import run_session
 
 from dpaudit.audit.eprocess import batch_schedule, expected_growth, log_payoffs, place_bet, posterior
 from dpaudit.audit.power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
-from dpaudit.audit.sequential_design import Session, leading_pair_runs
+from dpaudit.audit.sequential_design import leading_pair_runs
 from dpaudit.contract import Pair, PrivacyClaim
-from dpaudit.running.sampling import Sampler
 
 ALARM = 1e-6
 """A test of a rate fails for a right prediction with at most this probability over seeds; seeds are fixed."""
@@ -44,8 +44,7 @@ def test_the_schedule_is_that_of_a_session(runs: int) -> None:
     from dpaudit.running.adapters import Mechanism
 
     mechanism = Mechanism(lambda data, rng, size: rng.integers(0, 2, size), "coin", True)
-    session = Session(Sampler(mechanism, 0), [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs=runs, gamma=1e-9)
-    session.run()
+    session = run_session(mechanism, [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs=runs, gamma=1e-9)
     past, sizes = batch_schedule(runs)
     assert [look.runs for look in session.looks] == (past + sizes).tolist()
 

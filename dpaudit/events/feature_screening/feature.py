@@ -190,9 +190,7 @@ def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
     return np.clip(limit, 0.0, 1.0)
 
 
-def best_events(
-    data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+def best_events(data: Floats, neighbour: Floats, confirm: int) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the best prefix of the cells by likelihood ratio of each of many features.
 
     Parameters
@@ -203,8 +201,6 @@ def best_events(
         runs.
     confirm : int
         Fresh runs a side to come.
-    training : float
-        Standard errors to mark down by.
 
     Returns
     -------
@@ -220,7 +216,7 @@ def best_events(
         return np.full(many, -np.inf), np.zeros((*many, cells), dtype=bool), np.ones(many, dtype=bool)
     order = _order(data[..., ::-1, :], neighbour[..., ::-1, :])
     left, right = (np.take_along_axis(side, order, axis=-1) for side in (data, neighbour))
-    mean = np.mean(_promises(left, right, confirm, training), axis=-2).reshape(*many, -1)
+    mean = np.mean(_promises(left, right, confirm), axis=-2).reshape(*many, -1)
     best = np.argmax(mean, axis=-1)
     direction, length = np.divmod(best, cells - 1)
     place = np.argsort(_order(data.sum(axis=-2), neighbour.sum(axis=-2)), axis=-1)
@@ -237,7 +233,7 @@ def best_half_lines(
     """
     left, right = (side.sum(axis=-2, keepdims=True) for side in (data, neighbour))
     cells = data.shape[-1]
-    below = np.stack([_promises(left, right, confirm, TRAINING), _promises(right, left, confirm, TRAINING)], axis=-4)
+    below = np.stack([_promises(left, right, confirm), _promises(right, left, confirm)], axis=-4)
     # Of the four a cut has: the lower part on data, the upper on neighbour, the lower on neighbour, the upper on data.
     found = below.reshape(*data.shape[:-2], 4, cells - 1)
     which, cut = np.divmod(np.argmax(found.reshape(*data.shape[:-2], -1), axis=-1), cells - 1)
@@ -252,7 +248,7 @@ def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
     return np.argsort(-ratio, axis=-1, kind="stable")
 
 
-def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) -> Floats:
+def _promises(data: Floats, neighbour: Floats, confirm: int) -> Floats:
     """Return the promises, shape (..., 2, parts, cells - 1), of the prefixes on data and of the rest on neighbour.
 
     A part without runs on either side promises nothing.
@@ -261,5 +257,5 @@ def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) ->
     empty = (m == 0) | (k == 0)
     m, k = np.where(empty, 1.0, m), np.where(empty, 1.0, k)
     x, y = (np.cumsum(side, axis=-1)[..., :-1] for side in (data, neighbour))
-    found = [promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)]
+    found = [promise(x, m, y, k, confirm), promise(k - y, k, m - x, m, confirm)]
     return np.stack([np.where(empty, -np.inf, one) for one in found], axis=-3)

@@ -16,8 +16,7 @@ import pytest
 import dpaudit
 from dpaudit.audit import preflight as of_mechanisms
 from dpaudit.audit.evidence import Answer, CheckName
-from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.probing import arrangements, labels, one_way
+from dpaudit.audit.preflight import Hygiene, arrangements, labels, one_way
 from dpaudit.contract import Pair
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.sampling import Sampler
