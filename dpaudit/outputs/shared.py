@@ -94,7 +94,7 @@ def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Coun
 
 
 class Recent(threading.local):
-    """What a thread has made of its last batches, the newest at the end: several readers ask for the same ones."""
+    """Each thread's own list of its last batches with what was made of them, the newest at the end."""
 
     def __init__(self) -> None:
         self.known: list[Any] = []
