@@ -54,7 +54,7 @@ ROOMS = {
     "dpaudit.outputs": 2_008,
     "dpaudit.project": 950,
     "dpaudit.registry": 503,
-    "dpaudit.report": 4_826,
+    "dpaudit.report": 4_722,
     "dpaudit.running": 1_387,
     "dpaudit.utility": 2_137,
     "learners": 774,
