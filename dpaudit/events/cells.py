@@ -13,8 +13,8 @@ from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
 
 __all__ = [
-    "FEW_VALUES", "GRIDS", "LEAST", "CutBins", "GridBins", "bins", "commonest", "quantiles_of_sorted", "separation",
-    "steady", "tally",
+    "FEW_VALUES", "GRIDS", "LEAST", "CutBins", "GridBins", "bins", "commonest", "places_of", "quantiles_of_sorted",
+    "separation", "steady", "tally",
 ]  # fmt: skip
 
 Array = NDArray[np.float64]
@@ -42,17 +42,17 @@ class CutBins:
         """Return the bin of each value."""
         return bins(self.cuts, values)
 
-    def table_of(self, numbers: Array) -> Array:
-        """Return the table for `gather`, of one number a bin."""
-        return numbers
+    def entries(self, values: Array) -> NDArray[np.intp] | NDArray[np.int32]:
+        """Return the entry of each value in a table made by `table_of`."""
+        return self(values)
 
-    def gather(self, table: Array, values: Array) -> Array:
-        """Return each value's entry of a table made by `table_of`."""
-        return table[self(values)]
+    def table_of(self, numbers: Array) -> Array:
+        """Return a table of one number a bin."""
+        return numbers
 
 
 @dataclass(frozen=True)
-class GridBins:
+class GridBins(CutBins):
     """Bins whose cuts are moved down to a grid of equal squares, so that a table by square suffices.
 
     Attributes
@@ -70,11 +70,6 @@ class GridBins:
     table: NDArray[np.intp]
     centres: Array
 
-    @property
-    def size(self) -> int:
-        """The number of bins."""
-        return len(self.centres)
-
     @classmethod
     def near(cls, cuts: Array, centres: Array) -> GridBins | None:
         """Return bins whose cuts are moved by less than a square; None where two cuts would meet."""
@@ -84,21 +79,21 @@ class GridBins:
         squares = GRIDS[0]
         low, scale = float(centres[0]) - 1.5 * span / squares, (squares - 3) / span
         held = np.bincount(_square(cuts, low, scale, squares), minlength=squares)
-        return None if held.max() > 1 or held[0] else cls(low, scale, np.cumsum(held), centres)
+        return None if held.max() > 1 or held[0] else cls(cuts, low, scale, np.cumsum(held), centres)
 
     def __call__(self, values: Array) -> NDArray[np.intp]:
         """Return the bin of each value."""
-        return self.table[_square(values, self.low, self.scale, len(self.table))]
+        return self.table[self.entries(values)]
+
+    def entries(self, values: Array) -> NDArray[np.int32]:
+        """Return the square of each value."""
+        return _square(values, self.low, self.scale, len(self.table))
 
     def table_of(self, numbers: Array) -> Array:
-        """Return the table for `gather`, of one number a bin: linear from one bin's centre to the next."""
+        """Return a number for each square, linear from one bin's centre to the next."""
         middles = self.low + (np.arange(len(self.table)) + 0.5) / self.scale
         table: Array = np.interp(middles, self.centres, numbers)
         return table
-
-    def gather(self, table: Array, values: Array) -> Array:
-        """Return each value's entry of a table made by `table_of`."""
-        return table[_square(values, self.low, self.scale, len(self.table))]
 
 
 def quantiles_of_sorted(values: Array, shares: Array) -> Array:
@@ -110,6 +105,14 @@ def commonest(values: Array, counts: NDArray[np.intp], least: float, most: int) 
     """Return the values of which there are enough, at most so many, the commonest ones, in the order given."""
     often = np.flatnonzero(counts >= least)
     return values[np.sort(often[np.argsort(-counts[often], kind="stable")[:most]])]
+
+
+def places_of(known: NDArray[Any], values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the place of each value among ascending known ones, -1 for all others."""
+    if not len(known):
+        return np.full(len(values), -1)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[at] == values, at, -1)
 
 
 def bins(cuts: Array, values: Array) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import LEAST, quantiles_of_sorted, steady, tally
+from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, steady, tally
 from dpaudit.events.columns import GROUPS, Flattener
 from dpaudit.events.event import CellEvent, Event, Interval, Tally
 from dpaudit.events.wide import wide_leaves
@@ -22,7 +22,7 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
 
 __all__ = [
-    "FEW", "Atoms", "CountCells", "Discretizer", "Identity", "Joint", "PackedRows", "Pilot", "Ranked", "ScoreBins",
+    "FEW", "Atoms", "CountCells", "Discretizer", "Identity", "PackedRows", "Pilot", "Ranked", "ScoreBins",
     "score_edges",
 ]  # fmt: skip
 
@@ -107,11 +107,16 @@ class Identity(Discretizer):
 
 @dataclass(frozen=True)
 class PackedRows(Discretizer):
-    """Packs rows of small integers into one integer each, in mixed radix; rows outside the pilot's ranges are OTHER."""
+    """Packs rows of small integers into one integer each, in mixed radix; rows outside the pilot's ranges are OTHER.
+
+    The rows are the outputs, or the columns of a group that a flattener makes of them.
+    """
 
     lows: tuple[int, ...]
     sizes: tuple[int, ...]
     name: str = "histogram of rows"
+    flattener: Flattener | None = None
+    group: str = ""
 
     @classmethod
     def of(cls, rows: NDArray[Any], most: int) -> PackedRows | None:
@@ -122,26 +127,13 @@ class PackedRows(Discretizer):
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed rows."""
-        rows = np.asarray(outputs).reshape(len(outputs), -1).astype(np.int64)
+        found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
+        rows = np.asarray(found).reshape(len(outputs), -1).astype(np.int64)
         digits = rows - np.array(self.lows)
         sizes = np.array(self.sizes)
         known = ((digits >= 0) & (digits < sizes)).all(axis=1)
         weights = np.concatenate([[1], np.cumprod(sizes[:0:-1])])[::-1]
         return np.where(known, digits @ weights, OTHER)
-
-
-@dataclass(frozen=True)
-class Joint(Discretizer):
-    """Packs the columns of a group, where they are few and whole."""
-
-    flattener: Flattener
-    group: str
-    rows: PackedRows
-    name: str
-
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
-        """Return the packed columns."""
-        return self.rows(GROUPS[self.group](self.flattener(outputs)))
 
 
 @dataclass(frozen=True)
@@ -243,8 +235,8 @@ class Ranked(ScoreBins):
         cells = self.base(outputs)
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
             known, bins = self._sorted
-            at = np.minimum(np.searchsorted(known, cells), len(known) - 1)
-            return np.where(known[at] == cells, bins[at], self.middle)
+            at = places_of(known, cells)
+            return np.where(at < 0, self.middle, bins[at])
         return np.array([self.bins.get(canonical(v), self.middle) for v in cells], dtype=np.int64)
 
     def refit(self, data: Any, neighbour: Any) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -275,7 +275,8 @@ def part_of(output: Any, path: Path) -> Any:
     """Return a part of an output; a mark where it has no such part."""
     for step in path:
         try:
-            output = output[step]
+            # Asked for first, for a mapping with a default would put what it lacks into the output.
+            output = MISSING if isinstance(output, Mapping) and step not in output else output[step]
         except (TypeError, LookupError):
             return MISSING
     return output

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
-from dpaudit.events.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows, Ranked, ScoreBins, score_edges
+from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
 from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.scores import NaiveBayes, Patterns, Score, boosting, logistic
@@ -178,7 +178,7 @@ def fitted_discretizers(
         # Few columns of few whole values have a joint histogram.
         if columns is not None and (columns == np.round(columns)).all() and np.abs(columns).max(initial=0) <= 2**31:
             rows = PackedRows.of(columns, 20 * FEW)
-            found += [Joint(flattener, name, rows, f"histogram of {name}")] if rows else []
+            found += [replace(rows, name=f"histogram of {name}", flattener=flattener, group=name)] if rows else []
     if confirm is not None:
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan

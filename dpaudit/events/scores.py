@@ -6,18 +6,17 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import CutBins, GridBins, commonest, quantiles_of_sorted, steady
+from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, steady
 from dpaudit.events.random_walk import fit_walks
 
 __all__ = ["NaiveBayes", "Patterns", "Score", "boosting", "logistic"]
 
 Array = NDArray[np.float64]
-Place: TypeAlias = CutBins | GridBins
 
 BINS = 64
 """Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
@@ -45,16 +44,16 @@ class Score:
 
     def mean(self, other: Score) -> Score:
         """Return the mean of this score and its `refit`, which has less of the luck of either."""
-        return _MeanScore((self, other))
+        return _MeanScore(self, other)
 
 
 @dataclass(frozen=True)
 class _MeanScore(Score):
-    scores: tuple[Score, ...]
+    first: Score
+    second: Score
 
     def __call__(self, rows: Array) -> Array:
-        total: Array = sum((score(rows) for score in self.scores), np.zeros(len(rows)))
-        return total / len(self.scores)
+        return (self.first(rows) + self.second(rows)) / 2
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class NaiveBayes(Score):
     tables all columns share one, which is as good and far less noisy where columns are alike.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[CutBins, ...]
     ratios: tuple[Array, ...]
     pooled: bool = False
 
@@ -79,7 +78,7 @@ class NaiveBayes(Score):
         return self._fit(data, neighbour, self.places, self.pooled)
 
     @classmethod
-    def _fit(cls, data: Array, neighbour: Array, places: Sequence[Place | None], pooled: bool) -> NaiveBayes:
+    def _fit(cls, data: Array, neighbour: Array, places: Sequence[CutBins | None], pooled: bool) -> NaiveBayes:
         width = data.shape[1]
         if pooled:
             ((place, ratio),) = _tables([(data.ravel(), neighbour.ravel(), places[0])])
@@ -98,11 +97,11 @@ class NaiveBayes(Score):
         score = np.zeros(len(rows))
         for column, place, ratio in zip(rows.T, self.places, self.ratios, strict=True):
             if ratio.any():
-                score += place.gather(ratio, column)
+                score += ratio[place.entries(column)]
         return score
 
 
-def _tables(columns: Sequence[tuple[Array, Array, Place | None]]) -> list[tuple[Place, Array]]:
+def _tables(columns: Sequence[tuple[Array, Array, CutBins | None]]) -> list[tuple[CutBins, Array]]:
     """Return the bins of each column, those given or new ones, and a table of the log-likelihood ratio in each."""
     places = [place or _bins_of(np.concatenate([x, y])) for x, y, place in columns]
     counts = [
@@ -118,7 +117,7 @@ def _tables(columns: Sequence[tuple[Array, Array, Place | None]]) -> list[tuple[
     return [(place, place.table_of(steady(ratios[i]))) for i, place in enumerate(places)]
 
 
-def _bins_of(pooled: Array) -> CutBins | GridBins:
+def _bins_of(pooled: Array) -> CutBins:
     """Return a bin for each of few values, or equally likely bins of many."""
     pooled = np.sort(pooled[:: max(1, len(pooled) // CUT_VALUES)])
     first = np.concatenate([[True], pooled[1:] > pooled[:-1]])
@@ -198,7 +197,7 @@ class Patterns(Score):
         coded: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> Patterns:
         data, neighbour = sides
-        each = [_which(codes, code) for code in coded]
+        each = [places_of(codes, code) for code in coded]
         groups = [[np.flatnonzero(which == i) for i in range(len(codes))] for which in each]
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
@@ -219,7 +218,7 @@ class Patterns(Score):
 
     def __call__(self, rows: Array) -> Array:
         """Return the score of each row: large where the first side is likelier."""
-        which = _which(self.codes, _code(self.atoms, rows))
+        which = places_of(self.codes, _code(self.atoms, rows))
         score = np.append(self.base, 0.0)[which]
         for i, table in enumerate(self.tables):
             if table is not None:
@@ -232,24 +231,13 @@ def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
     """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
     code = np.zeros(len(rows), dtype=np.int64)
     for values, column in zip(atoms, rows.T, strict=True):
-        digit = np.zeros(len(rows), dtype=np.int64)
-        if len(values):
-            at = np.minimum(np.searchsorted(values, column), len(values) - 1)
-            digit = np.where(values[at] == column, at + 1, 0)
-        code = code * (MOST_ATOMS + 1) + digit
+        code = code * (MOST_ATOMS + 1) + places_of(values, column) + 1
     return code
 
 
 def _others(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.bool_]:
     """Say which scalars are no repeated values."""
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
-
-
-def _which(codes: NDArray[np.int64], code: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the place of each row's pattern among the known ones, -1 for others."""
-    which = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
-    which[codes[which] != code] = -1
-    return which
 
 
 def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[NaiveBayes, NDArray[np.intp]] | None:

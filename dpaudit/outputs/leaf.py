@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import itemgetter, methodcaller
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,11 +22,10 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import family
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.shared import Shared, follow
+from dpaudit.outputs.shared import Recent, Shared, follow
 
 __all__ = [
-    "FAMILIES_OF_DTYPES", "Leaf", "Path", "Step", "from_hexadecimal", "from_json", "in_words", "listed", "spread",
-    "template", "walk",
+    "FAMILIES_OF_DTYPES", "Leaf", "Path", "Step", "in_words", "listed", "spread", "template", "walk",
 ]  # fmt: skip
 
 Mask = NDArray[np.bool_]
@@ -92,26 +89,32 @@ def _parts(values: Sequence[Any], at: None) -> Taken:
     return Shared(list(map(parts, shared.objects)), shared.codes), None
 
 
+NO_PART = object()
+"""Stands for the part of a value that has no such part."""
+
+
 def _item(values: Sequence[Any], at: int) -> Taken:
     """Return the elements at a position of the sequences that are long enough."""
     if isinstance(values, np.ndarray) and at < values.shape[1]:  # rows of objects
         column = values[:, at].tolist()
         return Shared.of(column) or column, None
-    return _where(lambda value: len(value) > at, itemgetter(at), values)
+    if min(map(len, values)) > at:
+        return list(map(itemgetter(at), values)), None
+    return _ITEMS(values, at)
 
 
-def _where(has: Callable[[Any], bool], take: Callable[[Any], Any], values: Sequence[Any]) -> Taken:
-    """Return the step to something that some values have; those that lack it raise `LookupError`."""
-    try:
-        return list(map(take, values)), None
-    except LookupError:
-        mask = np.fromiter(map(has, values), np.bool_, len(values))
-        return list(map(take, compress(values, mask))), mask
+def _each(of: Callable[[Any, Any], Any]) -> Callable[[Sequence[Any], Any], Taken]:
+    """Return the step to what a function makes of each value and the place; `NO_PART` where there is none."""
+
+    def step(values: Sequence[Any], at: Any) -> Taken:
+        found = [of(value, at) for value in values]
+        mask = np.fromiter((part is not NO_PART for part in found), np.bool_, len(found))
+        return (found, None) if mask.all() else (list(compress(found, mask)), mask)
+
+    return step
 
 
-def _each(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
-    """Return the step to something that every value has."""
-    return lambda values, at: (list(map(of, values)), None)
+_ITEMS = _each(lambda value, at: value[at] if len(value) > at else NO_PART)
 
 
 def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
@@ -124,20 +127,7 @@ def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Take
     return step
 
 
-def _some(of: Callable[[Any], tuple[Any] | None]) -> Callable[[Sequence[Any], None], Taken]:
-    """Return the step to something that some values have, given in a tuple of one; None for the others."""
-
-    def step(values: Sequence[Any], at: None) -> Taken:
-        read = list(map(of, values))
-        found = [one[0] for one in read if one is not None]
-        if len(found) == len(read):
-            return found, None
-        return found, np.fromiter((one is not None for one in read), np.bool_, len(read))
-
-    return step
-
-
-def _sorted(values: Any) -> tuple[Any, ...]:
+def _sorted(values: Any, at: None) -> tuple[Any, ...]:
     """Return the elements of a set, ascending where they can be compared."""
     try:
         return tuple(sorted(values))
@@ -145,7 +135,7 @@ def _sorted(values: Any) -> tuple[Any, ...]:
         return tuple(sorted(values, key=stable_repr))
 
 
-def _explicit_zeros(value: Any) -> tuple[int, ...]:
+def _explicit_zeros(value: Any, at: None) -> tuple[int, ...]:
     """Return the places of the zeros that a sparse matrix stores, ascending."""
     places, held = readers.entries(value)
     return tuple(places[held == 0].tolist())
@@ -161,19 +151,19 @@ def _decimals(text: str) -> tuple[float, ...]:
     return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
 
 
-def from_json(text: str) -> tuple[Any] | None:
-    """Return in a tuple of one what a text that is a JSON object or array stands for; None for any other text."""
+def _from_json(text: str, at: None) -> Any:
+    """Return what a text that is a JSON object or array stands for."""
     if text[:1] not in ("{", "["):
-        return None
+        return NO_PART
     try:
-        return (json.loads(text),)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return NO_PART
 
 
-def from_hexadecimal(text: str) -> tuple[int] | None:
-    """Return in a tuple of one the integer that a text of at least eight hexadecimal digits stands for, or None."""
-    return (int(text[:LOOKED_THROUGH].replace("-", ""), 16),) if _HEXADECIMAL.fullmatch(text) else None
+def _from_hexadecimal(text: str, at: None) -> Any:
+    """Return the integer that a text of at least eight hexadecimal digits stands for."""
+    return int(text[:LOOKED_THROUGH].replace("-", ""), 16) if _HEXADECIMAL.fullmatch(text) else NO_PART
 
 
 def template(text: str) -> Hashable:
@@ -186,23 +176,21 @@ _STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
     "parts": (_parts, "{0}"),
     "item": (_item, "{0}[{1}]"),
     "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
-    "key": (lambda values, key: _where(lambda value: key in value, itemgetter(key), values), "{0}[{1!r:.60}]"),
-    "entry": (
-        lambda values, at: _where(lambda value: value.size > at, methodcaller("item", at), values),
-        "{0}.flat[{1}]",
-    ),
-    "length": (_each(len), "len({0})"),
-    "size": (_each(lambda array: array.size), "size of {0}"),
-    "keys": (_each(tuple), "keys of {0}"),
-    "values": (_each(lambda mapping: tuple(mapping.values())), "values of {0}"),
+    # Asked for first, for a mapping with a default would put a key that it lacks into the output.
+    "key": (_each(lambda value, key: value[key] if key in value else NO_PART), "{0}[{1!r:.60}]"),
+    "entry": (_each(lambda array, at: array.item(at) if array.size > at else NO_PART), "{0}.flat[{1}]"),
+    "length": (_each(lambda value, at: len(value)), "len({0})"),
+    "size": (_each(lambda array, at: array.size), "size of {0}"),
+    "keys": (_each(lambda mapping, at: tuple(mapping)), "keys of {0}"),
+    "values": (_each(lambda mapping, at: tuple(mapping.values())), "values of {0}"),
     "elements": (_each(_sorted), "sorted({0})"),
-    "message": (_each(lambda error: str(getattr(error, "message", error))), "message of {0}"),
-    "stored entries": (_each(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
+    "message": (_each(lambda error, at: str(getattr(error, "message", error))), "message of {0}"),
+    "stored entries": (_each(lambda matrix, at: int(matrix.nnz)), "stored entries of {0}"),
     "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
     "numbers": (_each_text(_numbers), "numbers in {0}"),
     "decimals": (_each_text(_decimals), "decimal numbers in {0}"),
-    "json": (_some(from_json), "json.loads({0})"),
-    "hexadecimal": (_some(from_hexadecimal), "int({0}, 16)"),
+    "json": (_each(_from_json), "json.loads({0})"),
+    "hexadecimal": (_each(_from_hexadecimal), "int({0}, 16)"),
 }
 """The function of each step, and the words of the path after it; a "leaf" is a part of a reduced row, by its name."""
 
@@ -274,14 +262,8 @@ def spread(found: NDArray[Any], where: NDArray[np.intp] | None, total: int, abse
     return rows
 
 
-class _Last(threading.local):
-    """The parts that walks of a thread reached from its last two batches: audits read one of each side by turns."""
-
-    def __init__(self) -> None:
-        self.batches: deque[tuple[Any, dict[Path, Reached]]] = deque(maxlen=2)
-
-
-_LAST = _Last()
+_LAST = Recent()
+"""The parts that walks reached from the last two batches: audits read one of each side by turns."""
 
 
 def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
@@ -297,7 +279,8 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
 
 def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
     """Return what walks from a batch have reached, where each next one is written."""
-    for batch, reached in _LAST.batches:
+    reached: dict[Path, Reached]
+    for batch, reached in _LAST.known:
         if batch is rows:
             return reached
     reached = {}
@@ -307,7 +290,7 @@ def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
         reached[(*inside, Step("key", "shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
         values = (*inside, Step("key", "values"))
         reached[values] = reached[(*values, Step("family", "sequence"))] = rows.reshape(len(rows), -1), None
-    _LAST.batches.append((rows, reached))
+    _LAST.known = [*_LAST.known[-1:], (rows, reached)]
     return reached
 
 

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import NUMERIC, family, kind_of
-from dpaudit.outputs.leaf import Leaf, Path, Step, from_hexadecimal, from_json, in_words, listed, template
+from dpaudit.outputs.leaf import Leaf, Path, Step, in_words, listed, template
 from dpaudit.outputs.shared import counted, follow
 
 __all__ = ["NAMED_POSITIONS", "POSITIONS", "LeafPlan"]
@@ -264,11 +264,11 @@ def _text(plan: LeafPlan, values: list[str], path: Path) -> None:
     """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
     plan.add(path, readers.text)
     plan, different = plan.within_row(), counted(None, values)
-    for step, read in (("json", from_json), ("hexadecimal", from_hexadecimal)):
-        decimal = step == "hexadecimal" and all(map(str.isdigit, different))
-        readable = sum(count for value, count in different.items() if read(value) is not None)
-        if not decimal and readable >= MOSTLY * len(values):
-            plan.step(step, values, path)
+    for name in ("json", "hexadecimal"):
+        decimal = name == "hexadecimal" and all(map(str.isdigit, different))
+        below = follow(Step(name), values)[0]
+        if not decimal and len(below) >= MOSTLY * len(values):
+            plan.node(below, (*path, Step(name)))
             return
     templates = counted(template, values)
     if max(templates.values()) > 1 and len(templates) < len(different):

@@ -136,6 +136,12 @@ def test_what_cannot_travel_is_told():
         limited(threading.Lock(), np.random.default_rng(0), 1)
 
 
+def test_an_output_that_cannot_travel_is_told():
+    limited = as_mechanism(lambda data, rng: threading.Lock(), timeout=GENEROUS)
+    with pytest.raises(InputError, match=r"with timeout, .* something cannot be sent: TypeError: cannot pickle"):
+        limited(0, np.random.default_rng(0), 3)
+
+
 def test_a_mechanism_that_changes_its_input_is_refused_there_too():
     def sorts(rows, rng):
         rows.sort()

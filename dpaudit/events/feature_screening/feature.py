@@ -23,8 +23,8 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 
 __all__ = [
-    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "cells_of",
-    "distinct", "number", "one_of", "promise", "quantile_edges",
+    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "distinct",
+     "number", "one_of", "promise", "quantile_edges",
 ]  # fmt: skip
 
 Cells = NDArray[np.int64]
@@ -68,10 +68,12 @@ class Column:
     edges: NDArray[np.float64] | None = None
     representation: bool = False
 
-    def cells(self, values: Any) -> Cells:
-        """Return the cell of each value."""
+    def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> Cells:
+        """Return the cell of each value; of the `distinct` ones where their places are given."""
         found: Cells = self.read(values)
-        return found if self.edges is None else np.searchsorted(self.edges, found, side="right").astype(np.int64)
+        if self.edges is not None:
+            found = np.searchsorted(self.edges, found, side="right").astype(np.int64)
+        return found if places is None else found[places]
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
@@ -138,7 +140,7 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return spread(cells_of(self.column, *distinct(values)), where, len(outputs), ABSENT)
+        return spread(self.column.cells(*distinct(values)), where, len(outputs), ABSENT)
 
     def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
@@ -157,12 +159,6 @@ def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
         if len(numbers) <= REPEATING * len(values):
             return list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
     return values, None
-
-
-def cells_of(column: Column, values: Any, places: NDArray[np.intp] | None) -> Cells:
-    """Return the cell of each value, given the `distinct` ones and their places."""
-    found = column.cells(values)
-    return found if places is None else found[places]
 
 
 Floats = NDArray[np.float64]
@@ -190,9 +186,7 @@ def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
     return np.clip(limit, 0.0, 1.0)
 
 
-def best_events(
-    data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+def best_events(data: Floats, neighbour: Floats, confirm: int) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the best prefix of the cells by likelihood ratio of each of many features.
 
     Parameters
@@ -203,8 +197,6 @@ def best_events(
         runs.
     confirm : int
         Fresh runs a side to come.
-    training : float
-        Standard errors to mark down by.
 
     Returns
     -------
@@ -220,7 +212,7 @@ def best_events(
         return np.full(many, -np.inf), np.zeros((*many, cells), dtype=bool), np.ones(many, dtype=bool)
     order = _order(data[..., ::-1, :], neighbour[..., ::-1, :])
     left, right = (np.take_along_axis(side, order, axis=-1) for side in (data, neighbour))
-    mean = np.mean(_promises(left, right, confirm, training), axis=-2).reshape(*many, -1)
+    mean = np.mean(_promises(left, right, confirm), axis=-2).reshape(*many, -1)
     best = np.argmax(mean, axis=-1)
     direction, length = np.divmod(best, cells - 1)
     place = np.argsort(_order(data.sum(axis=-2), neighbour.sum(axis=-2)), axis=-1)
@@ -237,7 +229,7 @@ def best_half_lines(
     """
     left, right = (side.sum(axis=-2, keepdims=True) for side in (data, neighbour))
     cells = data.shape[-1]
-    below = np.stack([_promises(left, right, confirm, TRAINING), _promises(right, left, confirm, TRAINING)], axis=-4)
+    below = np.stack([_promises(left, right, confirm), _promises(right, left, confirm)], axis=-4)
     # Of the four a cut has: the lower part on data, the upper on neighbour, the lower on neighbour, the upper on data.
     found = below.reshape(*data.shape[:-2], 4, cells - 1)
     which, cut = np.divmod(np.argmax(found.reshape(*data.shape[:-2], -1), axis=-1), cells - 1)
@@ -252,7 +244,7 @@ def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
     return np.argsort(-ratio, axis=-1, kind="stable")
 
 
-def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) -> Floats:
+def _promises(data: Floats, neighbour: Floats, confirm: int) -> Floats:
     """Return the promises, shape (..., 2, parts, cells - 1), of the prefixes on data and of the rest on neighbour.
 
     A part without runs on either side promises nothing.
@@ -261,5 +253,5 @@ def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) ->
     empty = (m == 0) | (k == 0)
     m, k = np.where(empty, 1.0, m), np.where(empty, 1.0, k)
     x, y = (np.cumsum(side, axis=-1)[..., :-1] for side in (data, neighbour))
-    found = [promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)]
+    found = [promise(x, m, y, k, confirm), promise(k - y, k, m - x, m, confirm)]
     return np.stack([np.where(empty, -np.inf, one) for one in found], axis=-3)

@@ -101,10 +101,15 @@ def residues(values: WholeValues) -> list[Column]:
     return [Column(f"remainder by {modulus}", partial(_remainder, modulus)) for modulus in MODULI]
 
 
-def _remainder(modulus: int, values: WholeValues) -> Cells:
+def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> Cells:
+    """Return what arithmetic makes of each magnitude, exactly."""
     if values.big is not None:
-        return np.fromiter((value % modulus for value in values.big), np.int64, len(values))
-    rest = (values.low % np.uint64(modulus)).astype(np.int64)
+        return np.fromiter((of(abs(value)) for value in values.big), np.int64, len(values))
+    return np.asarray(of(values.low), dtype=np.int64)
+
+
+def _remainder(modulus: int, values: WholeValues) -> Cells:
+    rest = _by_magnitude(lambda magnitude: magnitude % modulus, values)
     return np.where(values.sign < 0, (modulus - rest) % modulus, rest)
 
 
@@ -115,9 +120,7 @@ def digits(values: WholeValues) -> list[Column]:
 
 
 def _digit(place: int, values: WholeValues) -> Cells:
-    if values.big is not None:
-        return np.fromiter((abs(value) // 10**place % 10 for value in values.big), np.int64, len(values))
-    return (values.low // np.uint64(10**place) % np.uint64(10)).astype(np.int64)
+    return _by_magnitude(lambda magnitude: magnitude // 10**place % 10, values)
 
 
 def _leading_digit(values: WholeValues) -> Cells:
@@ -171,11 +174,8 @@ def check_digits(values: WholeValues) -> list[Column]:
 
 def _check(modulus: int, cut: int, values: WholeValues) -> Cells:
     """Return by how much the number below a cut differs from the remainder of what is above it."""
-    if values.big is not None:
-        found = ((abs(value) // cut % modulus - abs(value) % cut) % modulus for value in values.big)
-        return np.fromiter(found, np.int64, len(values))
-    rest, last = np.divmod(values.low, np.uint64(cut))
-    return ((rest % np.uint64(modulus)).astype(np.int64) - last.astype(np.int64)) % modulus
+    rest = _by_magnitude(lambda magnitude: magnitude // cut % modulus, values)
+    return (rest - _by_magnitude(lambda magnitude: magnitude % cut, values)) % modulus
 
 
 def _luhn(values: WholeValues) -> Cells:

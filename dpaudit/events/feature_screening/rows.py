@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import commonest
+from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, Cells, Column, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 from dpaudit.outputs import readers
@@ -88,9 +88,7 @@ def repeated_entries(rows: Rows) -> list[Column]:
 
 def _known_entry(place: int, known: Rows, rows: Rows) -> Cells:
     """Return the number of each row's element among the known ones; 0 for all others."""
-    values = _entry(place, rows)
-    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return np.where(known[at] == values, at + 1, 0)
+    return places_of(known, _entry(place, rows)) + 1
 
 
 def _repeated(column: Rows) -> Rows:

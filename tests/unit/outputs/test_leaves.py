@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from dpaudit.errors import InputError
+from dpaudit.events.event import numbers_of
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.leaf import Step, walk
 from dpaudit.outputs.parts import parts, register_flattener
@@ -229,3 +230,19 @@ def test_two_sides_of_a_batch_are_taken_apart_once():
     for rows in (first, second, first, second):
         assert walk(rows, (Step("parts"),))[0] == [1] * len(rows)
     assert taken == [*first, *second]
+
+
+@pytest.mark.parametrize("kind", [lambda: collections.defaultdict(int), collections.Counter])
+def test_a_missing_key_of_a_mapping_with_a_default_is_missing_and_stays_so(kind):
+    rows = [kind() for _ in range(20)]
+    for i, row in enumerate(rows):
+        row.update({"a": 1, "b": 2} if i % 2 else {"a": 1})
+    kept = [dict(row) for row in rows]
+    leaves = {leaf.name: leaf for leaf in LeafPlan.of(rows).leaves}
+    assert "presence of 'b' of output" in leaves
+    for leaf in leaves.values():
+        leaf.read(rows)
+    assert leaves["output['b']"].read(rows)[1].tolist() == list(range(1, 20, 2))
+    assert numbers_of(rows, "value", ("b",)).tolist()[1::2] == [2.0] * 10
+    assert np.isnan(numbers_of(rows, "value", ("b",))[::2]).all()
+    assert [dict(row) for row in rows] == kept
