@@ -1,4 +1,4 @@
-"""The checks of parameters and of what a run is given, so that every learner refuses bad input in the same words."""
+"""Parameters: what is built with them, and the checks by which every learner refuses bad input in the same words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 from dpaudit.contract import Domain, InputError, Sample
 
@@ -16,6 +16,23 @@ LEAST = 1e-100
 
 BUDGETS = ("paper", "proved")
 """Whose share of epsilon a part of a learner spends."""
+
+T = TypeVar("T")
+
+
+class Built(Generic[T]):
+    """A property: an object of a dataclass, built with the parameters of its owner that have the same names.
+
+    `concepts = Built(Halfspaces)` is `Halfspaces(side, dimension)` of a learner with these two parameters.
+    """
+
+    def __init__(self, kind: type[T]) -> None:
+        self._kind, self._names = kind, [field.name for field in fields(cast(Any, kind))]
+
+    def __get__(self, owner: object, owners: type | None = None) -> T:
+        if owner is None:
+            return cast(T, self)
+        return self._kind(**{name: getattr(owner, name) for name in self._names if hasattr(owner, name)})
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

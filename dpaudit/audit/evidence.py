@@ -1,6 +1,6 @@
 """Decide whether an audit could have seen that the claim fails; if not, say why.
 
-Checks of randomness and state, and the gaps in an audit, are data: `report.evidence` makes words of them and nothing
+Checks of randomness and state, and the gaps in an audit, are data: `report.findings` makes words of them and nothing
 else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
-from dpaudit.outputs.shared import join
+from dpaudit.outputs.shared import Recent, join
 
 __all__ = ["GROUPS", "Flattener", "group_columns"]
 
@@ -152,7 +151,8 @@ class Flattener:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
         for flattener, known, matrix in _LAST.known:
             if known is outputs and flattener is self:
-                return matrix
+                found: Matrix = matrix
+                return found
         matrix = self._matrix(outputs)
         _LAST.known.append((self, outputs, matrix))
         while len(_LAST.known) > MOST_KEPT or sum(kept.size for *_, kept in _LAST.known[:-1]) > KEPT_NUMBERS:
@@ -176,14 +176,8 @@ class Flattener:
         return finite(np.concatenate(columns, axis=1)) if columns else np.zeros((len(outputs), 1))
 
 
-class _Last(threading.local):
-    """The batches that a thread flattened last: each score of several asks for the same ones."""
-
-    def __init__(self) -> None:
-        self.known: list[tuple[Flattener, Any, Matrix]] = []
-
-
-_LAST = _Last()
+_LAST = Recent()
+"""The batches that were flattened last: each score of several asks for the same ones."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -24,7 +22,7 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import family
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.shared import Shared, follow
+from dpaudit.outputs.shared import Recent, Shared, follow
 
 __all__ = [
     "FAMILIES_OF_DTYPES", "Leaf", "Path", "Step", "in_words", "listed", "spread", "template", "walk",
@@ -264,14 +262,8 @@ def spread(found: NDArray[Any], where: NDArray[np.intp] | None, total: int, abse
     return rows
 
 
-class _Last(threading.local):
-    """The parts that walks of a thread reached from its last two batches: audits read one of each side by turns."""
-
-    def __init__(self) -> None:
-        self.batches: deque[tuple[Any, dict[Path, Reached]]] = deque(maxlen=2)
-
-
-_LAST = _Last()
+_LAST = Recent()
+"""The parts that walks reached from the last two batches: audits read one of each side by turns."""
 
 
 def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
@@ -287,7 +279,8 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
 
 def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
     """Return what walks from a batch have reached, where each next one is written."""
-    for batch, reached in _LAST.batches:
+    reached: dict[Path, Reached]
+    for batch, reached in _LAST.known:
         if batch is rows:
             return reached
     reached = {}
@@ -297,7 +290,7 @@ def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
         reached[(*inside, Step("key", "shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
         values = (*inside, Step("key", "values"))
         reached[values] = reached[(*values, Step("family", "sequence"))] = rows.reshape(len(rows), -1), None
-    _LAST.batches.append((rows, reached))
+    _LAST.known = [*_LAST.known[-1:], (rows, reached)]
     return reached
 
 

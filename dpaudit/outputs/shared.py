@@ -6,6 +6,7 @@ distinguished by identity, never by equality.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Shared", "counted", "follow", "join"]
+__all__ = ["Recent", "Shared", "counted", "follow", "join"]
 
 SHARED = 0.25
 """The most distinct objects, as a share of the values, for which distinguishing them pays."""
@@ -90,6 +91,13 @@ def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Coun
     for value, count in zip(values.objects, copies, strict=True):
         counts[value if of is None else of(value)] += count
     return +counts
+
+
+class Recent(threading.local):
+    """Each thread's own list of its last batches with what was made of them, the newest at the end."""
+
+    def __init__(self) -> None:
+        self.known: list[Any] = []
 
 
 def join(batches: Sequence[Any]) -> Any:

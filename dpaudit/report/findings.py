@@ -5,19 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpaudit.audit.evidence import (
-    AllRaised,
-    Answer,
-    Check,
-    CheckName,
-    Constant,
-    FewRuns,
-    Gap,
-    Identical,
-    Meaningless,
-    NotLookedAt,
-    Powerless,
-)
+from dpaudit.audit import evidence as gaps
+from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.power import Power
 from dpaudit.audit.request import Budget
@@ -262,41 +251,41 @@ def gap_words(gap: Gap) -> str:
         return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
 
     match gap:
-        case AllRaised():
+        case gaps.AllRaised():
             usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
             return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
-        case Constant():
+        case gaps.Constant():
             why = "the output is constant, or nothing in it was distinguished"
             return f"{of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
-        case Identical():
+        case gaps.Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
-        case FewRuns():
+        case gaps.FewRuns():
             return (
                 f"{plural(gap.runs, 'run')} a side decided, and {count(gap.least)} is the least number that can refute "
                 f"the claim: at least {count(gap.trials)} trials are needed with one pair"
             )
-        case Powerless():
+        case gaps.Powerless():
             return "these runs would have detected no leak, however large, on the event tested or on a rarer one"
-        case NotLookedAt():
+        case gaps.NotLookedAt():
             return f"not looked at: {', '.join(gap.parts)}"
-        case Meaningless():
+        case gaps.Meaningless():
             return _DEPENDS[gap.check]
 
 
 def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
     """Return what to do about a gap of a finding; `shown` writes a parameter."""
     match gap:
-        case FewRuns():
+        case gaps.FewRuns():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
-        case Powerless():
+        case gaps.Powerless():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
-        case Constant() | Identical():
+        case gaps.Constant() | gaps.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
-        case AllRaised():
+        case gaps.AllRaised():
             return f"give {shown('pairs', None)} that the mechanism accepts"
-        case NotLookedAt():
+        case gaps.NotLookedAt():
             return "return these parts as numbers or text, or teach dpaudit their type: dpaudit.register_flattener"
-        case Meaningless():
+        case gaps.Meaningless():
             return _REMEDIES[gap.check]
 
 

@@ -108,16 +108,11 @@ def check_statements(
         for record in records:
             ended[record.task] = record
             show(record)
-    faults, rows = {}, []
-    for task in tasks:
-        record = ended[task.key]
-        if isinstance(record, Failure):
-            faults[task.learner] = record.error
-        elif isinstance(record.finding, LedgerRow):
-            rows.append(record.finding)
-    if faults:
-        raise LedgerFault(tuple(rows), faults)
-    return tuple(rows)
+    found = [ended[task.key] for task in tasks]
+    rows = tuple(r.finding for r in found if isinstance(r, Result) and isinstance(r.finding, LedgerRow))
+    if faults := {record.learner: record.error for record in found if isinstance(record, Failure)}:
+        raise LedgerFault(rows, faults)
+    return rows
 
 
 def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:

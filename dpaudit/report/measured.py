@@ -42,79 +42,66 @@ def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines
     repeat : str
         The command, or the call, that makes the finding again; its seed if empty.
     """
-    last = ("repeat", repeat) if repeat else ("seed", str(finding.seed))
-    match finding:
-        case SupremumFinding():
-            witness = _witness(finding)
-            shown = witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."
-            label = "NO CLAIM" if finding.claimed_epsilon is None else finding.verdict.upper()
-            answer = f"{name} {_claim(finding)}, has {_value(finding)}"
-            return [(label, answer), ("witness", shown), ("search", _search(finding)), *_refutation(finding), last]
-        case SampleComplexityFinding():
-            return [*_size_lines(finding, name), last]
-        case ScalingFinding():
-            return [*_law_lines(finding), last]
+    return [*_lines(finding, name)[0], _last(finding, repeat)]
 
 
 def measured_page(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
     """Return all that a finding says, a line each; the parameters are those of `measured_brief`."""
-    if isinstance(finding, SupremumFinding):
-        return [("audited", name), *_supremum_page(finding), measured_brief(finding, name, repeat)[-1]]
-    levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
     subject = finding.learner if isinstance(finding, ScalingFinding) else name
-    about = [("audited", subject), ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")]
-    more = _size_page(finding) if isinstance(finding, SampleComplexityFinding) else _law_page(finding)
-    *lines, repeated = measured_brief(finding, subject, repeat)
-    return [*about, *lines, *more, repeated]
+    return [("audited", subject), *_lines(finding, subject)[1], _last(finding, repeat)]
 
 
-def _supremum_page(finding: SupremumFinding) -> Lines:
-    lines = [
-        ("claim", _claim(finding)),
-        ("supremum", _value(finding)),
+def _last(finding: SearchFinding, repeat: str) -> tuple[str, str]:
+    return ("repeat", repeat) if repeat else ("seed", str(finding.seed))
+
+
+def _lines(finding: SearchFinding, name: str) -> tuple[Lines, Lines]:
+    """Return what a finding says in brief, and all of it."""
+    if isinstance(finding, SupremumFinding):
+        return _supremum_lines(finding, name)
+    brief, more = _size_lines(finding, name) if isinstance(finding, SampleComplexityFinding) else _law_lines(finding)
+    levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
+    claim = ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")
+    return brief, [claim, *brief, *more]
+
+
+def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
+    claimed, proved = finding.claimed_epsilon, finding.proved_value
+    claim = "promises no privacy" if claimed is None else claims_words(claimed, finding.claimed_delta)
+    exceeds = finding.claimed_delta and finding.verdict is not Verdict.VIOLATION
+    loss = significant(finding.value, digits=6, apart_from=claimed, error=finding.error)
+    value = _SUPPORTS[finding.support].format(loss) + (" (the pure loss, delta = 0)" if exceeds else "")
+    pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
+    witness = f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
+    agree = "agrees" if finding.agreement == 1 else "agree"
+    starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within 0.1 %"
+    search = f"{starts}, {plural(finding.laws, 'law')}"
+    warnings: Lines = []
+    if finding.proof_refuted and proved is not None:
+        exceeded = f"the learner's closed form, {significant(proved, digits=6)}, is refuted by the witness"
+        warnings.append(("warning", exceeded))
+    brief = [
+        ("NO CLAIM" if claimed is None else finding.verdict.upper(), f"{name} {claim}, has {value}"),
+        ("witness", witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."),
+        ("search", search),
+        *warnings,
+    ]
+    page = [
+        ("claim", claim),
+        ("supremum", value),
         ("error", f"at most {significant(finding.error, 'up', digits=2)} ({finding.grade})"),
         ("verdict", finding.verdict.value),
-        ("witness", f"{_witness(finding)} [{finding.relation.value}]"),
+        ("witness", f"{witness} [{finding.relation.value}]"),
         ("growth", ", ".join(f"{significant(loss, digits=6)} at n = {count(n)}" for n, loss in finding.growth)),
     ]
     if finding.ray:
-        lines.append(("ray", f"ever more copies of {finding.ray}"))
+        page.append(("ray", f"ever more copies of {finding.ray}"))
     if finding.proof:
-        lines.append(("refuted" if finding.proof_refuted else "proof", finding.proof))
-    return [*lines, *_refutation(finding), ("search", f"{_search(finding)}; seed {finding.seed}")]
+        page.append(("refuted" if finding.proof_refuted else "proof", finding.proof))
+    return brief, [*page, *warnings, ("search", f"{search}; seed {finding.seed}")]
 
 
-def _claim(finding: SupremumFinding) -> str:
-    claimed = finding.claimed_epsilon
-    return "promises no privacy" if claimed is None else claims_words(claimed, finding.claimed_delta)
-
-
-def _refutation(finding: SupremumFinding) -> Lines:
-    """Return a warning if the witness exceeds the learner's closed form."""
-    if not finding.proof_refuted or finding.proved_value is None:
-        return []
-    proved = significant(finding.proved_value, digits=6)
-    return [("warning", f"the learner's closed form, {proved}, is refuted by the witness")]
-
-
-def _value(finding: SupremumFinding) -> str:
-    shown = significant(finding.value, digits=6, apart_from=finding.claimed_epsilon, error=finding.error)
-    exceeds = finding.claimed_delta and finding.verdict is not Verdict.VIOLATION
-    return _SUPPORTS[finding.support].format(shown) + (" (the pure loss, delta = 0)" if exceeds else "")
-
-
-def _witness(finding: SupremumFinding) -> str:
-    pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
-    return f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
-
-
-def _search(finding: SupremumFinding) -> str:
-    agree = "agrees" if finding.agreement == 1 else "agree"
-    starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within 0.1 %"
-    return f"{starts}, {plural(finding.laws, 'law')}"
-
-
-def _size_lines(finding: SampleComplexityFinding, name: str) -> Lines:
+def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lines]:
     sure = "computed" if finding.grade != Grade.STATISTICAL else f"{percent(finding.confidence)} sure"
     enough = f"{count(finding.upper)} suffice" if finding.upper is not None else "no n was shown to suffice"
     ratio = f", {significant(finding.theorem / finding.lower, digits=2)} times as many" if finding.lower else ""
@@ -125,12 +112,10 @@ def _size_lines(finding: SampleComplexityFinding, name: str) -> Lines:
     ]
     seen = {"the uniform distribution": finding.uniform, "the hard cases alone": finding.hard_cases}
     others = [f"{word} about {count(n)}" for word, n in seen.items() if n is not None]
-    return [*lines, ("compare", f"{' and '.join(others)} would have shown")] if others else lines
-
-
-def _size_page(finding: SampleComplexityFinding) -> Lines:
+    if others:
+        lines.append(("compare", f"{' and '.join(others)} would have shown"))
     chose = f"{plural(finding.candidates, 'case')} competed at the end; seed {finding.seed}"
-    return [("worst", _case_text(finding.worst)), ("grade", finding.grade), ("search", chose)]
+    return lines, [("worst", _case_text(finding.worst)), ("grade", finding.grade), ("search", chose)]
 
 
 def _case_text(case: WorstCase) -> str:
@@ -143,7 +128,7 @@ def _case_text(case: WorstCase) -> str:
     return f"concept {case.concept}; {', '.join(listed)}{rest}"
 
 
-def _law_lines(finding: ScalingFinding) -> Lines:
+def _law_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
     first, last = finding.points[0], finding.points[-1]
     sizes = f"n* from {_size(first.upper)} to {_size(last.upper)}"
     ratio, all_values, upper = (
@@ -151,22 +136,19 @@ def _law_lines(finding: ScalingFinding) -> Lines:
         for slope in (finding.ratio_slope, finding.exponent, finding.upper_exponent)
     )
     asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
-    return [
+    brief = [
         (finding.verdict.upper(), f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
         ("because", f"ln(n*/theorem) has slope {ratio} there ({percent(finding.confidence)})"),
         ("exponent", f"{all_values} over all, {upper} in the upper half"),
         ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),
     ]
-
-
-def _size(upper: int | None) -> str:
-    return "beyond what was tried" if upper is None else count(upper)
-
-
-def _law_page(finding: ScalingFinding) -> Lines:
-    lines = [
+    points = [
         (f"x = {value_text(point.x)}", f"({point.lower}, {_size(point.upper)}], theorem {point.theorem}: {point.case}")
         for point in finding.points
     ]
     between = ", ".join(f"{slope:.2f}" for slope in finding.local_exponents)
-    return [*lines, ("local", f"exponents {between}"), ("fit", finding.ratio_slope.method)]
+    return brief, [*points, ("local", f"exponents {between}"), ("fit", finding.ratio_slope.method)]
+
+
+def _size(upper: int | None) -> str:
+    return "beyond what was tried" if upper is None else count(upper)

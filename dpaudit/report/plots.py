@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.exact.finding import LawFinding, SupremumFinding
@@ -52,24 +51,12 @@ def figure_of(finding: Row | UtilityFinding | SupremumFinding | SampleComplexity
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    paint: Callable[[Axes], Sequence[str]]
-    match finding:
-        case Row():
-            paint = partial(_privacy, finding)
-        case UtilityFinding():
-            paint = partial(_failure, finding)
-        case SupremumFinding():
-            paint = partial(_supremum, finding)
-        case SampleComplexityFinding():
-            paint = partial(_sizes, finding)
-        case ScalingFinding():
-            paint = partial(_scaling, finding)
     # "default" first: a user's matplotlibrc must not change the figure.
     with style.context(["default", _STYLE]):
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        _legend(figure, paint(axes))
+        _legend(figure, _PAINTERS[type(finding)](finding, axes))
     return figure
 
 
@@ -85,17 +72,10 @@ def as_svg(figure: Figure) -> bytes:
 
 def _legend(figure: Figure, first: Sequence[str]) -> None:
     """Add a legend above the axes, where it covers nothing; the labels in `first`, what was measured, lead."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: first.index(labels[i]) if labels[i] in first else len(first))
-    if order:
-        figure.legend(
-            [handles[i] for i in order],
-            [labels[i] for i in order],
-            loc="outside upper left",
-            ncols=2,
-            handlelength=1.8,
-            columnspacing=1.4,
-        )
+    drawn = zip(*figure.axes[0].get_legend_handles_labels(), strict=True)
+    if ordered := sorted(drawn, key=lambda one: first.index(one[1]) if one[1] in first else len(first)):
+        handles, labels = zip(*ordered, strict=True)
+        figure.legend(handles, labels, loc="outside upper left", ncols=2, handlelength=1.8, columnspacing=1.4)
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
@@ -199,3 +179,13 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
     axes.plot(x, [point.theorem for point in finding.points], "--", color=CLAIM, label="theorem")
     axes.set(xscale="log", yscale="log", xlabel=finding.abscissa, ylabel="examples n")
     return (label,)
+
+
+_PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
+    Row: _privacy,
+    UtilityFinding: _failure,
+    SupremumFinding: _supremum,
+    SampleComplexityFinding: _sizes,
+    ScalingFinding: _scaling,
+}
+"""Each draws a finding on axes and returns the labels of what was measured."""

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import AUDITS, outcome
-from dpaudit.engine.records import Failure, Fault, LedgerRow, Parameters, PictureFinding, Result, Run
+from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
 from dpaudit.report.view import Mechanism, Row, Trouble, mechanisms
@@ -169,9 +169,5 @@ def _label(row: Row, rows: Sequence[Row]) -> str:
     if not others:
         return row.learner
     own = {name: v for name, v in row.parameters.items() if any(name not in p or p[name] != v for p in others)}
-    return f"{row.learner} ({_compact(own or row.parameters)})"
-
-
-def _compact(parameters: Parameters) -> str:
-    """Return parameters as `name=value, ...`, sorted."""
-    return ", ".join(f"{name}={json.dumps(parameters[name], sort_keys=True)}" for name in sorted(parameters))
+    shown = sorted((own or row.parameters).items())
+    return f"{row.learner} ({', '.join(f'{name}={json.dumps(value, sort_keys=True)}' for name, value in shown)})"

@@ -181,11 +181,6 @@ class Row:
         found = {"privacy": self.privacy_verdict, "utility": self.utility_verdict}
         return tuple(name for name, verdict in found.items() if verdict == self.verdict and verdict.status)
 
-    @property
-    def complete(self) -> bool:
-        """Whether each of its planned audits has a result."""
-        return not self.failures and not self.pending
-
     def _unfinished(self, kinds: Sequence[str]) -> Verdict | None:
         """Return why an audit of these kinds has no result; None if each has one."""
         if any(failure.kind in (*kinds, "plan") for failure in self.failures):
@@ -237,8 +232,27 @@ class Row:
 
     @property
     def conflict(self) -> bool:
-        """Whether the black box contradicts the exact laws by more than their error."""
-        return self.exact is not None and self.blackbox is not None and _contradicts(self.blackbox, self.exact)
+        """Whether the black box contradicts the exact laws by more than their error.
+
+        A lower bound on epsilon may not exceed the exact worst case, at whatever delta: epsilon at a delta > 0 is at
+        most that at delta = 0. Nor may it, at the delta d, exceed an epsilon at which the exact delta is at most d; and
+        no lower bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict
+        nothing: the black box goes on to others from there.
+        """
+        exact, blackbox = self.exact, self.blackbox
+        if exact is None or blackbox is None or exact.relation != blackbox.relation or exact.n is None:
+            return False
+        # The error of a log-probability is a relative one of the probabilities, whose sum is at most 1.
+        slack = math.expm1(min(exact.error, 1.0)) + _ROUNDING
+        points = [(epsilon, delta + slack) for epsilon, delta in exact.curve]
+        lower, delta = blackbox.epsilon_lower, blackbox.delta
+        beyond = delta > 0 and any(at < lower and most <= delta for at, most in points)
+        if beyond or lower > exact.epsilon + exact.error:
+            return True
+        if blackbox.curve is None:
+            return False
+        shown = blackbox.curve.delta_lower([at for at, _ in points]).tolist()
+        return any(found > most for found, (_, most) in zip(shown, points, strict=True))
 
 
 def row_of(results: Sequence[Result]) -> Row:
@@ -251,28 +265,6 @@ def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged
     """Return the finding with the gravest verdict, and among those with the largest `size`."""
     order = (Verdict.UNDECIDED, Verdict.VIOLATION)
     return max(findings, key=lambda f: (order.index(f.verdict) if f.verdict in order else -1, size(f)), default=None)
-
-
-def _contradicts(blackbox: PrivacyFinding, exact: LawFinding) -> bool:
-    """Say whether the black box contradicts the exact laws by more than their error.
-
-    A lower bound on epsilon may not exceed the exact worst case, at whatever delta: epsilon at a delta > 0 is at most
-    that at delta = 0. Nor may it, at the delta d, exceed an epsilon at which the exact delta is at most d; and no lower
-    bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict nothing: the
-    black box goes on to others from there.
-    """
-    if exact.relation != blackbox.relation or exact.n is None:
-        return False
-    # The error of a log-probability is a relative one of the probabilities, whose sum is at most 1.
-    slack = math.expm1(min(exact.error, 1.0)) + _ROUNDING
-    points = [(epsilon, delta + slack) for epsilon, delta in exact.curve]
-    lower, delta = blackbox.epsilon_lower, blackbox.delta
-    if lower > exact.epsilon + exact.error or (delta > 0 and any(at < lower and most <= delta for at, most in points)):
-        return True
-    if blackbox.curve is None:
-        return False
-    shown = blackbox.curve.delta_lower([at for at, _ in points]).tolist()
-    return any(found > most for found, (_, most) in zip(shown, points, strict=True))
 
 
 @dataclass(frozen=True)

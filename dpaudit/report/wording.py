@@ -10,37 +10,17 @@ from typing import Any, TypeAlias
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import FAIL, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
-from dpaudit.events.event import (
-    Bets,
-    Cells,
-    Event,
-    Interval,
-    Learned,
-    Outputs,
-    Predicate,
-    Threshold,
-    Told,
-    Withheld,
-    ranges_of,
-)  # fmt: skip
+from dpaudit.events import event as events
+from dpaudit.events.event import Cells, Event, Interval, Predicate, Threshold
 from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.outputs.values import decode_value
 from dpaudit.report.numbers import value_text
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
-    "BOUNDS",
-    "Decoded",
-    "answer_words",
-    "answers_of",
-    "claim_text",
-    "claims_words",
-    "event_words",
-    "failure_text",
-    "label_parameters",
-    "output_text",
-    "verdict_words",
-]
+    "BOUNDS", "Decoded", "answer_words", "answers_of", "claim_text", "claims_words", "event_words", "failure_text",
+    "label_parameters", "output_text", "verdict_words",
+]  # fmt: skip
 
 Decoded: TypeAlias = Mapping[str, str] | None
 """The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
@@ -71,18 +51,18 @@ def event_words(event: Event | Predicate, decoded: Decoded = None) -> str:
             return _between(part if event.feature == "value" else f"{event.feature} of {part}", event, ">=", "<=")
         case Interval():
             return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
-        case Outputs():
+        case events.Outputs():
             ranges = [f"{low}..{high}" if low < high else str(low) for low, high in event.ranges]
             values = [in_words(canonical(decode_value(value))) for value in event.values]
             return f"{_part(event.path)} {'not ' * event.complement}in {{{', '.join([*ranges, *values])}}}"
-        case Learned():
+        case events.Learned():
             return event_words(event.event, decoded)
-        case Bets():
+        case events.Bets():
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
-        case Told():
+        case events.Told():
             return _with_meanings(event.text, decoded or (), decoded)
-        case Withheld():
+        case events.Withheld():
             return "an event that names a value of the data, which is shown if asked for (include_data)"
 
 
@@ -152,7 +132,7 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
 def _in_order(labels: Sequence[str]) -> list[str]:
     """Return the labels of a feature's values in order: the integers among them as ranges, then all others."""
     whole = [label for label in labels if re.fullmatch(r"-?\d{1,18}", label)]
-    ranges = [label for ends in ranges_of([int(label) for label in whole]) for label in _range(*ends)]
+    ranges = [label for ends in events.ranges_of([int(label) for label in whole]) for label in _range(*ends)]
     return [*ranges, *sorted(set(labels) - set(whole))]
 
 

@@ -16,7 +16,7 @@ from learners.citations import STE
 from learners.domains import Grid, moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
-from learners.parameters import check_sample
+from learners.parameters import Built, check_sample
 
 LABELS = 2**26
 """The most labels that are evaluated at once."""
@@ -73,10 +73,7 @@ class Boxes(Numbered):
     def __post_init__(self) -> None:
         _ = self.domain
 
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
+    domain = Built(Grid)
 
     @property
     def sides(self) -> int:
@@ -160,16 +157,13 @@ class BoxTightest(ConsistentLearner):
     claim_id: ClassVar[str] = "STE-BoxTight"
     source: ClassVar[str] = f"{STE}, boxes without privacy"
 
-    @property
-    def concepts(self) -> Boxes:
-        """All boxes, and the empty one."""
-        return Boxes(self.side, self.dimension)
+    concepts = Built(Boxes)
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1]
         if not len(positive):
             return 0
-        return self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
+        return int(self.concepts.number(positive.min(axis=0).tolist(), positive.max(axis=0).tolist()))
 
     def law(self, sample: Sample) -> Law:
         """Return all mass on one box: of all that hold the positive points the one with the fewest points."""

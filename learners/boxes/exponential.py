@@ -18,7 +18,7 @@ from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner
 from learners.mechanisms import exponential
-from learners.parameters import check_run
+from learners.parameters import Built, check_run
 
 MAX_CELLS = 2**22
 """The most cells that are ever made."""
@@ -180,10 +180,7 @@ class BoxExponential(ExponentialLearner):
     source: ClassVar[str] = f"{STE}, the exponential mechanism"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
 
-    @property
-    def concepts(self) -> Boxes:
-        """All boxes, and the empty one."""
-        return Boxes(self.side, self.dimension)
+    concepts = Built(Boxes)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""

@@ -27,6 +27,7 @@ from learners.mechanisms.composition import Cost, best, largest_share
 from learners.mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
 from learners.mechanisms.steps import extremes
 from learners.parameters import (
+    Built,
     check_integer,
     check_own_beta,
     check_parameters,
@@ -94,10 +95,7 @@ class BoxInteriorPoint(ClassLearner):
         check_parameters(self, side=(1, 2**63))
         check_variant(self.variant, self.delta)
 
-    @property
-    def concepts(self) -> Boxes:
-        """All boxes, and the empty one."""
-        return Boxes(self.side, self.dimension)
+    concepts = Built(Boxes)
 
     @property
     def _faces(self) -> int:

@@ -21,7 +21,7 @@ from learners.citations import STE
 from learners.domains import ENUMERABLE, Cube
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.finite.exponential import ExponentialLearner
-from learners.parameters import check_integer
+from learners.parameters import Built, check_integer
 
 LAW_DIMENSION = 8
 """The largest number of variables for which a law lists all 4^d masks."""
@@ -86,10 +86,7 @@ class _OnTheCube(Numbered):
 
     dimension: int
 
-    @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
+    domain = Built(Cube)
 
     def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals: two permutations of coordinates, and complementing one."""
@@ -276,9 +273,7 @@ class ShortConjunctions(_Short):
 class ShortDisjunctions(_Short):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
 
-    @property
-    def _mirror(self) -> ShortConjunctions:
-        return ShortConjunctions(self.dimension, self.k, self.least)
+    _mirror = Built(ShortConjunctions)
 
     @property
     def size(self) -> int:
@@ -330,14 +325,11 @@ class ConjunctionExponential(ExponentialLearner):
                 f"{ENUMERABLE} that can be listed; take a smaller k, or conjunction-greedy"
             )
 
-    @property
-    def concepts(self) -> ShortConjunctions:
-        """All conjunctions of at most k literals."""
-        return ShortConjunctions(self.dimension, self.k)
+    concepts = Built(ShortConjunctions)
 
     def _scores(self, sample: Sample) -> Integers:
         """Return the scores; only conjunctions of k - 1 literals are evaluated."""
-        return self.concepts.count_correct(sample)
+        return np.asarray(self.concepts.count_correct(sample), dtype=np.int64)
 
 
 LEARNERS = (ConjunctionExponential,)

@@ -22,7 +22,7 @@ from learners.conjunctions.concepts import (
 from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import point_law
-from learners.parameters import check_integer, check_law_limit, check_sample
+from learners.parameters import Built, check_integer, check_law_limit, check_sample
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,7 @@ class ConjunctionElimination(ConsistentLearner):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
-    @property
-    def concepts(self) -> Conjunctions:
-        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
-        return Conjunctions(self.dimension)
+    concepts = Built(Conjunctions)
 
     decode = decoded_mask
 
@@ -72,7 +69,7 @@ class ConjunctionElimination(ConsistentLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals and of the permutations of negative examples."""
-        return self.concepts.symmetries() + moving_negatives(self.domain.size)
+        return [*self.concepts.symmetries(), *moving_negatives(self.domain.size)]
 
 
 @dataclass(frozen=True)
@@ -113,10 +110,7 @@ class ConjunctionCover(ConsistentLearner):
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         check_integer("k", self.k, 1, self.dimension)
 
-    @property
-    def concepts(self) -> ShortConjunctions:
-        """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
-        return ShortConjunctions(self.dimension, self.k)
+    concepts = Built(ShortConjunctions)
 
     decode = decoded_mask
 

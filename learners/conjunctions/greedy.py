@@ -24,6 +24,7 @@ from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import (
     BUDGETS,
+    Built,
     check_choice,
     check_integer,
     check_law_limit,
@@ -103,10 +104,7 @@ class ConjunctionGreedy(ClassLearner):
             check_integer("rounds", self.rounds, 1)
         check_choice("budget", self.budget, BUDGETS)
 
-    @property
-    def concepts(self) -> ShortConjunctions:
-        """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
-        return ShortConjunctions(self.dimension, self.k)
+    concepts = Built(ShortConjunctions)
 
     decode = decoded_mask
 

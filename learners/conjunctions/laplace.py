@@ -17,6 +17,7 @@ from learners.finite.counting import ClassLearner
 from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.parameters import (
+    Built,
     check_integer,
     check_law_limit,
     check_own_beta,
@@ -76,10 +77,7 @@ class ConjunctionLaplace(ClassLearner):
         if self.delta is not None and self.delta != 0:
             check_probability("delta", self.delta)
 
-    @property
-    def concepts(self) -> Conjunctions:
-        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
-        return Conjunctions(self.dimension)
+    concepts = Built(Conjunctions)
 
     decode = decoded_mask
 
@@ -165,7 +163,7 @@ class ConjunctionLaplace(ClassLearner):
 
     def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals and of the permutations of negative examples."""
-        return self.concepts.symmetries() + moving_negatives(self.domain.size)
+        return [*self.concepts.symmetries(), *moving_negatives(self.domain.size)]
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size.

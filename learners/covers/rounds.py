@@ -117,7 +117,7 @@ class LaplaceNoise:
 
     def _integral(self, a_round: Round, centres: Floats, halves: Floats) -> Floats:
         """Return the logarithm of the integral over all pieces, for each h."""
-        nodes, weights = _gauss_legendre()
+        nodes, weights = _gauss_legendre(NODES)
         w = (centres[:, None] + halves[:, None] * nodes).ravel()
         size = np.log((halves[:, None] * weights).ravel())
         b = a_round.remaining + w - self.offset
@@ -125,10 +125,8 @@ class LaplaceNoise:
         return log_sum(log_softmax(a_round.log_weights(b[:, None])) + (density + size)[:, None])
 
 
-@cache
-def _gauss_legendre() -> tuple[Floats, Floats]:
-    """Return nodes and weights on [-1, 1]."""
-    return np.polynomial.legendre.leggauss(NODES)
+_gauss_legendre = cache(np.polynomial.legendre.leggauss)
+"""From a number of nodes to the nodes and weights on [-1, 1]."""
 
 
 def _pieces(breaks: Floats, slope: float) -> tuple[Floats, Floats]:

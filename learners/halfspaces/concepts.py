@@ -23,7 +23,7 @@ from learners.finite.counting import Numbered, check_code
 from learners.finite.exponential import ExponentialLearner
 from learners.halfspaces.depth.depth_regions import spanned_normals
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.parameters import check_integer
+from learners.parameters import Built, check_integer
 from learners.words import linear
 
 
@@ -66,10 +66,7 @@ class Halfspaces(Numbered):
         check_integer("side", self.side, 1)
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
+    domain = Built(Grid)
 
     @property
     def size(self) -> int:
@@ -218,10 +215,7 @@ class HalfspaceExponential(ExponentialLearner):
         super().__post_init__()
         _ = self.concepts.size
 
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)
+    concepts = Built(Halfspaces)
 
 
 LEARNERS = (HalfspaceExponential,)

@@ -29,7 +29,7 @@ from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
-from learners.parameters import check_integer, check_parameters, check_probability, check_run, check_sample
+from learners.parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
@@ -99,10 +99,7 @@ class HullPoint(SolutionLearner):
         check_parameters(self)
         _ = self.extended
 
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)
+    concepts = Built(Halfspaces)
 
     @property
     def extended(self) -> ExtendedDomain:

@@ -23,6 +23,7 @@ from learners.halfspaces.depth.tukey_depth import centerpoint_bound
 from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Point
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
+from learners.parameters import Built
 
 
 @lru_cache(maxsize=8)
@@ -132,10 +133,7 @@ class Agreement:
     dimension: int
     epsilon: float
 
-    @property
-    def concepts(self) -> Halfspaces:
-        """H."""
-        return Halfspaces(self.side, self.dimension)
+    concepts = Built(Halfspaces)
 
     @property
     def outputs(self) -> Sequence[Point]:

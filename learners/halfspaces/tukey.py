@@ -18,7 +18,15 @@ from learners.halfspaces.hull_point import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
-from learners.parameters import check_choice, check_integer, check_parameters, check_run, check_sample, check_statement
+from learners.parameters import (
+    Built,
+    check_choice,
+    check_integer,
+    check_parameters,
+    check_run,
+    check_sample,
+    check_statement,
+)
 
 Code = Point | int
 MAX_SUBSAMPLES = 10**6
@@ -83,15 +91,9 @@ class HalfspaceTukey:
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
         _ = self.concepts.size, self.release
 
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)
+    concepts = Built(Halfspaces)
 
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return self.concepts.domain
+    domain = Built(Grid)
 
     @property
     def release(self) -> Release:

@@ -30,7 +30,7 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
 from learners.mechanisms.steps import Steps, multiset
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_parameters, check_run, check_sample
+from learners.parameters import Built, check_parameters, check_run, check_sample
 from learners.points.concepts import Points
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
@@ -198,15 +198,9 @@ class StableMode:
         """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select-safe", source="mechanisms.stable_select")
 
-    @property
-    def concepts(self) -> Points:
-        """All point functions; code i is c_i."""
-        return Points(self.domain_size)
+    concepts = Built(Points)
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return self.concepts.domain
+    domain = Built(Interval)
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))

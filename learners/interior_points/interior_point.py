@@ -24,6 +24,7 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores, multiset
 from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import (
+    Built,
     check_choice,
     check_integer,
     check_parameters,
@@ -151,10 +152,7 @@ class InteriorPoint(SolutionLearner):
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, 2**64))
 
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
+    concepts = Built(Thresholds)
 
     def _solver(self, n: int) -> Solver:
         """Return the mechanism for n points."""

@@ -16,7 +16,7 @@ from learners.finite.counting import ClassLearner, as_codes
 from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.steps import Multiset, extremes, merged
-from learners.parameters import check_own_beta, check_parameters, check_run, check_sample, check_statement
+from learners.parameters import Built, check_own_beta, check_parameters, check_run, check_sample, check_statement
 from learners.points.concepts import Thresholds
 
 MAX_EPSILON = 1000
@@ -78,10 +78,7 @@ class ThresholdInteriorPoint(ClassLearner):
                 f"times as much; got {self.epsilon!r}"
             )
 
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
+    concepts = Built(Thresholds)
 
     def _share(self) -> tuple[Fraction, Fraction]:
         """Return the mechanism's own (epsilon0, delta0)."""

@@ -66,7 +66,12 @@ def limit_logs(
 
 def draw(scores: Integers, rate: float, rng: np.random.Generator, size: int, eligible: Bools | None = None) -> Integers:
     """Return `size` independent draws (size,) from the law proportional to exp(rate * score), by inversion."""
-    cumulative = np.cumsum(np.exp(_log_weights(scores, rate, eligible)))
+    return draw_weighted(_log_weights(scores, rate, eligible), rng, size)
+
+
+def draw_weighted(logs: Floats, rng: np.random.Generator, size: int) -> Integers:
+    """Return `size` independent draws (size,) from the law proportional to e^logs, greatest 0, by inversion."""
+    cumulative = np.cumsum(np.exp(logs))
     # The first index whose cumulative weight reaches the total: a uniform number that rounds up to 1 lands there.
     last = int(np.searchsorted(cumulative, cumulative[-1]))
     drawn = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")

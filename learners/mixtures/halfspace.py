@@ -42,7 +42,7 @@ from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
-from learners.parameters import check_integer, check_parameters, check_run, check_sample, check_statement
+from learners.parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
@@ -134,10 +134,7 @@ class MixtureHalfspace(ClassLearner):
     def __post_init__(self) -> None:
         check_parameters(self, dimension=(1, LARGEST), side=(1, MAX_SIDE), public_label=(0, 1))
 
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)
+    concepts = Built(Halfspaces)
 
     @property
     def domain(self) -> MixtureGrid:

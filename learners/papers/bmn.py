@@ -49,18 +49,14 @@ def _literal_family(tools: Tools) -> Evidence:
     found="checked on {samples:,} samples",
 )
 def _helly(tools: Tools) -> Evidence:
-    checked, witness = 0, ""
-    data: dict[str, Any] = {}
-    for learner, sample in _samples(((1, 3, 4), (2, 1, 4), (2, 2, 3)), ((0, True), (1, False))):
-        checked += 1
-        least, excess = int(learner.errors(sample).min()), _excess(learner, sample)
-        if excess > 0:
-            witness = repr(sample)
-        if excess > 0 or not data:
-            data = errors_data(learner, sample, least - 1, 1.0)
-            data |= {"least errors": least, "of a halfspace": least - excess}
-    text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
-    return judged("holds", text, {"samples": checked}, witness, data)
+    shapes, kinds = ((1, 3, 4), (2, 1, 4), (2, 2, 3)), ((0, True), (1, False))
+    cases = [(_excess(*case), *case) for case in _samples(shapes, kinds)]
+    excess, learner, sample = max(cases, key=lambda case: case[0] > 0)
+    least = int(learner.errors(sample).min())
+    found = "misses" if excess > 0 else "always has"
+    text = f"{len(cases)} label-determined samples: G {found} the best halfspace's error"
+    data = errors_data(learner, sample, least - 1, 1.0) | {"least errors": least, "of a halfspace": least - excess}
+    return judged("holds", text, {"samples": len(cases)}, repr(sample), data, failed=excess > 0)
 
 
 def _samples(shapes: Iterable[tuple[int, int, int]], kinds: Iterable[tuple[int, bool]]) -> Iterator[tuple[Any, Any]]:

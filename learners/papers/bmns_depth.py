@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
@@ -34,15 +34,13 @@ from learners.papers.verdicts import judged, statements_in, states, tightness
     found="{least ratio:.3g} times that at least",
 )
 def _centerpoint(tools: Tools) -> Evidence:
-    least = math.inf
-    data: dict[str, Any] = {}
-    for side, sizes in ((1, (1, 2, 3, 4, 5, 6)), (2, (1, 2, 3))):
+    cases = []
+    for side, n in [(1, n) for n in range(1, 7)] + [(2, n) for n in range(1, 4)]:
         extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
-        for n in sizes:
-            for counts in compositions(n, len(grid)):
-                found = int(extended.regions(grid, np.array(counts)).values((), extended.coordinates()).max())
-                if 3 * found / n < least:
-                    least, data = 3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}
+        for counts in compositions(n, len(grid)):
+            found = int(extended.regions(grid, np.array(counts)).values((), extended.coordinates()).max())
+            cases.append((3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}))
+    least, data = min(cases, key=lambda case: case[0])
     text = f"least (d + 1) max depth / n over all multisets of n <= 6 on 2 x 2 and n <= 3 on 3 x 3 points: {least:.3f}"
     return judged("holds", text, {"least ratio": least}, text, data, failed=least < 1)
 
@@ -216,21 +214,20 @@ def depth_by_removal(points: list[Point], x: Point) -> int:
     return len(points)
 
 
-def _same_depth(other: Any, name: str) -> Evidence:
+def _same_depth(other: Callable[[list[Point], Point], int], name: str) -> Evidence:
     """Return the evidence that another definition gives the Tukey depth."""
-    cases, witness = 0, ""
-    data: dict[str, Any] = {}
+    cases: list[dict[str, Any]] = []
     for points, x in _cases():
-        cases += 1
-        depth, found = tukey_depth(np.array(points), np.ones(len(points), dtype=np.int64), x), other(points, x)
-        if depth != found:
-            witness = witness or f"points {points}, x = {x}: depth {depth}, {name} {found}"
-        if depth != found or not data or depth > data["depth"]:
-            data = {"points": points, "x": x, "depth": depth, "other": found}
-    text = f"{cases} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth " + (
-        "of all" if not witness else "of some only"
+        depth = tukey_depth(np.array(points), np.ones(len(points), dtype=np.int64), x)
+        cases.append({"points": points, "x": x, "depth": depth, "other": other(points, x)})
+    misses = [case for case in cases if case["depth"] != case["other"]]
+    data = misses[0] if misses else max(cases, key=lambda case: case["depth"])
+    text = (
+        f"{len(cases)} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
+        f"of {'some only' if misses else 'all'}"
     )
-    return judged("holds", text, {"cases": cases}, witness, data)
+    witness = f"points {data['points']}, x = {data['x']}: depth {data['depth']}, {name} {data['other']}"
+    return judged("holds", text, {"cases": len(cases)}, witness, data, failed=bool(misses))
 
 
 _projections = states(

@@ -14,7 +14,7 @@ from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
 from learners.papers.evidence import case_data, errors_data, judged_loss, losses_of
-from learners.papers.sizes import answer, failure_probability, two_point
+from learners.papers.sizes import answer, failure_probability, hard_case, two_point
 from learners.papers.verdicts import greatest, judged, statements_in, states, tightness
 from learners.parities.concepts import Parities, ParityElimination
 from learners.points.concepts import Intervals
@@ -33,15 +33,11 @@ def _point(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.05
     learner = PointConsistent(8)
     n = learner.sample_size(alpha, beta)
-
-    def case(target: int, mass: float) -> tuple[float, str, dict[str, Any]]:
-        hard = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
-        failure = failure_probability(learner, learner.concepts.concept(target), hard, n, alpha)
-        data = case_data(learner, target, hard, n, alpha, failure=failure)
-        return failure, f"target {target} with mass {mass:g}, n = {n}", data
-
-    masses = (alpha * 1.001, 2 * alpha, 0.5)
-    failure, where, data = greatest(case(target, mass) for target in range(8) for mass in masses)
+    cases = []
+    for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
+        law = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
+        cases.append(hard_case(learner, target, law, n, alpha, f"target {target} with mass {mass:g}"))
+    failure, where, data = greatest(cases)
     bound = (1 - alpha) ** n
     text = (
         f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
@@ -62,15 +58,12 @@ def _occam(tools: Tools) -> Evidence:
     alpha, beta = 0.3, 0.2
     learner = OccamConsistent(3)
     n = learner.sample_size(alpha, beta)
-    laws = (0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301)
-
-    def case(weights: tuple[float, ...], code: int) -> tuple[float, str, dict[str, Any]]:
+    cases = []
+    for weights in (0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301):
         law = Distribution(learner.domain.points(), np.array(weights))
-        failure = failure_probability(learner, learner.concepts.concept(code), law, n, alpha)
-        data = case_data(learner, code, law, n, alpha, failure=failure)
-        return failure, f"interval {code}, probabilities {weights}, n = {n}", data
-
-    worst, where, data = greatest(case(law, code) for law in laws for code in range(learner.concepts.size))
+        for code in range(learner.concepts.size):
+            cases.append(hard_case(learner, code, law, n, alpha, f"interval {code}, probabilities {weights}"))
+    worst, where, data = greatest(cases)
     text = (
         f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
         f"failure probability is at most {worst:.5f}; beta is {beta}"
@@ -122,7 +115,7 @@ def _generic(tools: Tools) -> Evidence:
     (loss,), _ = losses_of(tools, [learner])
     n = learner.sample_size(alpha, beta)
     hard = two_point(learner.domain.points(), 1, 3, alpha * 1.001)
-    failure = failure_probability(learner, learner.concepts.concept(2), hard, n, alpha)
+    failure = failure_probability(learner, 2, hard, n, alpha)
     small = 0.01
     slides = max(1 / small**2, 1 / (alpha * small))
     needed = ThresholdExponential(4, small).sample_size(alpha, beta) / math.log(2 * 5 / beta)
@@ -153,15 +146,16 @@ def _generic_large_epsilon(tools: Tools) -> Evidence:
     bound = max(1 / learner.epsilon**2, 1 / (alpha * learner.epsilon))
     n = math.ceil(constant * (math.log(learner.concepts.size) - math.log(beta)) * bound)
     hard = two_point(learner.domain.points(), 0, 1, alpha * 1.001)
-    failure = failure_probability(learner, learner.concepts.concept(1), hard, n, alpha)
+    words = f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0"
+    failure, where, data = hard_case(learner, 1, hard, n, alpha, words)
     return judged(
         "undecided",
         f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and "
         f"the exact failure probability on a hard case is {failure:.3f}, beta {beta}: the maximum lacks the term "
         f"1/alpha (epsilon <= 1 implies it)",
         {"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
-        f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0, n = {n}",
-        case_data(learner, 1, hard, n, alpha, failure=failure),
+        where,
+        data,
         failed=failure > beta,
     )
 
@@ -267,9 +261,8 @@ def _vc_bounds(tools: Tools) -> Evidence:
     for learner, d, target, hard, easy in cases:
         upper, lower = upper_sample_size(d, alpha, beta), lower_sample_size(d, alpha, beta)
         law = two_point(learner.domain.points(), hard, easy, alpha * 1.0001)
-        concept = learner.concepts.concept(target)
-        few = failure_probability(learner, concept, law, lower - 1, alpha)
-        many = failure_probability(learner, concept, law, upper, alpha)
+        few = failure_probability(learner, target, law, lower - 1, alpha)
+        many = failure_probability(learner, target, law, upper, alpha)
         needed &= few > beta
         numbers |= {f"{learner.id}: at the upper n": many, f"{learner.id}: below the lower n": few}
         if many > beta or not data:

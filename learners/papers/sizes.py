@@ -21,13 +21,13 @@ Case = tuple[str, Any, int, Distribution | str]
 """Name, learner, concept, distribution."""
 
 
-def failure_probability(learner: Any, concept: Hypothesis, distribution: Distribution, n: int, alpha: float) -> float:
-    """Return Pr[the learner fails or its population error exceeds alpha] on n examples labelled by the concept.
+def failure_probability(learner: Any, concept: int, distribution: Distribution, n: int, alpha: float) -> float:
+    """Return Pr[the learner fails or its population error exceeds alpha] on n examples that a concept labels.
 
     The sum over all C(n + m - 1, m - 1) count vectors of the m points of the distribution, each weighted with its
     multinomial probability and the exact law of the learner; an error within 1e-12 of alpha does not exceed it.
     """
-    truth = concept.predict(distribution.points)
+    truth = learner.concepts.concept(concept).predict(distribution.points)
     fails: dict[Any, bool] = {}
 
     def failed(atom: Any) -> bool:
@@ -48,6 +48,14 @@ def failure_probability(learner: Any, concept: Hypothesis, distribution: Distrib
         law = learner.law(sample)
         total += [weight * math.exp(lp) for atom, lp in zip(law.atoms, law.log_prob, strict=True) if failed(atom)]
     return math.fsum(total)
+
+
+def hard_case(
+    learner: Any, concept: int, distribution: Distribution, n: int, alpha: float, words: str
+) -> tuple[float, str, dict[str, Any]]:
+    """Return the failure probability on a case, the case in words, and its data."""
+    failure = failure_probability(learner, concept, distribution, n, alpha)
+    return failure, f"{words}, n = {n}", case_data(learner, concept, distribution, n, alpha, failure=failure)
 
 
 def errors_of_law(learner: Any, sample: Any) -> tuple[Floats, Integers]:

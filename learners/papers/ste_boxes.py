@@ -9,8 +9,8 @@ from dpaudit.contract import Evidence, Tools
 from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.papers.evidence import against, case_data, errors_data, pair_data
-from learners.papers.sizes import errors_of_law, failure_probability, two_point
+from learners.papers.evidence import against, errors_data, pair_data
+from learners.papers.sizes import errors_of_law, hard_case, two_point
 from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
@@ -172,9 +172,7 @@ def _tightest(tools: Tools) -> Evidence:
     cases = []
     for code, hard in itertools.product(range(learner.concepts.size), range(4)):
         law = two_point(points, hard, 3 - hard, alpha + 0.001)
-        failure = failure_probability(learner, learner.concepts.concept(code), law, n, alpha)
-        words = f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}"
-        cases.append((failure, words, case_data(learner, code, law, n, alpha, failure=failure)))
+        cases.append(hard_case(learner, code, law, n, alpha, f"box {code}, mass {alpha + 0.001:g} on point {hard}"))
     failure, witness, data = greatest(cases)
     text = (
         f"2 x 2 grid: the smaller of (2 d/alpha) ln(2 d/beta) and (ln|C| + ln(1/beta))/alpha is n = {n}; "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from itertools import product
 from typing import Any
@@ -32,26 +31,23 @@ from learners.parameters import BUDGETS
 def _elimination(tools: Tools) -> Evidence:
     learner = ConjunctionElimination(2)
     points = learner.domain.points()
-    errors, cases, witness = 0, 0, ""
-    for concept in learner.concepts.enumerate():
-        truth = concept.predict(points)
-        for rows in itertools.product(range(len(points)), repeat=3):
-            sample = learner.domain.sample(points[list(rows)], truth[list(rows)])
-            wrong = int(sample.errors(answer(learner, sample)))
-            errors, cases = errors + wrong, cases + 1
-            witness = witness or (repr(sample) if wrong else "")
+    wrong = []
+    for concept, rows in product(learner.concepts.enumerate(), product(range(len(points)), repeat=3)):
+        sample = learner.domain.sample(points[list(rows)], concept.predict(points[list(rows)]))
+        wrong.append((int(sample.errors(answer(learner, sample))), repr(sample)))
     example = ConjunctionElimination(6)
     lecture = ("0101011", "0101100", "1111011", "1111110", "0000000", "1011011", "1111011", "0001011")
     bits = np.array([[int(c) for c in row] for row in lecture])
     shown = example.domain.sample(bits[:, :6], bits[:, 6])
     found = answer(example, shown)
-    errors += int(shown.errors(found))
+    errors = sum(count for count, _ in wrong) + int(shown.errors(found))
     text = (
-        f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
+        f"{errors} errors on all {len(wrong)} labelled sequences of 3 examples at d = 2, and on the lecture's "
         f"example, which gives {found}"
     )
     data = errors_data(example, shown, 0, float(shown.errors(found) > 0))
-    return judged("holds", text, {"errors": errors, "cases": cases}, witness or repr(shown), data, failed=errors > 0)
+    witness = next((words for count, words in wrong if count), repr(shown))
+    return judged("holds", text, {"errors": errors, "cases": len(wrong)}, witness, data, failed=errors > 0)
 
 
 @states(

@@ -16,6 +16,7 @@ from learners.domains import Cube, grid_rows, moving_points
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law
 from learners.parameters import (
+    Built,
     check_integer,
     check_law_limit,
     check_own_beta,
@@ -57,10 +58,7 @@ class Parities(Numbered):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
-    @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
+    domain = Built(Cube)
 
     @property
     def size(self) -> int:
@@ -117,10 +115,7 @@ class SubsamplingLearner(ClassLearner):
         _ = self.concepts
         check_parameters(self)
 
-    @property
-    def concepts(self) -> Parities:
-        """All 2^dimension parities; codes are integers with bit i = r_i."""
-        return Parities(self.dimension)
+    concepts = Built(Parities)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -237,10 +232,7 @@ class ParityElimination(ConsistentLearner):
     source: ClassVar[str] = f"{NIS}, Example 2: parities"
     instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
 
-    @property
-    def concepts(self) -> Parities:
-        """All 2^dimension parities."""
-        return Parities(self.dimension)
+    concepts = Built(Parities)
 
     def _choose(self, sample: Sample) -> int:
         # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.

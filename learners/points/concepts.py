@@ -12,7 +12,7 @@ from dpaudit.contract import Sample
 from learners.arrays import Integers
 from learners.domains import Interval, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
-from learners.parameters import check_integer
+from learners.parameters import Built, check_integer
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,7 @@ class _OnALine(Numbered):
     def __post_init__(self) -> None:
         _ = self.domain
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
+    domain = Built(Interval)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from learners.citations import NIS
 from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import check_law_size, point_law
-from learners.parameters import check_sample
+from learners.parameters import Built, check_sample
 from learners.points.concepts import Constant, Intervals, Points, Thresholds
 
 
@@ -30,10 +30,7 @@ class PointConsistent(ConsistentLearner):
     claim_id: ClassVar[str] = "NIS-Point"
     source: ClassVar[str] = f"{NIS}, Example 0: learning points"
 
-    @property
-    def concepts(self) -> Points:
-        """All point functions."""
-        return Points(self.domain_size)
+    concepts = Built(Points)
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
@@ -76,10 +73,7 @@ class ThresholdConsistent(ConsistentLearner):
     claim_id: ClassVar[str] = "NIS-Thr"
     source: ClassVar[str] = f"{NIS}, Example 1: learning thresholds"
 
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds; code j is c_j."""
-        return Thresholds(self.domain_size)
+    concepts = Built(Thresholds)
 
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
@@ -110,10 +104,7 @@ class OccamConsistent(ConsistentLearner):
     id: ClassVar[str] = "occam-consistent"
     instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
 
-    @property
-    def concepts(self) -> Intervals:
-        """All closed intervals and the empty one."""
-        return Intervals(self.domain_size)
+    concepts = Built(Intervals)
 
 
 LEARNERS = (PointConsistent, ThresholdConsistent, OccamConsistent)

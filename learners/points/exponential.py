@@ -13,7 +13,7 @@ from learners.arrays import Integers
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner, RivalCounts
 from learners.mechanisms import exponential
-from learners.parameters import check_integer, check_run
+from learners.parameters import Built, check_integer, check_run
 from learners.points.concepts import Points, Thresholds
 
 
@@ -27,10 +27,7 @@ class PointExponential(ExponentialLearner):
     id: ClassVar[str] = "point-exponential"
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
-    @property
-    def concepts(self) -> Points:
-        """All point functions; code i is c_i."""
-        return Points(self.domain_size)
+    concepts = Built(Points)
 
     @property
     def _rivals(self) -> RivalCounts:
@@ -65,10 +62,7 @@ class ThresholdExponential(ExponentialLearner):
         super().__post_init__()
         check_integer("domain_size", self.domain_size, 2, 2**64)
 
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds; code j is c_j."""
-        return Thresholds(self.domain_size)
+    concepts = Built(Thresholds)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs."""

@@ -22,7 +22,7 @@ from learners.covers.accounting import AUDITED
 from learners.domains import Grid
 from learners.geometry.pictures import error_share, panel
 from learners.geometry.polygons import clip, square
-from learners.parameters import check_integer
+from learners.parameters import Built, check_integer
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions
 from learners.regions.pictures import uniform_sample
@@ -195,10 +195,7 @@ class DiscUnion(RegionCover):
 
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> Discs:
-        """The regions themselves; unions of k of them are learned as well."""
-        return Discs(self.side)
+    concepts = Built(Discs)
 
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
         """Return what a report draws: the sample, the target and the discs of some outputs."""

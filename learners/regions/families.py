@@ -18,6 +18,7 @@ import numpy as np
 from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Floats, Labels
 from learners.domains import Grid
+from learners.parameters import Built
 from learners.regions.snapping import full_grid
 
 TRIANGLE_SIDE = 4
@@ -66,10 +67,7 @@ class Regions:
     measures: Callable[[], float] | None = None
     labellings: Callable[[], float] | None = None
 
-    @property
-    def domain(self) -> Grid:
-        """The grid."""
-        return Grid(self.side, self.dimension)
+    domain = Built(Grid)
 
     @property
     def family(self) -> Family:

@@ -20,7 +20,7 @@ from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.pictures import panel, regions
 from learners.geometry.polygons import Bits, Box
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_choice, check_law_limit, check_run, check_sample
+from learners.parameters import Built, check_choice, check_law_limit, check_run, check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
 from learners.regions.pictures import dual_panels, regular_polygon
@@ -78,10 +78,7 @@ class HalfplaneSelect(RegionSelection):
 
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> Halfplanes:
-        """The labellings of the grid by halfplanes."""
-        return Halfplanes(self.side)
+    concepts = Built(Halfplanes)
 
     @property
     def _rate(self) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
 from learners.domains import Grid, moving_points
-from learners.parameters import check_integer, check_positive
+from learners.parameters import Built, check_integer, check_positive
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions
 from learners.regions.region_selection import ListedSelection
@@ -140,10 +140,7 @@ class PolynomialSelect(ListedSelection):
 
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> Polynomials:
-        """The regions."""
-        return Polynomials(self.side, self.degree)
+    concepts = Built(Polynomials)
 
     @property
     def _regions(self) -> Regions:

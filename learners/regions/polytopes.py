@@ -21,7 +21,7 @@ from learners.covers.accounting import AUDITED
 from learners.domains import grid_rows
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
 from learners.mechanisms import exponential
-from learners.parameters import check_run
+from learners.parameters import Built, check_run
 from learners.regions.concepts import Intersection, Joins
 from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
 from learners.regions.region_cover import RegionCover
@@ -275,10 +275,7 @@ class ConvexPolytope(RegionCover):
 
     symmetries = space_symmetries
 
-    @property
-    def concepts(self) -> Polytopes:
-        """The labellings of the grid by intersections of at most k halfspaces."""
-        return Polytopes(self.side, self.k)
+    concepts = Built(Polytopes)
 
 
 @dataclass(frozen=True)
@@ -299,10 +296,7 @@ class SimplexUnion(RegionCover):
 
     symmetries = space_symmetries
 
-    @property
-    def concepts(self) -> SimplexUnions:
-        """The labellings of the cube by unions of at most k simplices."""
-        return SimplexUnions(self.side, self.k)
+    concepts = Built(SimplexUnions)
 
 
 LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)

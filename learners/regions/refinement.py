@@ -68,7 +68,7 @@ class Pieces:
         self._areas: list[dict[int, tuple[int, int]]] = []
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
         self._inside = np.zeros((64, len(points)), dtype=np.bool_)
-        self._log_areas = np.zeros(32)
+        self.log_areas = np.zeros(32)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
         self._add(dual_box(side), np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
 
@@ -82,10 +82,6 @@ class Pieces:
     def outside(self, codes: Integers) -> Bools:
         """Return which points no halfplane of a code contains, (..., m)."""
         return np.asarray(self._inside[codes ^ 1])
-
-    def log_areas(self, codes: Integers) -> Floats:
-        """Return logarithms of areas, in floating point: for steering alone."""
-        return np.asarray(self._log_areas[codes >> 1])
 
     def area(self, piece: int, level: int) -> tuple[int, int]:
         """Return integers that enclose the area times 2^(precision + 256 level)."""
@@ -120,7 +116,7 @@ class Pieces:
         piece = len(self._corners)
         if 2 * piece == len(self._inside):
             self._inside = np.concatenate([self._inside, np.zeros_like(self._inside)])
-            self._log_areas = np.concatenate([self._log_areas, np.zeros_like(self._log_areas)])
+            self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
         self._corners.append(corners)
         self._halves.append(None)
         self._areas.append({})
@@ -132,7 +128,7 @@ class Pieces:
         crossing = (signs < 0).any(axis=0) & (signs > 0).any(axis=0)
         low, high = heights[:, crossing].min(axis=0, initial=-1e-300), heights[:, crossing].max(axis=0, initial=1e-300)
         self._heights[piece] = open_[crossing], low, high
-        self._log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
+        self.log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
         return piece
 
     def _signs(self, corners: Polygon, lines: Integers) -> tuple[Floats, Floats]:
@@ -199,7 +195,7 @@ class Products:
             part = slice(start, start + BLOCK)
             surely, possibly = self.masks(codes[part])
             least[part], most[part] = self._weighed(surely), self._weighed(possibly)
-        logs = np.log(orders) + self.pieces.log_areas(codes).sum(axis=1)
+        logs = np.log(orders) + self.pieces.log_areas[codes >> 1].sum(axis=1)
         return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
 
     def _weighed(self, held: Bools) -> Floats:

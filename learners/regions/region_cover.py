@@ -16,7 +16,7 @@ from learners.covers.rounds import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.domains import grid_rows
 from learners.geometry.polygons import Bits
-from learners.parameters import check_integer, check_run
+from learners.parameters import Built, check_integer, check_run
 from learners.regions.concepts import (
     ConvexPolygons,
     Halfplane,
@@ -176,10 +176,7 @@ class ConvexPolygon(RegionCover):
     picture = plane_picture
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> ConvexPolygons:
-        """CONVEX-k-GON over the grid."""
-        return ConvexPolygons(self.side, self.k)
+    concepts = Built(ConvexPolygons)
 
     def _drawn(self, parts: tuple[Region, ...]) -> Halfplane:
         ((z, a, b),) = parts
@@ -212,10 +209,7 @@ class PolygonUnion(RegionCover):
     picture = plane_picture
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> PolygonUnions:
-        """TRIANGLE^{or k} over the grid."""
-        return PolygonUnions(self.side, self.k)
+    concepts = Built(PolygonUnions)
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:
         """Return the sample of the picture and its target, two triangles (one for k = 1)."""

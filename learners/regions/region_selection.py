@@ -15,8 +15,9 @@ from learners.citations import KMMS
 from learners.domains import grid_rows
 from learners.finite.exponential import softmax_supremum
 from learners.geometry.polygons import Bits
+from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
+from learners.parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles
 from learners.regions.families import Family, OnRegions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
@@ -108,11 +109,7 @@ class ListedSelection(RegionSelection):
         """Return the numbers of the labellings that independent runs select."""
         check_run(sample, self.domain, size)
         logs, _ = self._log_weights(self._correct(sample), self._log_base(self._regions.family, sample))
-        cumulative = np.cumsum(np.exp(logs - logs.max()))
-        # A uniform number that rounds up to the total belongs to the last labelling with positive weight.
-        last = int(np.searchsorted(cumulative, cumulative[-1]))
-        places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-        return np.asarray(np.minimum(places, last), dtype=np.int64)
+        return exponential.draw_weighted(logs - logs.max(), rng, size)
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the labellings.
@@ -139,11 +136,6 @@ class ListedSelection(RegionSelection):
         family = self._regions.family
         check_integer("code", code, 0, len(family) - 1)
         return self._regions.region(family.regions[int(code)])
-
-
-def _right(covered: Integers, spoiled: Integers) -> Integers:
-    """Return the examples labelled correctly, less all negative ones."""
-    return covered - spoiled
 
 
 @dataclass(frozen=True)
@@ -182,10 +174,7 @@ class TriangleSelect(ListedSelection):
     picture = plane_picture
     hard_targets = plane_targets
 
-    @property
-    def concepts(self) -> Triangles:
-        """The labellings of the grid by triangles; they can be listed for small sides."""
-        return Triangles(self.side)
+    concepts = Built(Triangles)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs; one refinement serves them all."""
@@ -198,7 +187,8 @@ class TriangleSelect(ListedSelection):
     def _sampler(self, sample: Sample) -> TupleSampler:
         """Return the exact sampler of triples for a sample."""
         points, weights = distinct_points(sample, 1)
-        return TupleSampler(points, weights, self.side, _right, Fraction(self._rate))
+        # Covered less spoiled: the examples labelled correctly, less all negative ones.
+        return TupleSampler(points, weights, self.side, np.subtract, Fraction(self._rate))
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the triangle."""

@@ -23,8 +23,8 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 
 __all__ = [
-    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "cells_of",
-    "distinct", "number", "one_of", "promise", "quantile_edges",
+    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "distinct",
+     "number", "one_of", "promise", "quantile_edges",
 ]  # fmt: skip
 
 Cells = NDArray[np.int64]
@@ -68,10 +68,12 @@ class Column:
     edges: NDArray[np.float64] | None = None
     representation: bool = False
 
-    def cells(self, values: Any) -> Cells:
-        """Return the cell of each value."""
+    def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> Cells:
+        """Return the cell of each value; of the `distinct` ones where their places are given."""
         found: Cells = self.read(values)
-        return found if self.edges is None else np.searchsorted(self.edges, found, side="right").astype(np.int64)
+        if self.edges is not None:
+            found = np.searchsorted(self.edges, found, side="right").astype(np.int64)
+        return found if places is None else found[places]
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
@@ -138,7 +140,7 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return spread(cells_of(self.column, *distinct(values)), where, len(outputs), ABSENT)
+        return spread(self.column.cells(*distinct(values)), where, len(outputs), ABSENT)
 
     def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
@@ -157,12 +159,6 @@ def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
         if len(numbers) <= REPEATING * len(values):
             return list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
     return values, None
-
-
-def cells_of(column: Column, values: Any, places: NDArray[np.intp] | None) -> Cells:
-    """Return the cell of each value, given the `distinct` ones and their places."""
-    found = column.cells(values)
-    return found if places is None else found[places]
 
 
 Floats = NDArray[np.float64]

@@ -191,9 +191,8 @@ class FeatureRanks(Ranked):
 
     def describe(self, event: CellEvent) -> Event:
         """Return an event over the cells themselves, each as a person would write it."""
-        assert isinstance(self.base, FeatureCells)
-        shown = sorted(str(self.base.feature.cell(int(str(cell)))) for cell, b in self.bins.items() if event.has(b))
-        return CellsEvent(self.base.name, (), tuple(shown), event.has(self.middle))
+        inside = frozenset(cell for cell, place in self.bins.items() if event.has(place))
+        return self.base.describe(CellEvent(inside, frozenset(), event.has(self.middle)))
 
 
 def screened_discretizers(

@@ -22,7 +22,6 @@ from dpaudit.events.feature_screening.feature import (
     Feature,
     best_events,
     best_half_lines,
-    cells_of,
     distinct,
     one_of,
     promise,
@@ -169,7 +168,7 @@ def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tup
             different = distinct(read)
             for feature in features:
                 if stored or feature.representation is (stored is None):
-                    yield feature, spread(cells_of(feature.column, *different), where, len(outputs), ABSENT)
+                    yield feature, spread(feature.column.cells(*different), where, len(outputs), ABSENT)
 
 
 Group = Callable[[Any], list[Column]]

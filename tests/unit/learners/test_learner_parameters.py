@@ -16,6 +16,7 @@ from dpaudit.seeding import generator
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.domains import Cube, Interval
+from learners.parameters import Built
 from learners.parities.concepts import ParityElimination
 from learners.parities.private import MAX_EPSILON, ParityPrivate
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
@@ -188,3 +189,21 @@ def test_sample_sizes_are_the_least_integers_of_their_formulas(alpha: float, bet
         assert PointExponential(50, epsilon).sample_size(alpha, beta) == expected
         larger = math.ceil(max(8 / alpha, 4 / (alpha * epsilon)) * math.log(102 / beta))
         assert ThresholdExponential(50, epsilon).sample_size(alpha, beta) == larger
+
+
+def test_a_built_property_takes_the_parameters_of_the_same_names_and_defaults_of_others() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Part:
+        side: int
+        dimension: int = 2
+
+    @dataclasses.dataclass(frozen=True)
+    class Whole:
+        epsilon: float
+        side: int
+        part = Built(Part)
+
+    assert Whole(1.0, 5).part == Part(5, 2)
+    assert isinstance(Whole.part, Built)
+    assert [field.name for field in dataclasses.fields(Whole)] == ["epsilon", "side"]
+    assert ConjunctionLaplace(3, 1.0, 0.1).domain == Cube(3)

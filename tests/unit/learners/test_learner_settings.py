@@ -138,7 +138,7 @@ def test_more_accuracy_and_confidence_need_more_examples(learner_class: Any) -> 
 def test_exact_failure_probabilities_against_the_utility_audit() -> None:
     learner, points = OccamConsistent(4), OccamConsistent(4).domain.points()
     hard = two_point(points, 1, 0, 0.2)
-    exact = failure_probability(learner, learner.concepts.concept(2), hard, 6, 0.1)
+    exact = failure_probability(learner, 2, hard, 6, 0.1)
     finding = dpaudit.audit_utility(learner, 2, hard, alpha=0.1, beta=0.5, n=6, trials=4000, confidence=1 - 1e-6)
     assert finding.failure_lower <= exact <= finding.failure_upper
     # Target [0, 1]: without an example at 1 the first consistent interval is [0, 0]; without one at 0 it is [0, 1].
