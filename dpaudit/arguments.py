@@ -12,18 +12,6 @@ from typing import Any
 from dpaudit.contract import LATER, PARTS
 from dpaudit.errors import InputError
 
-__all__ = [
-    "CONFIDENCE",
-    "addressed_parameters_of",
-    "check_built",
-    "check_jobs",
-    "lacking",
-    "parameters_of",
-    "read_choice",
-    "read_integer",
-    "read_number",
-]
-
 CONFIDENCE = 0.999
 """The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
 JOBS = 32, 8

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["DpauditError", "Exited", "InputError", "ToolFault", "blamed", "in_python", "nearest", "place_of"]
-
 
 class DpauditError(Exception):
     """Base of every error that dpaudit raises on purpose."""

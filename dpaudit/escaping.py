@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["harmless", "harmless_page", "shortened"]
-
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
 

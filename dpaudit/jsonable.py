@@ -12,8 +12,6 @@ from typing import Any
 
 from dpaudit.errors import ToolFault
 
-__all__ = ["jsonable", "stable_repr"]
-
 MOST_BITS = 10_000
 """Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

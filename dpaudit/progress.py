@@ -12,8 +12,6 @@ from typing import TextIO
 from dpaudit.errors import InputError
 from dpaudit.escaping import harmless
 
-__all__ = ["Line", "Progress", "Tell", "duration", "followed"]
-
 Progress = bool | Callable[[int, int], None]
 """Whether to show progress on standard error; or a callable that gets how much is done, and of how much."""
 Tell = Callable[[int], None]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["AuditWarning", "assert_private", "assert_utility"]
-
 _DEFAULTS = {"trials": 20_000, "confidence": 0.999, "seed": 0}
 _MEANINGS = {
     "trials": "runs a side of each pair in audits of privacy",

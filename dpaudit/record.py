@@ -18,22 +18,6 @@ from dpaudit.errors import ToolFault
 from dpaudit.escaping import shortened
 from dpaudit.jsonable import jsonable
 
-__all__ = [
-    "Amount",
-    "Count",
-    "Extended",
-    "Frozen",
-    "Level",
-    "NonNegative",
-    "Probability",
-    "Share",
-    "Size",
-    "Words",
-    "decode",
-    "encodable",
-    "schema_of_type",
-]
-
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Size = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]  # no infinity: that is for Extended and NonNegative below

@@ -21,8 +21,6 @@ from dpaudit.record import Frozen, decode, encodable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA_VERSION", "STREAMS_VERSION", "AuditFinding", "Finding", "remembering", "versions"]
-
 _PRESENTING = "dpaudit.report.presenting"
 """The module that shows findings. It stands above them, so they know its name and load it when they are shown."""
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from dpaudit.errors import InputError
 
-__all__ = ["check_seed", "generator"]
-
 
 def check_seed(seed: int) -> int:
     """Return `seed` if it is a non-negative integer, else raise `InputError`."""

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from dpaudit.contract import OF_STATEMENTS
-from dpaudit.report.ci import escaped
+from dpaudit.report.formats import escaped
 from learners import citations
 
 HEAD = """\

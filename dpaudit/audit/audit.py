@@ -24,8 +24,6 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["audit_privacy", "sampler_of"]
-
 LOG = logging.getLogger(__name__)
 
 

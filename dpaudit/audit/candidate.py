@@ -24,8 +24,6 @@ from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer
 from dpaudit.running.sampling import Job, Observed, Sampler
 
-__all__ = ["Candidate", "CountedPair", "count_observed", "promise"]
-
 
 class CountedPair:
     """One pair of an audit with the cells counted so far on its two sides, by each of its discretizers.

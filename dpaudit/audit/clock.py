@@ -10,8 +10,6 @@ from dpaudit.arguments import read_number
 from dpaudit.audit.options import OPTIONS
 from dpaudit.record import Frozen, Size
 
-__all__ = ["LOOKS", "SHARES", "Clock", "Stopped"]
-
 LOOKS = (0.25, 0.5, 1.0)
 """Parts of the runs that decide, after each of which an audit of a fixed size may stop."""
 SHARES = (0.05, 0.1, 0.85)

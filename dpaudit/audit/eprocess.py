@@ -32,11 +32,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "batch_schedule", "batch_size", "epsilon_grid", "expected_growth", "last_before_survivor", "log_payoff",
-    "log_payoffs", "pilot_size", "place_bet", "posterior",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 
 SHRINKAGE = 0.75

@@ -18,11 +18,6 @@ from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
 from dpaudit.record import Count, Frozen, Size, Words
 
-__all__ = [
-    "AllRaised", "Answer", "Check", "CheckName", "Constant", "FewRuns", "Gap", "Identical", "Meaningless",
-    "NotLookedAt", "Observations", "Powerless", "different", "gaps_of", "identical", "verdict_of",
-]  # fmt: skip
-
 
 class CheckName(enum.StrEnum):
     """The question that a check asks of a mechanism."""

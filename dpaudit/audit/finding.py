@@ -19,8 +19,6 @@ from dpaudit.events.event import Cells, Event, Interval, Withheld
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
 
-__all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness", "withheld"]
-
 _BUDGETS = {
     "fixed": {"halving", "local", "pilot", "training", "confirmation", "checks"},
     "sequential": {"used", "allowed", "checks"},

@@ -38,8 +38,6 @@ from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-__all__ = ["fixed_finding"]
-
 Counts = tuple[Tally, Tally]
 
 PILOT_PAIRS = 8

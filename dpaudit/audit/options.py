@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, dataclass_transform
 if TYPE_CHECKING:
     from dpaudit.contract import Relation
 
-__all__ = ["JOBS", "OPTIONS", "RUNNING", "SEED", "Option", "Options"]
-
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str, "Relation": str}
 
 

@@ -47,11 +47,6 @@ from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
-__all__ = [
-    "LEARNING", "LEARNING_OF_BETS", "MASSES", "REFUTING_SHARE", "Power", "detectable_delta_by_bets",
-    "detectable_epsilon_by_bets", "refutation_probability",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)

@@ -37,8 +37,6 @@ from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.workers import spread
 
-__all__ = ["Hygiene", "arrangements", "labels", "one_way", "runs_a_side"]
-
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
 LOOKS = 3

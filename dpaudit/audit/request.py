@@ -28,8 +28,6 @@ from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Budget", "Moves", "Request", "probe_of", "resolve_bound", "resolve_claim", "resolve_inputs"]
-
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
 

@@ -47,8 +47,6 @@ from dpaudit.events.event import Bets, Tally
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-__all__ = ["PairBets", "Session", "leading_pair_runs", "partition_by_bins", "partition_by_cells", "sequential_finding"]
-
 Array = NDArray[np.float64]
 Sides = tuple[Tally, Tally]
 Partition = Callable[[Tally], Array]

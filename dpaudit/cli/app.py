@@ -24,8 +24,6 @@ from dpaudit.escaping import harmless
 from dpaudit.running.processes import STOPPING, ChildDied
 from dpaudit.running.supervised import supervised
 
-__all__ = ["App", "app", "main"]
-
 
 class App(click.Group):
     """A group whose commands stand in modules of ``dpaudit.cli`` that are loaded when they are called."""

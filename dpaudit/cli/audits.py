@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from dpaudit.registry import Entry, Registry
     from dpaudit.report.terminal import Lines
 
-__all__ = [
-    "Chosen",
-    "audit",
-    "find_learner",
-    "find_learners",
-    "json_lines",
-    "note_taken",
-    "read_parameters",
-    "rendered",
-    "run_of",
-    "show",
-    "show_lines",
-    "show_plain",
-    "terminal_text",
-    "write_report",
-]
-
 
 class Chosen(NamedTuple):
     """The learner that is audited, and on how many examples."""
@@ -122,7 +105,8 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
 
     `repeat` is the command that makes them again; that of the first result by default.
     """
-    from dpaudit.engine.outcome import OPEN, leaves_open, refutes
+    from dpaudit.contract import OPEN
+    from dpaudit.engine.outcome import leaves_open, refutes
     from dpaudit.record import encodable
     from dpaudit.report.evidence import brief_block, verdict_block
     from dpaudit.report.html import render_finding

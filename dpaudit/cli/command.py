@@ -12,8 +12,6 @@ from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import InputError, in_python
 
-__all__ = ["STATUS", "BadInput", "Command", "command", "here", "in_options", "option_words", "suffix_of"]
-
 STATUS = """\
 Exit status: 0 no violation, 1 a violation or a missed control,
              2 bad input, a fault, no result, 3 no evidence or undecided"""

@@ -12,8 +12,6 @@ from dpaudit.cli.options import argument
 from dpaudit.cli.streams import say
 from dpaudit.errors import InputError, nearest
 
-__all__ = ["COMMANDS", "COMPLETION", "WHOLE", "WORDS", "completion", "help_on"]
-
 COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
 COMMANDS = {

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from dpaudit.registry import Entry
     from dpaudit.report.measured import SearchFinding
 
-__all__ = ["exact", "sample_complexity", "scaling", "supremum", "utility"]
-
 _Alpha = Annotated[float | None, given("error that is accepted (default: the example's)")]
 _Beta = Annotated[float | None, given("rate of failure that is accepted (default: the example's)")]
 _Setting = Annotated[
@@ -350,7 +348,7 @@ def _show(
     """Print what a search of a learner found, write it to the file that was asked for, and return the status."""
     from dpaudit.contract import Verdict, exit_status
     from dpaudit.exact.finding import SupremumFinding
-    from dpaudit.report.ci import Promise
+    from dpaudit.report.formats import Promise
     from dpaudit.report.measured import measured_brief, measured_page
     from dpaudit.report.plain import summed
     from dpaudit.report.plots import as_svg

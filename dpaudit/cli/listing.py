@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from dpaudit.engine.records import LedgerRow, Result
     from dpaudit.registry import Entry
 
-__all__ = ["ledger", "list_learners"]
-
 _UNBROKEN = 10_000
 _HEADS = {"id": "word", "privacy": "word", "parameters": "text", "what it is": "text"}
 

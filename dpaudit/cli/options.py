@@ -9,12 +9,6 @@ import click
 
 from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
 
-__all__ = [
-    "DRAWN", "FORMS", "PLAIN", "SUFFIXES", "AllowNoEvidence", "Color", "Config", "Declared", "Json", "Learners",
-    "Measured", "Out", "Parameters", "Quiet", "Relation", "Seed", "Shown", "ShownOut", "ShownPlain", "Size",
-    "TimeLimit", "Timeout", "Verbose", "argument", "given", "jobs", "of", "whole",
-]  # fmt: skip
-
 FORMS = {
     ".html": ("html", "render"),
     ".json": ("json", "render"),

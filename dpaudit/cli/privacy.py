@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from dpaudit.registry.import_spec import Place
     from dpaudit.report.terminal import Lines
 
-__all__ = ["privacy", "replay"]
-
 
 class Running(NamedTuple):
     """The options of ``dpaudit privacy`` on the runs, and the certificate of what they show."""
@@ -174,10 +172,9 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     from --pairs or --data, and must have its digests. The status is 1 for a violation, 3 where fresh runs show none.
     """
     from dpaudit import certificates
-    from dpaudit.contract import Verdict
-    from dpaudit.engine.outcome import OPEN
+    from dpaudit.contract import OPEN, Verdict
     from dpaudit.registry.import_spec import Place, importable, is_place
-    from dpaudit.report.ci import Promise
+    from dpaudit.report.formats import Promise
     from dpaudit.report.plain import summed
 
     if asked.data is not None and asked.pairs is not None:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from dpaudit.engine.records import Run
     from dpaudit.project.check import Checked
 
-__all__ = ["check", "diff", "history", "new"]
-
 
 @command("new", "dpaudit new mechanism noisy_mean")
 def new(

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from dpaudit.engine.verification import Verified
     from dpaudit.report.terminal import Lines
 
-__all__ = ["report", "run", "verify"]
-
 
 class Running(NamedTuple):
     """The options of ``dpaudit run`` on the work."""
@@ -250,7 +248,7 @@ def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: Shown
     some tasks, chosen at random, once more. The status is 0 for a sealed run in which all is right, 2 if anything
     is not, 3 for a run that is not sealed.
     """
-    from dpaudit.engine.outcome import OPEN
+    from dpaudit.contract import OPEN
     from dpaudit.engine.records import State
     from dpaudit.engine.verification import verify_run
 

@@ -11,8 +11,6 @@ from typing import TextIO
 
 from dpaudit.escaping import harmless, harmless_page, shortened
 
-__all__ = ["complain", "drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color", "width_of"]
-
 _LONGEST = 1_500
 """Characters of a line on standard error; what is longer loses its middle."""
 

@@ -11,16 +11,6 @@ from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
 from dpaudit.record import Frozen
 
-__all__ = [
-    "Arguments",
-    "ExactArguments",
-    "LedgerArguments",
-    "PictureArguments",
-    "PrivacyArguments",
-    "UtilityArguments",
-    "with_options",
-]
-
 
 class _Arguments(Frozen, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """Base of the arguments of a task; what has its default is not stored, so that a key outlives new arguments."""

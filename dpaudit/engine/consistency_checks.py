@@ -16,8 +16,6 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import is_vacuous, verdict
 
-__all__ = ["check_record"]
-
 _OF_THE_TASK = {
     "privacy": ("confidence",),
     "exact": ("relation",),

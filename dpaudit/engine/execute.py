@@ -20,8 +20,6 @@ from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
 from dpaudit.running.workers import apart, spread
 
-__all__ = ["BACKENDS", "Progress", "execute"]
-
 BACKENDS = ("loky", "threading", "sequential")
 
 

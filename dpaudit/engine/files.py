@@ -11,8 +11,6 @@ from pathlib import Path
 
 from dpaudit.errors import InputError
 
-__all__ = ["FILENAME", "append_line", "free_backup", "held", "keep_foreign", "named", "refuse_link", "write_atomically"]
-
 
 def keep_foreign(path: Path) -> None:
     """Move a file that dpaudit did not write out of the way of one that it is about to write."""

@@ -14,8 +14,6 @@ from dpaudit.engine.records import Fault, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.exact.finding import LawFinding
 
-__all__ = ["AUDITS", "OPEN", "PRIVACY_AUDITS", "Outcome", "is_ladder", "leaves_open", "outcome", "refutes", "word"]
-
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")

@@ -40,8 +40,6 @@ from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
 
-__all__ = ["check_statement", "draw_picture", "perform"]
-
 
 def perform(
     task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1, progress: Progress = False

@@ -22,8 +22,6 @@ from dpaudit.registry import Entry
 from dpaudit.running.isolated import Timeout
 from dpaudit.utility.interval import is_vacuous
 
-__all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
-
 
 @dataclass(frozen=True)
 class Plan:

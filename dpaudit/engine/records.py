@@ -17,25 +17,6 @@ from dpaudit.record import Count, Extended, Frozen, Size, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION, Finding, versions
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = [
-    "AnyFinding",
-    "Failure",
-    "Fault",
-    "Header",
-    "LedgerRow",
-    "Listed",
-    "Parameters",
-    "PictureFinding",
-    "Planned",
-    "Record",
-    "Result",
-    "Run",
-    "Seal",
-    "State",
-    "codes_of",
-    "decoded",
-]
-
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
 

@@ -30,8 +30,6 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode, encodable
 from dpaudit.results import SCHEMA_VERSION
 
-__all__ = ["FILENAME", "Store", "Stored", "find_run", "load_run", "read_stored"]
-
 FILENAME = "run.jsonl"
 _DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
 

@@ -21,8 +21,6 @@ from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials
 
-__all__ = ["Task", "canonical", "exact_task", "ledger_task", "offered_settings", "picture_task", "utility_tasks"]
-
 PICTURED_RUNS = 3
 """The number of outputs that a picture shows."""
 

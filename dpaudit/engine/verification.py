@@ -24,8 +24,6 @@ from dpaudit.record import Count, Frozen, encodable
 from dpaudit.registry import PRIVATE, load
 from dpaudit.results import versions
 
-__all__ = ["Again", "Verified", "digest_of", "sources", "verify_run"]
-
 _MOST = 4
 """The most differences of a task that are shown."""
 

@@ -12,11 +12,6 @@ from numpy.typing import NDArray
 from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
 
-__all__ = [
-    "FEW_VALUES", "GRIDS", "LEAST", "CutBins", "GridBins", "bins", "commonest", "places_of", "quantiles_of_sorted",
-    "separation", "steady", "tally",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 
 GRIDS = (2**13, 2**16)

@@ -16,8 +16,6 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
 from dpaudit.outputs.shared import Recent, join
 
-__all__ = ["GROUPS", "Flattener", "group_columns"]
-
 Matrix = NDArray[np.float64]
 
 

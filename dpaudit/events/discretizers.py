@@ -21,11 +21,6 @@ from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
 
-__all__ = [
-    "FEW", "Atoms", "CountCells", "Discretizer", "Identity", "PackedRows", "Pilot", "Ranked", "ScoreBins",
-    "score_edges",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 
 FEW = 200

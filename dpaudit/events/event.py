@@ -23,12 +23,6 @@ from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import Value, decode_value, encode_value
 from dpaudit.record import Count, Extended, Frozen
 
-__all__ = [
-    "FEATURES", "MISSING", "RARE", "Bets", "CellEvent", "Cells", "Event", "Explicit", "Interval", "Learned",
-    "Outputs", "Path", "Predicate", "Tally", "Threshold", "Told", "Withheld", "cell_of", "listed_outputs",
-    "numbers_of", "part_of", "predicate_of", "ranges_of",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 FeatureName = Literal["value", "sum", "maximum", "minimum", "length", "lowest bit", "raised"]
 Tally: TypeAlias = Counter[Hashable]

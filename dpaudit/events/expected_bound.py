@@ -13,11 +13,6 @@ from scipy.special import betaincinv, ndtri
 
 from dpaudit.events.cells import steady
 
-__all__ = [
-    "PlannedTest", "PrefixRatio", "confirmation_error", "expected_bound", "learnable_delta", "learnable_epsilon",
-    "pooled_mass", "prefix_bounds", "refutation_score",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -15,11 +15,6 @@ from dpaudit.events.cells import steady
 from dpaudit.events.expected_bound import PrefixRatio
 from dpaudit.events.random_walk import fit_walk, prefix_ratios
 
-__all__ = [
-    "ITERATIONS", "SCALES", "Family", "ScaleMixture", "families_by_counts", "families_by_law", "families_by_score",
-    "fit_scale_mixture", "likelier_first",
-]  # fmt: skip
-
 Array = NDArray[np.float64]
 
 SCALES = np.geomspace(1e-3, 8.0, 40)

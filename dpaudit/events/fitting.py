@@ -20,8 +20,6 @@ from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
 
-__all__ = ["Scored", "fitted_discretizers"]
-
 Array = NDArray[np.float64]
 
 Fit = Callable[[Array, Array], Score]

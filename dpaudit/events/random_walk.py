@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
-__all__ = ["RIDGE", "Walk", "fit_line", "fit_walk", "fit_walks", "prefix_ratios"]
-
 Array = NDArray[np.float64]
 
 STEPS = np.geomspace(0.002, 8.0, 10)

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, steady
 from dpaudit.events.random_walk import fit_walks
 
-__all__ = ["NaiveBayes", "Patterns", "Score", "boosting", "logistic"]
-
 Array = NDArray[np.float64]
 
 BINS = 64

@@ -26,8 +26,6 @@ from dpaudit.events.expected_bound import (
 from dpaudit.events.families import Family, families_by_counts, families_by_law, families_by_score, likelier_first
 from dpaudit.jsonable import stable_repr
 
-__all__ = ["DISTRUST", "SHARES", "CellFamilies", "SelectedEvent", "choose_second_event"]
-
 
 @dataclass(frozen=True)
 class SelectedEvent:

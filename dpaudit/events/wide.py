@@ -25,8 +25,6 @@ from dpaudit.outputs.leaf import Leaf, spread, walk
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import MISSING, Block, Rows, finite, usual
 
-__all__ = ["WIDTH", "Moments", "Reducer", "Reduction", "SumUp", "least_dense_shift", "least_shift", "wide_leaves"]
-
 WIDTH = 128
 """Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach."""
 COORDINATES = 32

@@ -9,8 +9,6 @@ from typing import Any
 from dpaudit.contract import Domain, Pair, Relation, Sample
 from dpaudit.errors import InputError
 
-__all__ = ["are_neighbours", "as_multiset", "check_pairs", "check_samples", "sample_of"]
-
 
 def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
     """Return how often each example (point, label, public) stands in a sample."""

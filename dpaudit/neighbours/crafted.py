@@ -16,8 +16,6 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.neighbours.check import sample_of
 
-__all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
-
 DEFAULT_LIMIT = 64
 """The number of pairs that are crafted by default."""
 

@@ -25,8 +25,6 @@ from dpaudit.neighbours.multisets import (
     unrank,
 )
 
-__all__ = ["LAWS", "MULTISET_CELLS", "PAIRS", "PairPlan", "every_pair", "given_pairs"]
-
 MULTISET_CELLS = 2**24
 """The most universe indices (multisets times n) that one enumeration may hold."""
 PAIRS = 4_000_000

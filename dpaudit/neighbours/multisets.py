@@ -25,19 +25,6 @@ from scipy.sparse.csgraph import connected_components
 from dpaudit.contract import Law, Relation
 from dpaudit.errors import InputError
 
-__all__ = [
-    "Ranks",
-    "Rows",
-    "check_symmetry",
-    "checked_permutation",
-    "distinct",
-    "multisets",
-    "neighbour_ranks",
-    "orbits",
-    "rank",
-    "unrank",
-]
-
 Rows = NDArray[np.integer[Any]]
 Ranks = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -13,8 +13,6 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
 from dpaudit.registry.import_spec import Place
 
-__all__ = ["is_source", "is_strategy", "pairs_at", "pairs_beside", "pairs_of_source", "query_patterns"]
-
 MOST_QUERIES = 1_000_000
 """Sixteen vectors of so many numbers take 128 MB."""
 PAIRS = "PAIRS"

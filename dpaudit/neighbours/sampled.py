@@ -14,8 +14,6 @@ from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import as_multiset, sample_of
 
-__all__ = ["SampleMoves", "pairs_from_strategy", "random_pairs"]
-
 MOST_PAIRS = 100_000
 """All pairs are held in memory, and each is run."""
 PROPOSALS = 6

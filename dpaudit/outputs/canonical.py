@@ -21,11 +21,6 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.parts import REGISTERED, parts
 
-__all__ = [
-    "NUMERIC", "TIMED_OUT", "Raised", "canonical", "contents", "family", "in_words", "kind_of", "shares_store",
-    "timed_out",
-]  # fmt: skip
-
 TIMED_OUT = "timed out"
 """In the place of a type, for a run that was ended: no type has a name of two words."""
 

@@ -24,10 +24,6 @@ from dpaudit.outputs.canonical import family
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.shared import Recent, Shared, follow
 
-__all__ = [
-    "FAMILIES_OF_DTYPES", "Leaf", "Path", "Step", "in_words", "listed", "spread", "template", "walk",
-]  # fmt: skip
-
 Mask = NDArray[np.bool_]
 Taken: TypeAlias = tuple[Sequence[Any], Mask | None]
 

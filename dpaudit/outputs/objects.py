@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 
-__all__ = ["PLAIN", "attributes", "parts", "parts_of_libraries", "stored_entries"]
-
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 _BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
 _NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType)

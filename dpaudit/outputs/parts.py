@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.outputs import objects
 
-__all__ = ["REGISTERED", "learn", "parts", "register_flattener"]
-
 REGISTERED: dict[type, Callable[[Any], Any]] = {}
 """The types that a user has registered; they are sent to worker processes with their work."""
 

@@ -20,8 +20,6 @@ from dpaudit.outputs.canonical import NUMERIC, family, kind_of
 from dpaudit.outputs.leaf import Leaf, Path, Step, in_words, listed, template
 from dpaudit.outputs.shared import counted, follow
 
-__all__ = ["NAMED_POSITIONS", "POSITIONS", "LeafPlan"]
-
 COMMON = 0.005
 """A key, or a family of types, in a smaller share of the outputs is counted and not taken apart."""
 LEAST_ROWS = 5

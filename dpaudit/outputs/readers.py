@@ -20,11 +20,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.objects import stored_entries
 from dpaudit.outputs.shared import Shared, counted
 
-__all__ = [
-    "DIGITS", "MISSING", "MOST_BITS", "Block", "Categories", "Rows", "SparseRows", "WholeValues", "entries",
-    "finite", "is_usual", "octets", "read", "real", "stored", "text", "trailing_zeros", "usual", "whole",
-]  # fmt: skip
-
 Rows = NDArray[np.float64]
 
 MISSING = -1.1e300

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Recent", "Shared", "counted", "follow", "join"]
-
 SHARED = 0.25
 """The most distinct objects, as a share of the values, for which distinguishing them pays."""
 LOOK = 256

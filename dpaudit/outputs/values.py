@@ -14,8 +14,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.record import Count, Frozen
 
-__all__ = ["MOST_ITEMS", "Value", "decode_value", "digest_of", "encode_value"]
-
 MOST_ITEMS = 10_000
 """Values of more numbers and texts than this are referred to: a certificate is to be read by people too."""
 DEPTH = 20

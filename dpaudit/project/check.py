@@ -31,8 +31,6 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
 
-__all__ = ["Checked", "Listener", "check", "estimate"]
-
 Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
 

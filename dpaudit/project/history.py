@@ -31,8 +31,6 @@ from dpaudit.report.wording import label_parameters
 from dpaudit.results import SCHEMA_VERSION, versions
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["PLACE", "Change", "Check", "Standing", "compare", "keep", "read_history", "read_standings", "standing_of"]
-
 PLACE = Path(".dpaudit") / "history.jsonl"
 _MARGIN = 1.1
 """Bounds that differ by less than a tenth are taken for equal: other seeds, other bounds."""

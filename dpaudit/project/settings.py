@@ -18,8 +18,6 @@ from dpaudit.engine.arguments import with_options
 from dpaudit.errors import InputError, nearest
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
-__all__ = ["FILE", "PYPROJECT", "TABLE", "Accepted", "Audit", "Project", "begin", "find_settings", "read_project"]
-
 _EXAMPLES = {
     "name": 'name = "mean"',
     "mechanism": 'mechanism = "mean.py:mean"',

@@ -21,8 +21,6 @@ from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
 
-__all__ = ["Subject", "subject_of"]
-
 _INPUTS = ("pairs", "data", "bounds", "unit", "n")
 """Options that say on what a mechanism is audited."""
 

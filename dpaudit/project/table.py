@@ -13,8 +13,6 @@ from dpaudit.report.columns import PRIVACY, columns_of
 from dpaudit.report.numbers import plural, value_text
 from dpaudit.report.terminal import Head, style_of, table
 
-__all__ = ["CHANGES", "accepted_words", "change_cells", "changes_text", "check_text", "history_cells", "history_text"]
-
 WIDTH = 80
 _LOUD = (Verdict.VIOLATION, Verdict.FAILED)
 CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))

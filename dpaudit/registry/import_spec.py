@@ -23,20 +23,6 @@ from typing import Any, NamedTuple
 
 from dpaudit.errors import InputError, nearest
 
-__all__ = [
-    "PRIVATE",
-    "Place",
-    "Problem",
-    "Source",
-    "at_path",
-    "cloudpickle",
-    "importable",
-    "installed",
-    "is_place",
-    "send_by_value",
-    "walk",
-]
-
 GROUP = "dpaudit.learners"
 """The entry-point group; each entry point names a module or a package to walk."""
 PRIVATE = "_dpaudit_learners_"

@@ -11,8 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from dpaudit.report.numbers import raised, significant, value_text
 from dpaudit.report.view import Mechanism, Row
 
-__all__ = ["COLUMNS", "PRIVACY", "Column", "Numbers", "columns_of", "numbers_of", "shown_number"]
-
 Numbers: TypeAlias = Mapping[str, float | None]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited."""
 

@@ -22,8 +22,6 @@ from dpaudit.report.terminal import WIDTH, Head, Lines, laid_out, painted, style
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
 
-__all__ = ["full", "render"]
-
 _ROWS = 14
 """The most mechanisms of a short report; the calm ones among the others are counted."""
 _SPARE = 8

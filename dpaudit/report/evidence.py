@@ -20,8 +20,6 @@ from dpaudit.report.numbers import count, percent, plural, rate, significant, va
 from dpaudit.report.terminal import Lines, aligned
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["POWER", "brief_block", "delta_text", "finding_lines", "frontier_text", "learning_share", "verdict_block"]
-
 POWER = "95 %"
 """The probability of detection at which power is stated."""
 

@@ -25,11 +25,6 @@ from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear
 from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
 
-__all__ = [
-    "Curves", "View", "accuracy_figure", "aside", "claim_bar", "claim_row", "claims_axis", "curve_figure", "grid",
-    "place", "power_figure", "said",
-]  # fmt: skip
-
 Points = list[tuple[float, float]]
 
 _CLAIM_HEIGHT = 34

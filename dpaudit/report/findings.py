@@ -18,8 +18,6 @@ from dpaudit.report.numbers import count, percent, plural, significant, value_te
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["OneAudit", "Shown", "because", "brief_lines", "check_words", "gap_words", "likely_text"]
-
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 """The findings that a report of a run may hold."""
 Shown = Callable[[str, str | None], str]

@@ -33,8 +33,6 @@ from dpaudit.report.wording import BOUNDS, answer_words, event_words, label_para
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["calibration_words", "compared", "filled", "render", "render_finding"]
-
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
 _LARGEST = 1e99

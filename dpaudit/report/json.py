@@ -14,8 +14,6 @@ from dpaudit.report.ledger import counts
 from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.view import Row
 
-__all__ = ["Report", "render", "report_of"]
-
 
 class Verdicts(Frozen, frozen=True):
     """The verdicts on a mechanism.

@@ -18,8 +18,6 @@ from dpaudit.registry import load
 from dpaudit.report.numbers import plural
 from dpaudit.report.terminal import WIDTH, Head, table
 
-__all__ = ["LedgerFault", "LedgerRow", "check_statements", "counts", "counts_text", "ledger", "ledger_table"]
-
 _HEADS = (
     Head("verdict", "word"),
     Head("statement", "name"),

@@ -9,8 +9,6 @@ from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import claims_words
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, WorstCase
 
-__all__ = ["SearchFinding", "measured_brief", "measured_page"]
-
 SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding
 """The findings of searches."""
 

@@ -7,11 +7,6 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-__all__ = [
-    "allowed_times", "count", "number", "percent", "plural", "raised", "rate", "share", "significant", "times",
-    "value_text",
-]  # fmt: skip
-
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

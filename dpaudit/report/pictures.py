@@ -14,8 +14,6 @@ from dpaudit.report.svg import element, linear, path, short, ticks, words
 from dpaudit.report.view import Row
 from dpaudit.report.wording import label_parameters
 
-__all__ = ["pictures"]
-
 _INK = "var(--ink)"
 _TONES = {
     "ink": _INK,

@@ -6,11 +6,9 @@ import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dpaudit.report.ci import Promise, escaped, fenced, junit_of
+from dpaudit.report.formats import Promise, escaped, fenced, junit_of
 from dpaudit.report.html import filled
 from dpaudit.report.terminal import Lines
-
-__all__ = ["FORMS", "Plain", "rendered", "summed"]
 
 
 @dataclass(frozen=True)

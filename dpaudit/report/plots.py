@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "as_svg", "figure_of"]
-
 # The palette of Okabe and Ito, distinct under every common colour blindness.
 INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["brief", "figure", "notebook", "page", "to_frame"]
-
 AnyAudit = OneAudit | SearchFinding
 
 

@@ -10,8 +10,6 @@ from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 
-__all__ = ["command_line", "options_of", "repeat_command"]
-
 _SPELLED = {"samples": "crafted", "enclosure": "enclose"}
 """Arguments whose options have other names."""
 _FIRST = ("n", "trials", "confidence")

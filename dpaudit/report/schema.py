@@ -18,8 +18,6 @@ from dpaudit.report.json import Report
 from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
-__all__ = ["NAMES", "load"]
-
 _KINDS: dict[str, tuple[type, ...]] = {
     "finding": (
         PrivacyFinding,

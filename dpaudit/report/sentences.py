@@ -16,11 +16,6 @@ from dpaudit.report.terminal import Lines
 from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
 
-__all__ = [
-    "FEW", "WORDS", "Phrase", "accuracy_words", "claim_words", "counts", "delta_words", "finding_words", "headline",
-    "privacy_words", "says",
-]  # fmt: skip
-
 WORDS = (
     ("ε (epsilon)", "the privacy loss: one person's data changes the chance of any answer by a factor of at most e^ε. "
      "Smaller is more private."),

@@ -19,8 +19,6 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
 from dpaudit.report.view import Mechanism, Row, Trouble, mechanisms
 
-__all__ = ["Summary", "learners_text", "shown_of", "summarise"]
-
 
 @dataclass(frozen=True)
 class Summary:

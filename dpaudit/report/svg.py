@@ -11,8 +11,6 @@ from html import escape
 
 from dpaudit.escaping import harmless
 
-__all__ = ["Scale", "across", "axis", "dot", "element", "figure", "linear", "path", "share", "short", "ticks", "words"]
-
 Scale = Callable[[float], float]
 """From a value to its place."""
 

@@ -12,8 +12,6 @@ from typing import NamedTuple, TypeAlias
 from dpaudit.contract import Verdict
 from dpaudit.escaping import harmless
 
-__all__ = ["WIDTH", "Head", "Lines", "aligned", "laid_out", "painted", "style_of", "table"]
-
 Cell: TypeAlias = str | tuple[str, ...]
 Lines: TypeAlias = list[tuple[str, str]]
 """A label and a text for each line."""

@@ -17,8 +17,6 @@ from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["Mechanism", "Row", "Trouble", "mechanisms", "row_of", "worst"]
-
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
 _REASONS = {

@@ -17,11 +17,6 @@ from dpaudit.outputs.values import decode_value
 from dpaudit.report.numbers import value_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = [
-    "BOUNDS", "Decoded", "answer_words", "answers_of", "claim_text", "claims_words", "event_words", "failure_text",
-    "label_parameters", "output_text", "verdict_words",
-]  # fmt: skip
-
 Decoded: TypeAlias = Mapping[str, str] | None
 """The meaning of the codes of a learner's outputs, as far as it is known; None for a mechanism, which has no codes."""
 

@@ -18,8 +18,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.isolated import Context, Isolated, Timeout
 
-__all__ = ["Mechanism", "as_mechanism"]
-
 COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
 WATCHED = 8

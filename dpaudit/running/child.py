@@ -24,8 +24,6 @@ from dpaudit.registry.import_spec import cloudpickle
 from dpaudit.running.processes import PULSE, ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
 from dpaudit.running.run_notes import FORKS, Notes, begin, system_getpid
 
-__all__ = ["RETURNED", "Child", "Late", "sendable", "value_of"]
-
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
 SIZE = struct.Struct("!Q")

@@ -18,8 +18,6 @@ from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault
 
-__all__ = ["Context", "Isolated", "Timeout"]
-
 TIMEOUT_IS = ("output", "error")
 """The meanings of a run that takes too long: an output like any other, or a fault."""
 LONGEST = 1e7

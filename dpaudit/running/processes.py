@@ -14,19 +14,6 @@ from typing import Any
 
 from dpaudit.errors import ToolFault
 
-__all__ = [
-    "PULSE",
-    "STOPPING",
-    "ChildDied",
-    "Lifeline",
-    "bound_memory",
-    "can_fork",
-    "ended_by",
-    "ignore_requests",
-    "lifeline",
-    "postponed",
-]
-
 PULSE = 0.5
 """Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open."""
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -12,8 +12,6 @@ from typing import Any
 
 from dpaudit.errors import Exited, InputError, ToolFault
 
-__all__ = ["FORKS", "Notes", "RunFault", "begin", "brief", "running_on", "system_getpid"]
-
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
 """Bytes of a page of notes."""

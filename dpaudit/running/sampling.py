@@ -26,18 +26,6 @@ from dpaudit.running.adapters import Mechanism
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import WorkerDied, spread
 
-__all__ = [
-    "CHUNK_NUMBERS",
-    "Job",
-    "Observed",
-    "Sampler",
-    "held_runs",
-    "knowing",
-    "learned_reducer",
-    "narrowed",
-    "placing_runs",
-]
-
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
 SINGLE_CHUNK = 2**11

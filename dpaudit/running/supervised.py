@@ -14,8 +14,6 @@ from types import FrameType
 from dpaudit.running.processes import STOPPING, ChildDied, bound_memory, can_fork, ended_by, lifeline, postponed
 from dpaudit.running.run_notes import Notes, begin
 
-__all__ = ["supervised"]
-
 GRACE = 10.0
 """Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
 

@@ -14,8 +14,6 @@ from dpaudit.errors import DpauditError, InputError, ToolFault
 from dpaudit.running.child import RETURNED, Child, sendable, value_of
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, lifeline, postponed
 
-__all__ = ["WorkerDied", "apart", "spread"]
-
 T = TypeVar("T")
 _UNSENDABLE = (
     "with several jobs, what is audited, its data and its outputs must travel between processes, and something "

@@ -22,11 +22,6 @@ from dpaudit.events.cells import steady
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 
-__all__ = [
-    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "distinct",
-     "number", "one_of", "promise", "quantile_edges",
-]  # fmt: skip
-
 Cells = NDArray[np.int64]
 
 CELLS = 64

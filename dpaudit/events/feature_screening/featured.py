@@ -25,8 +25,6 @@ from dpaudit.events.feature_screening.search import Parity, screen
 from dpaudit.outputs import readers
 from dpaudit.outputs.plan import LeafPlan
 
-__all__ = ["DENSE", "HOLE", "Holes", "hole_discretizers", "round_numbers", "sampler_of", "screened_discretizers"]
-
 Reals = NDArray[np.float64]
 
 GRIDS = (52, 53)

@@ -15,11 +15,6 @@ from dpaudit.events.feature_screening.feature import Cells, Column, number, one_
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
 
-__all__ = [
-    "KNOWN", "REPEATED", "SHOWN", "bits", "check_digits", "digits", "forms", "fractions", "mantissa", "repeats",
-    "residues", "row_storage", "storage", "value",
-]  # fmt: skip
-
 Reals = NDArray[np.float64]
 
 REPEATED = 3

@@ -16,8 +16,6 @@ from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import MISSING, Rows, finite, usual
 
-__all__ = ["WholeOfRow", "entries", "relations", "repeated_entries", "summaries"]
-
 MOST_ENTRIES = 128
 MOST_RELATED = 6
 

@@ -33,8 +33,6 @@ from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
 
-__all__ = ["ROWS", "Parity", "features_of", "screen"]
-
 Floats = NDArray[np.float64]
 
 ROWS = 5_000

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 
-__all__ = ["affixes", "characters", "counts", "octet_bits", "octet_numbers", "octets", "words"]
-
 NEAR = 32
 """Characters, or bytes, that are looked at from each end."""
 CODES = 128

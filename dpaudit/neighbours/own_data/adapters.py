@@ -23,8 +23,6 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Column, column_of
 
-__all__ = ["ArrayTable", "Cells", "FrameTable", "Index", "RecordTable", "SparseTable", "Table"]
-
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
 Cells = Mapping[tuple[int, int], Any]

@@ -18,8 +18,6 @@ from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, Value
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
-__all__ = ["Recipe", "Rows", "recipes_of"]
-
 SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
 """Sums of integers of common types wrap round here."""
 LEAST_LARGE, LARGER = 300, 4

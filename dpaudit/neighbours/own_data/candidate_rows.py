@@ -12,8 +12,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Bounds, Column, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
 
-__all__ = ["CandidateRows", "Value"]
-
 FAR = 1000
 """Widths of the bounds by which the farther of the values outside lie outside."""
 LONG = 1000

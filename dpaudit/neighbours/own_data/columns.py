@@ -18,8 +18,6 @@ from dpaudit.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Bounds", "Column", "ValueKind", "bounds_of_text", "column_number", "column_of", "read_bounds", "value_type"]
-
 Bounds = dict[int, tuple[float, float]]
 """The bounds by number of the column."""
 

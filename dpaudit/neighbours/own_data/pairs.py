@@ -24,8 +24,6 @@ from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
 
-__all__ = ["OwnDataMoves", "neighbours_of"]
-
 COUNT = 40
 """The most pairs that are made by default."""
 FEW = 64

@@ -25,8 +25,6 @@ from dpaudit.neighbours.own_data.adapters import (
     Table,
 )
 
-__all__ = ["read_dataset", "register_dataset", "table_of"]
-
 READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": pd.read_csv,
     ".tsv": pd.read_table,

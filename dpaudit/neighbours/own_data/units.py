@@ -14,8 +14,6 @@ from dpaudit import seeding
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.columns import Column, ValueKind, column_number, value_type
 
-__all__ = ["COLUMNS", "UnitRows", "Units", "read_units", "small_groups", "standing_out", "words_of_rows"]
-
 COLUMNS = 8
 """Columns that are examined one by one."""
 DRAWN = 2

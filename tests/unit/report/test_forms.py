@@ -17,7 +17,7 @@ from dpaudit.cli.options import FORMS
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault
 from dpaudit.errors import InputError
-from dpaudit.report.ci import escaped, junit, markdown, promises, sarif
+from dpaudit.report.formats import escaped, junit, markdown, promises, sarif
 from dpaudit.report.summary import summarise
 
 RENDERERS = [junit, markdown, sarif]

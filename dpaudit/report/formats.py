@@ -28,8 +28,6 @@ from dpaudit.report.sentences import Phrase, accuracy_words, counts, headline, p
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.view import Mechanism, mechanisms
 
-__all__ = ["Promise", "escaped", "fenced", "junit", "junit_of", "markdown", "promises", "sarif"]
-
 _SUBJECTS = ("privacy", "accuracy", "control")
 _RULES = {
     "missed-control": "A mechanism that is broken on purpose was not caught: the audit is blind to its kind of leak.",
