@@ -185,7 +185,7 @@ def crowded(points: Any, weights: Any, side: int) -> Any:
 
 extended, named = bmns_depth.ExtendedDomain.grid, bmns_lower_bound.named_point
 promise = bmns_rec_concave.printed_promise
-failure = nis_finite_classes.failure_probability
+hard_case = nis_finite_classes.hard_case
 
 
 def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) -> Any:
@@ -195,7 +195,7 @@ def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) ->
 
 CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (nis_finite_classes, "NIS-Point",
-     {"failure_probability": lambda a, b, c, n, e: failure(a, b, c, n - 1, e)}, dpaudit, "refuted"),
+     {"hard_case": lambda a, b, c, n, e, f: hard_case(a, b, c, n - 1, e, f)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-Occam",
      {"OccamConsistent": with_sizes(nis_finite_classes.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-Thr",
