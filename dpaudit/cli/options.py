@@ -12,10 +12,10 @@ from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
 FORMS = {
     ".html": ("html", "render"),
     ".json": ("json", "render"),
-    ".md": ("ci", "markdown"),
-    ".sarif": ("ci", "sarif"),
+    ".md": ("formats", "markdown"),
+    ".sarif": ("formats", "sarif"),
     ".txt": ("console", "render"),
-    ".xml": ("ci", "junit"),
+    ".xml": ("formats", "junit"),
 }
 """Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
