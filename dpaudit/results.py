@@ -62,7 +62,6 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         The version of the schema that the record keeps.
     """
 
-    kind: ClassVar[str]
     verdicts: ClassVar[tuple[Verdict, ...]] = ()
     """The verdicts that a finding of this kind may have."""
     versions: dict[str, str] = msgspec.field(default_factory=versions)
@@ -72,6 +71,11 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         verdict = getattr(self, "verdict", None)
         if verdict is not None and verdict not in self.verdicts:
             raise InputError.among("verdict", str(verdict), self.verdicts)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the finding, as it is stored."""
+        return str(self.__struct_config__.tag)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against the schema of its kind."""

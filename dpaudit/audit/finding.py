@@ -191,7 +191,6 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     """
 
-    kind: ClassVar[str] = "privacy"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
     verdict: Verdict
     epsilon: Amount

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ SEARCH = 16
 
 Kept = tuple[tuple[int, ...], tuple[int, ...]] | None
 """The numbers of the records of either input that stay; None where parts are no numbered records, or all stay."""
+_Keep = Callable[[Sequence[int]], tuple[Pair, Kept]]
+"""Makes the pair with some of the parts that both inputs share, of which it takes the numbers."""
 Bounds = tuple[float, float] | None
 """The range of values that a mechanism is made for, where it is known."""
 
@@ -122,21 +125,21 @@ def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds 
 
 def _fewer(search: Search, pair: Pair) -> Iterator[Small]:
     """Yield the pair with fewer and fewer shared parts: all, then ever smaller blocks of them are left out."""
-    parts = _parts_of(pair)
-    kept = list(range(parts.shared)) if parts else []
-    block = len(kept)
-    while parts and block:
+    shared, keep = _parts_of(pair)
+    kept, block = list(range(shared)), shared
+    while block:
         at = 0
         while at < len(kept):
             fewer = kept[:at] + kept[at + block :]
             try:
-                smaller = parts.keep(fewer)
+                smaller, records = keep(fewer)
             except (InputError, ValueError, TypeError):  # so few make no input
-                smaller = None
-            chosen = search.better(smaller) if smaller else None
-            if smaller is not None and chosen is not None:
+                chosen = None
+            else:
+                chosen = search.better(smaller)
+            if chosen is not None:
                 kept = fewer
-                yield Small(smaller, chosen, parts.records(kept))
+                yield Small(smaller, chosen, records)
             else:
                 at += block
         block = min(block // 2, len(kept))
@@ -200,33 +203,22 @@ def _complexity(pair: Pair) -> tuple[int, int, str]:
     return len(set(re.findall(r"[^\s,()\[\]]+", text))), len(text), text
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """A pair as what both inputs share, in parts that can be left out: how many, and the pair with some of them.
-
-    `records` returns the numbers of the records of either input that then stay, where parts are numbered records.
-    """
-
-    shared: int
-    keep: Callable[[Sequence[int]], Pair]
-    records: Callable[[Sequence[int]], Kept] = lambda kept: None
-
-
-def _parts_of(pair: Pair) -> _Parts | None:
-    """Return the parts of a pair; None for inputs that have none, as numbers and texts."""
+def _parts_of(pair: Pair) -> tuple[int, _Keep]:
+    """Return how many parts both inputs share, 0 for numbers and texts, and what makes the pair with some of them."""
     if _are_samples(pair):
         common = as_multiset(pair.data) & as_multiset(pair.neighbour)
         examples = sorted(common)
-        return _Parts(
-            len(examples), lambda kept: _with_common(pair, Counter({examples[i]: common[examples[i]] for i in kept}))
-        )
-    try:
-        rows = _Rows.of(pair)
-        if rows is None and type(pair.data) is type(pair.neighbour) is dict:
+
+        def keep(kept: Sequence[int]) -> tuple[Pair, Kept]:
+            return _with_common(pair, Counter({examples[i]: common[examples[i]] for i in kept})), None
+
+        return len(examples), keep
+    with suppress(InputError, TypeError, ValueError):
+        if (rows := _Rows.of(pair)) is not None:
+            return rows.before + rows.after, rows.keep
+        if type(pair.data) is type(pair.neighbour) is dict:
             return _entries(pair)
-    except (InputError, TypeError, ValueError):
-        return None
-    return _Parts(rows.before + rows.after, rows.keep, rows.kept) if rows else None
+    return 0, lambda kept: (pair, None)
 
 
 def _are_samples(pair: Pair) -> bool:
@@ -241,17 +233,17 @@ def _with_common(pair: Pair, common: Counter[tuple[Any, ...]]) -> Pair:
     return Pair(data, neighbour, pair.origin)
 
 
-def _entries(pair: Pair) -> _Parts:
+def _entries(pair: Pair) -> tuple[int, _Keep]:
     """Return the parts of two dictionaries: the entries that both have."""
     data, neighbour = pair.data, pair.neighbour
     alike = [key for key in data if key in neighbour and canonical(data[key]) == canonical(neighbour[key])]
 
-    def keep(kept: Sequence[int]) -> Pair:
+    def keep(kept: Sequence[int]) -> tuple[Pair, Kept]:
         gone = {alike[i] for i in set(range(len(alike))) - set(kept)}
         first, second = ({k: v for k, v in side.items() if k not in gone} for side in (data, neighbour))
-        return Pair(first, second, pair.origin)
+        return Pair(first, second, pair.origin), None
 
-    return _Parts(len(alike), keep)
+    return len(alike), keep
 
 
 @dataclass(frozen=True)
@@ -281,18 +273,13 @@ class _Rows:
         """The rows of each side that the other lacks."""
         return [range(self.before, table.size - self.after) for table in self.tables]
 
-    def kept(self, shared: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the numbers of the rows of either input that stay with some of the shared ones."""
+    def keep(self, shared: Sequence[int]) -> tuple[Pair, Kept]:
+        """Return the pair with some of the shared rows alone, and the numbers of the rows of either input that stay."""
         early = [i for i in shared if i < self.before]
         late = [i - self.before for i in shared if i >= self.before]
         first, second = ((*early, *own, *(own.stop + i for i in late)) for own in self.own)
-        return first, second
-
-    def keep(self, shared: Sequence[int]) -> Pair:
-        """Return the pair with some of the shared rows alone."""
-        kept = zip(self.tables, self.kept(shared), strict=True)
-        data, neighbour = (_taken(table, rows) for table, rows in kept)
-        return Pair(data, neighbour, self.pair.origin)
+        data, neighbour = (_taken(table, rows) for table, rows in zip(self.tables, (first, second), strict=True))
+        return Pair(data, neighbour, self.pair.origin), (first, second)
 
     def simpler(self, bounds: Bounds) -> Iterator[Pair]:
         """Yield the pair with 0, 1 or the ends of a column's range in the rows that are shared, or those of a side."""

@@ -52,7 +52,6 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         The part of the check that was running when its time was over; empty where it ended by itself.
     """
 
-    kind: ClassVar[str] = "ledger"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
     id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
     statement: Words
@@ -94,7 +93,6 @@ class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
         The root seed.
     """
 
-    kind: ClassVar[str] = "picture"
     picture: Picture
     n: Count
     runs: Size

@@ -70,7 +70,6 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
         The cost of many runs, if asked for.
     """
 
-    kind: ClassVar[str] = "exact"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
     verdict: Verdict
     epsilon: NonNegative
@@ -174,7 +173,6 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
         The root of the search's randomness.
     """
 
-    kind: ClassVar[str] = "supremum"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
     verdict: Verdict
     value: NonNegative

@@ -235,7 +235,9 @@ def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
 def _rows_of_json(path: Path) -> tuple[Standing, ...]:
     """Return the rows of a report, or the row of a finding that was saved."""
     text = path.read_bytes()
-    kinds: Mapping[str, type] = {kind.kind: kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)}
+    kinds: Mapping[str, type] = {
+        str(kind.__struct_config__.tag): kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)
+    }
     try:
         document = json.loads(text)
         found = decode(text, Report if "results" in document else kinds[document["kind"]], path)

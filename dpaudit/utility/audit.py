@@ -141,7 +141,10 @@ def audit_utility(
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
-    size = _size(learner, n, claim)
+    if n is None and claim is None:
+        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(text, names=("n",), id=learner.id)
+    size = read_integer("n", claim.sample_size if n is None and claim else n)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
     best = problem.best  # may be too costly to find, which is an error before any run
     stream = (seed, *stream_address(problem, name, size))
@@ -174,14 +177,6 @@ def audit_utility(
     )
 
 
-def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
-    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
-    if n is None and claim is None:
-        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-        raise InputError(text, names=("n",), id=learner.id)
-    return read_integer("n", claim.sample_size if n is None and claim else n)
-
-
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
     """Return the definition of a failure, in words."""
     if setting == "solution":
@@ -197,12 +192,8 @@ def _claim(
 
     The claim is None if the learner makes no such one and n was given, so that none is needed.
     """
-    asked, claim = None if setting is None else read_setting(learner, setting), None
-    try:
-        claim = stated_claim(learner, alpha, beta, asked)
-    except InputError:
-        if needed:
-            raise
+    asked = None if setting is None else read_setting(learner, setting)
+    claim = stated_claim(learner, alpha, beta, asked, needed=needed)
     if needed and claim is None:
         raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
     if needed and claim is not None and asked not in (None, claim.setting):
@@ -216,7 +207,9 @@ def _claim(
     return claim, asked or read_setting(learner, claim.setting if claim else "realizable")
 
 
-def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
+def stated_claim(
+    learner: Any, alpha: float, beta: float, setting: str | None = None, *, needed: bool = True
+) -> UtilityClaim | None:
     """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
 
     A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". A learner with one claim returns it
@@ -225,14 +218,18 @@ def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = 
     Raises
     ------
     InputError
-        If the theorem does not reach alpha and beta in that setting.
+        If the theorem does not reach alpha and beta in that setting, and the claim is `needed`.
     """
-    if isinstance(learner, HasSettings) and setting is not None:
-        return learner.utility(alpha, beta, setting=setting)
-    if isinstance(learner, HasUtility):
-        return learner.utility(alpha, beta)
-    if isinstance(learner, HasSampleSize):
-        return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
+    try:
+        if isinstance(learner, HasSettings) and setting is not None:
+            return learner.utility(alpha, beta, setting=setting)
+        if isinstance(learner, HasUtility):
+            return learner.utility(alpha, beta)
+        if isinstance(learner, HasSampleSize):
+            return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
+    except InputError:
+        if needed:
+            raise
     return None
 
 

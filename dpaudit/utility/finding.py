@@ -49,7 +49,6 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
         In the setting "agnostic", the exact error of the best concept, over which the excess is counted.
     """
 
-    kind: ClassVar[str] = "utility"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
     verdict: Verdict
     failure_rate: Probability
@@ -138,7 +137,6 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
         The kind of the evidence; "numeric" where the learner's own formula gave the failure rate.
     """
 
-    kind: ClassVar[str] = "sample-complexity"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
     verdict: Verdict
     lower: Count
@@ -238,7 +236,6 @@ class ScalingFinding(AuditFinding, kw_only=True, frozen=True, tag="scaling"):
         The weakest grade among the points.
     """
 
-    kind: ClassVar[str] = "scaling"
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
     verdict: Verdict
     exponent: Slope

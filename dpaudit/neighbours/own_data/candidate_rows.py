@@ -98,14 +98,19 @@ class CandidateRows:
         cells = self.cells(value)
         return self.row(cells, self.group) if cells else None
 
-    def with_value(self, value: Value, only: int | None = None) -> UnitRows | None:
-        """Return `group` new units of one row each that have a value; None where no column can have it."""
+    def with_value(
+        self, value: Value, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
+    ) -> UnitRows | None:
+        """Return `group` new units of a row each, or of it `times`, with a value; None where no column can have it.
+
+        The other values are those of the row `template`; `words` say what else is particular to the units.
+        """
         cells = self.cells(value, only)
         if not cells:
             return None
         where = "" if only is None else f" in {self.columns[only].title}"
-        rows = tuple(self.row(cells, unit) for unit in range(self.group))
-        return UnitRows(rows, f"{self._noun()} with {value.value}{where}")
+        rows = tuple(self.row(cells, unit, template) for unit in range(self.group))
+        return UnitRows(rows * times, f"{self._noun()}{words} with {value.value}{where}")
 
     def made(self) -> list[UnitRows]:
         """Return new units by value, those in all columns first; none where no unit can be new."""
@@ -130,19 +135,14 @@ class CandidateRows:
         if self.units.alone or not self.adds_units:
             return []
         times = min(MOST_ROWS, MANY * int(self.units.sizes.max()))
-        return [
-            UnitRows(one.rows * times, f"{self._noun()} of {times} rows each with {value.value}")
-            for value in ALLOWED
-            if (one := self.with_value(value))
-        ]
+        made = (self.with_value(value, times=times, words=f" of {times} rows each") for value in ALLOWED)
+        return [unit for unit in made if unit is not None]
 
     def like(self, unit: UnitRows, value: Value) -> UnitRows | None:
         """Return records like a unit but for a value in all columns that can have it."""
-        cells = self.cells(value)
-        if not cells or not self.units.alone:
+        if not self.units.alone:
             return None
-        row = self.row(cells, template=unit.rows[0])
-        return UnitRows((row,) * self.group, f"{self._noun()} like {unit.words} with {value.value}")
+        return self.with_value(value, template=unit.rows[0], words=f" like {unit.words}")
 
     def key(self, row: int) -> str:
         """Return the content of a row, new or not: rows of the same content have the same key."""
