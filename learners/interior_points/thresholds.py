@@ -14,6 +14,7 @@ from learners.arrays import Integers
 from learners.citations import STE
 from learners.finite.counting import ClassLearner, as_codes
 from learners.interior_points.interior_point import Solver, check_variant, make_solver
+from learners.mechanisms.composition import Cost
 from learners.mechanisms.steps import Multiset, extremes, merged
 from learners.parameters import Built, check_own_beta, check_parameters, check_run, check_sample, check_statement
 from learners.points.concepts import Thresholds
@@ -99,9 +100,14 @@ class ThresholdInteriorPoint(ClassLearner):
         return self._plan()[1]
 
     @property
+    def calls(self) -> list[Cost]:
+        """The private calls made."""
+        return [self._plan()[0].cost.for_group(2)]
+
+    @property
     def privacy(self) -> PrivacyClaim:
         """The guarantee of the one call for a group of two."""
-        cost = self._plan()[0].cost.for_group(2)
+        (cost,) = self.calls
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 
     def _data(self, sample: Sample, m: int) -> Multiset:
