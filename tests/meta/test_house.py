@@ -57,9 +57,9 @@ ROOMS = {
     "dpaudit.report": 4_653,
     "dpaudit.running": 1_350,
     "dpaudit.utility": 2_121,
-    "learners": 791,
+    "learners": 789,
     "learners.boxes": 750,
-    "learners.conjunctions": 1_543,
+    "learners.conjunctions": 1_532,
     "learners.covers": 855,
     "learners.finite": 557,
     "learners.geometry": 538,
@@ -67,10 +67,10 @@ ROOMS = {
     "learners.interior_points": 833,
     "learners.mechanisms": 1_384,
     "learners.mixtures": 910,
-    "learners.papers": 4_668,
-    "learners.parities": 1_080,
+    "learners.papers": 4_662,
+    "learners.parities": 1_079,
     "learners.points": 442,
-    "learners.regions": 2_920,
+    "learners.regions": 2_917,
 }
 
 PUBLIC = {
