@@ -19,7 +19,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
-from dpaudit.neighbours.exhaustive import every_pair, given_pairs
+from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 
@@ -78,14 +78,7 @@ def audit_law(
         If the learner has no law, both `n` and `samples` are given, a pair is none, there is too much to
         enumerate, or an enclosure is asked for that cannot be had.
     """
-    check_built(learner)
-    if not isinstance(learner, HasLaw):
-        shown = learner.id if isinstance(learner, Learner) else learner
-        raise InputError(f"learner {shown!r} has no law(sample), which the exact audit needs; use the black-box audit")
-    if n is not None and samples is not None:
-        raise InputError(
-            "give {n} or {samples}, not both: {n} audits every sample of n examples", names=("n", "samples")
-        )
+    source = _check(learner, n, samples)
     if enclosure:
         require_exact_law(learner)
     claim = learner.privacy
@@ -102,21 +95,48 @@ def audit_law(
     with followed(progress, plan.size, "laws") as tell:
         for i in range(plan.size):
             data = plan.inputs(i)
-            table.add(learner.law(data), data)
+            table.add(source.law(data), data)
             if tell is not None:
                 tell(1)
     profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
     ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
-    at_claim = profiles.delta(claim.epsilon if claim else 0.0)
+    finding = _finding(claim, plan, table, profiles, size, rel, ends)
+    name = getattr(learner, "id", type(learner).__name__)  # what has a law need be no learner
+    LOG.info("law of %s: %s, epsilon %.4g over %d pairs", name, finding.verdict, finding.epsilon, plan.pairs)
+    return finding
+
+
+def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> HasLaw:
+    """Return the learner as one with a law, or raise `InputError` if it, or the arguments, cannot be audited."""
+    check_built(learner)
+    if not isinstance(learner, HasLaw):
+        name = learner.id if isinstance(learner, Learner) else learner
+        raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
+    if n is not None and samples is not None:
+        raise InputError(
+            "give {n} or {samples}, not both: {n} audits every sample of n examples", names=("n", "samples")
+        )
+    return learner
+
+
+def _finding(
+    claim: PrivacyClaim | None,
+    plan: PairPlan,
+    table: LawTable,
+    profiles: LossProfiles,
+    n: int | None,
+    rel: Relation,
+    ends: tuple[float, float] | None,
+) -> LawFinding:
+    """Return what the profiles say about the claim."""
+    at_claim = profiles.delta(claim.epsilon) if claim else profiles.delta(0.0)
     by_delta = claim is not None and claim.delta > 0 and at_claim > 0
     pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
-    worst = Pair(plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair])), plan.origin(pair))
+    sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
+    worst = Pair(*sides, origin=plan.origin(pair))
     refuted = claim is not None and _refuted(claim, profiles, at_claim, ends)
-    verdict = Verdict.VIOLATION if refuted else Verdict.CONSISTENT
-    name = getattr(learner, "id", type(learner).__name__)  # what has a law need be no learner
-    LOG.info("law of %s: %s, epsilon %.4g over %d pairs", name, verdict, profiles.epsilon, plan.pairs)
     return LawFinding(
-        verdict=verdict,
+        verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
         claimed_epsilon=claim.epsilon if claim else None,
@@ -128,7 +148,7 @@ def audit_law(
         pairs=plan.pairs,
         samples=plan.samples,
         laws=plan.size,
-        n=None if size is None else int(size),
+        n=None if n is None else int(n),
         relation=rel,
         grade=Grade(table.grade),
         curve=_curve(claim, profiles),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner
+from dpaudit.contract import Grade, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
@@ -121,30 +121,15 @@ def law_of(
     check_values(values)
     confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
     moves = read_integer("moves", moves, 0)
-    points, claims, grades = [], [], []
+    measured = []
     with followed(progress, len(values), "values") as tell:
         for value in values:
             levels, parameters = _settled(parameter, value, alpha, beta, fixed)
-            learner = build(**parameters)
-            claim = claimed(learner, *levels, setting)
-            found: Bracket | SampleComplexityFinding
-            if (own := own_case(learner, *levels, claim)) is not None:
-                found, case = own
-            else:
-                accuracy, failing = levels
-                found = sample_complexity(
-                    learner, alpha=accuracy, beta=failing, setting=claim.setting, moves=moves, seed=seed
-                )
-                case = found.worst.name
-            x, theorem = _abscissa(parameter, value)[1], claim.sample_size
-            points.append(
-                ScalingPoint(value=float(value), x=x, lower=found.lower, upper=found.upper, theorem=theorem, case=case)
-            )
-            claims.append(claim)
-            grades.append(found.grade)
+            measured.append(_measured(build(**parameters), parameter, value, levels, setting, moves, seed))
             if tell is not None:
                 tell(1)
-    points.sort(key=lambda point: point.x)
+    _, claim, _ = measured[0]
+    points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
     half = points[len(points) // 2 :]
     ratio = _fitted(half, confidence, over_theorem=True)
     return ScalingFinding(
@@ -160,11 +145,11 @@ def law_of(
         fixed=dict(fixed),
         alpha=alpha,
         beta=beta,
-        setting=claims[0].setting,
+        setting=claim.setting,
         confidence=confidence,
         seed=seed,
-        claim_id=claims[0].claim_id,
-        grade=max(grades, key=list(Grade).index),
+        claim_id=claim.claim_id,
+        grade=max((grade for _, _, grade in measured), key=list(Grade).index),
     )
 
 
@@ -193,6 +178,31 @@ def _settled(
         if level is None:
             raise InputError.of(name, None, "given unless it is varied")
     return (float(levels["alpha"]), float(levels["beta"])), parameters
+
+
+def _measured(
+    learner: Learner,
+    parameter: str,
+    value: float,
+    levels: tuple[float, float],
+    setting: str | None,
+    moves: int,
+    seed: int,
+) -> tuple[ScalingPoint, UtilityClaim, Grade]:
+    """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
+    alpha, beta = levels
+    claim = claimed(learner, alpha, beta, setting)
+    found: Bracket | SampleComplexityFinding
+    if (own := own_case(learner, alpha, beta, claim)) is not None:
+        found, case = own
+    else:
+        found = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
+        case = found.worst.name
+    _, x = _abscissa(parameter, value)
+    point = ScalingPoint(
+        value=float(value), x=x, lower=found.lower, upper=found.upper, theorem=claim.sample_size, case=case
+    )
+    return point, claim, found.grade
 
 
 def _abscissa(parameter: str, value: float) -> tuple[str, float]:
