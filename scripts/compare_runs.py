@@ -6,7 +6,7 @@
 
 A change that must change no result is checked by it: make both runs with the same command, as `dpaudit run --profile
 quick`, before the change and after it. Words of a finding (summaries, decoded outputs) and the versions of libraries
-may differ; every number, verdict, event and seed must not. The status is 1 if anything differs.
+may differ; every number (to nine digits), verdict, event and seed must not. The status is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ WORDS = {"versions", "summary", "text", "source", "decoded", "fault", "claim", "
 """Fields of a finding that are words or versions, at any depth; the claim's numbers stand in the finding too."""
 
 
+DIGITS = 9
+"""Decimal digits of numbers that are compared: fits differ in the last ones of sixteen between processors."""
+
+
 def kept(value: Any) -> Any:
-    """Return a finding without words and versions."""
+    """Return a finding without words and versions, its numbers rounded to `DIGITS` digits."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
         return {name: kept(inner) for name, inner in value.items() if name not in WORDS}
     return [kept(inner) for inner in value] if isinstance(value, list) else value

@@ -16,7 +16,8 @@ MISSED_BY_BETS = {"broken-rec-concave-greedy"}
 """Controls that bets do not detect with these runs; a fixed number of runs does, in every profile."""
 DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-simplex-union-greedy"}
 """Controls whose audits of a fixed number of runs take seconds; bets detect them in every profile."""
-SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union"}
+SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union",
+        "simplex-union"}  # fmt: skip
 """Learners whose audits take ten seconds and more; `./scripts/audit` makes them too."""
 AUDITS = 100
 
