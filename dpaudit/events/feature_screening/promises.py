@@ -1,4 +1,4 @@
-"""What events over the cells of features promise.
+"""Promises of events over the cells of features, by which these are compared before fresh runs confirm them.
 
 The promise of an event with x hits of m training runs on one side and y of k on the other is ln L(x, m) - ln U(y, k),
 with L and U one-sided Wilson score limits at effective sizes 1 / (z^2 / m + c^2 / n), n the confirmation runs: the
