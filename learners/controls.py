@@ -168,8 +168,6 @@ COVER_FAULTS: dict[str, dict[str, Any]] = {
 
 def cover_instance(instance: Instance, fault: str) -> Instance:
     """Return the instance on which a fault of `COVER_FAULTS` shows."""
-    return (
-        instance
-        if fault == "multiplied"
-        else replace(instance, parameters={**instance.parameters, "variant": "noiseless"})
-    )
+    if fault == "multiplied":
+        return instance
+    return replace(instance, parameters={**instance.parameters, "variant": "noiseless"})

@@ -158,9 +158,6 @@ Relation = Annotated[
 Seed = Annotated[int, of(SEED)]
 Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}", metavar="FILE")]
 ShownOut = Annotated[str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)}", metavar="FILE")]
-_Figure = Annotated[
-    str | None, given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure", metavar="FILE")
-]
 
 
 class Shown(NamedTuple):
@@ -185,13 +182,10 @@ class ShownPlain(NamedTuple):
     learners: Learners
 
 
-class Measured(NamedTuple):
-    """The options of measurements that draw a figure."""
+class Measured(Shown):
+    """The same of measurements, whose file may be a figure."""
 
-    json: Json
-    out: _Figure
-    verbose: Verbose
-    quiet: Quiet
-    color: Color
-    allow_no_evidence: AllowNoEvidence
-    learners: Learners
+    out: Annotated[
+        str | None,
+        given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure", metavar="FILE"),
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.audits import find_learners, rendered, show_lines
+from dpaudit.cli.audits import find_learners, rendered, show_lines, write_report
 from dpaudit.cli.command import command, here, option_words, suffix_of
 from dpaudit.cli.options import (
     FORMS,
@@ -159,7 +159,6 @@ def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
 
 def _report(shown: ShownRun, path: Path) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
-    from dpaudit.engine.files import keep_foreign, write_atomically
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
 
@@ -167,8 +166,7 @@ def _report(shown: ShownRun, path: Path) -> int:
     written = [path]
     for form in ("json", "html") if shown.html else ("json",):
         written.append(path.with_name(f"report.{form}"))
-        keep_foreign(written[-1])
-        write_atomically(written[-1], rendered(run, form).encode())
+        write_report(run, str(written[-1]))
     found = outcome(run)
     say(rendered(run, "json") if shown.json else _on_console(run, shown))
     _show_faults(run, found)

@@ -72,8 +72,7 @@ def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
     from dpaudit.report.terminal import laid_out
 
-    live = sys.stderr.isatty()
-    width = shutil.get_terminal_size().columns if live else _UNBROKEN
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else _UNBROKEN
     sys.stderr.write(laid_out([(label, _shortened(text)), *more], width, wants_color("auto", sys.stderr)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dpaudit.contract import Panel, Shape
 from dpaudit.engine.records import PictureFinding
@@ -51,27 +51,18 @@ def pictures(row: Row, name: str) -> list[View]:
     ]
 
 
-@dataclass(frozen=True)
 class _Frame:
-    """The place of a panel's rectangle on the page, and the pixels of a unit across and up."""
+    """The place of a panel's rectangle on the page, and the pixels of a unit across and up.
 
-    panel: Panel
-    across: float
-    up: float
+    It is as large as it fits, with equal units where the panel asks for them.
+    """
 
-    @classmethod
-    def of(cls, panel: Panel) -> _Frame:
-        """Return the frame of a panel: as large as it fits, with equal units where the panel asks for them."""
+    def __init__(self, panel: Panel) -> None:
         across, up = (_SIZE / (high - low) for low, high in (panel.x, panel.y))
-        return cls(panel, *((min(across, up),) * 2 if panel.equal else (across, up)))
-
-    @property
-    def right(self) -> float:
-        return _LEFT + self.across * (self.panel.x[1] - self.panel.x[0])
-
-    @property
-    def bottom(self) -> float:
-        return _TOP + self.up * (self.panel.y[1] - self.panel.y[0])
+        self.panel = panel
+        self.across, self.up = (min(across, up),) * 2 if panel.equal else (across, up)
+        self.right = _LEFT + self.across * (panel.x[1] - panel.x[0])
+        self.bottom = _TOP + self.up * (panel.y[1] - panel.y[0])
 
     def places(self, points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
         """Return points of the panel in pixels."""
@@ -80,8 +71,7 @@ class _Frame:
 
     def box(self, style: str | None = None) -> str:
         """Return the rectangle itself."""
-        width, height = self.right - _LEFT, self.bottom - _TOP
-        return element("rect", x=_LEFT, y=_TOP, width=width, height=height, style=style)
+        return element("rect", x=_LEFT, y=_TOP, width=self.right - _LEFT, height=self.bottom - _TOP, style=style)
 
     def axes(self) -> list[str]:
         """Return the lines, numbers and names of both axes."""
@@ -103,7 +93,7 @@ class _Frame:
 
 def _draw(panel: Panel, clip: str, label: str) -> str:
     """Return one panel as an SVG element; what leaves its rectangle is cut off by the clip of that id."""
-    frame, legend = _Frame.of(panel), _entries(panel.shapes)
+    frame, legend = _Frame(panel), _entries(panel.shapes)
     foot = frame.bottom + _AXIS
     height = foot + _LINE * sum(len(lines) for _, lines in legend) + 6
     width = max(_LEFT + _SIZE, frame.right) + _RIGHT

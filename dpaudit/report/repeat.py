@@ -37,9 +37,8 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
     arguments = result.arguments
     match arguments:
         case ExactArguments():
-            options: dict[str, Any] = {"n": arguments.n, "relation": arguments.relation}
-            options["samples"] = arguments.samples == "crafted"
-            return options | {"enclosure": arguments.enclosure, "compose": arguments.compose}
+            asked = {name: getattr(arguments, name) for name in ("n", "relation", "samples", "enclosure", "compose")}
+            return asked | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
             given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}
             unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}

@@ -82,9 +82,16 @@ class LiteralCover(SetCoverLearner):
             state = counts.after(state, chosen[-1] ^ label)
         return chosen
 
-    def _mask(self, code: int) -> int:
-        """Return the set of literals of an output as a mask."""
-        return sum(1 << literal for literal in set(self._selected(code)))
+    @property
+    def concepts(self) -> ShortConjunctions | ShortDisjunctions:
+        """The functions of 1 .. k literals (at most `dimension` are distinct and consistent)."""
+        kind = ShortDisjunctions if self._covered_label else ShortConjunctions
+        return kind(self.dimension, min(self.k, self.dimension), least=1)
+
+    def decode(self, code: int) -> Conjunction | Disjunction:
+        """Return the function of the literals selected."""
+        kind = Disjunction if self._covered_label else Conjunction
+        return kind(self.dimension, sum(1 << literal for literal in set(self._selected(code))))
 
     def supremum(self) -> Supremum | None:
         """Return the supremum of the pure loss, by `covers.accounting.choice_cost`; None with noise.
@@ -112,11 +119,6 @@ class SetCoverConjunction(LiteralCover):
     audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 0
 
-    @property
-    def concepts(self) -> ShortConjunctions:
-        """Conjunctions of 1 .. k literals (at most `dimension` are distinct and consistent)."""
-        return ShortConjunctions(self.dimension, min(self.k, self.dimension), least=1)
-
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`."""
         return missed_failure(self._hard_rounds, alpha, n)
@@ -128,10 +130,6 @@ class SetCoverConjunction(LiteralCover):
         """Return what a report draws: what Claim 3.4 gives away at these parameters; the sample plays no part."""
         return calibration_picture(self.k, self.rounds, self.epsilon, self.delta)
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals selected."""
-        return Conjunction(self.dimension, self._mask(code))
-
 
 @dataclass(frozen=True)
 class SetCoverDisjunction(LiteralCover):
@@ -141,15 +139,6 @@ class SetCoverDisjunction(LiteralCover):
     instance: ClassVar[Instance] = EXAMPLE
     audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 1
-
-    @property
-    def concepts(self) -> ShortDisjunctions:
-        """Disjunctions of 1 .. k literals."""
-        return ShortDisjunctions(self.dimension, min(self.k, self.dimension), least=1)
-
-    def decode(self, code: int) -> Disjunction:
-        """Return the disjunction of the literals selected."""
-        return Disjunction(self.dimension, self._mask(code))
 
 
 LEARNERS = (SetCoverConjunction, SetCoverDisjunction)

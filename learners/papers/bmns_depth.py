@@ -22,7 +22,7 @@ from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import measured_examples
 from learners.papers.evidence import learner_data, pair_data, sample_data
 from learners.papers.sizes import compositions
-from learners.papers.verdicts import judged, statements_in, states, tightness
+from learners.papers.verdicts import greatest, judged, statements_in, states, tightness
 
 
 @states(
@@ -261,21 +261,19 @@ _removal = states(
 )
 def _step_loss(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
-    witness = ""
-    data: dict[str, Any] = {}
+    cases = []
     for d in (2, 3):
         learner = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1)
         n = 12 * d * (d + 1)
         allowed = max(learner.accuracy * learner.promise(axis, n) for axis in range(d))
         claimed = Fraction(n, 2 * (d + 1) ** 2)
         numbers |= {f"allowed, d={d}": float(allowed), f"claimed, d={d}": float(claimed)}
-        if allowed > claimed:
-            witness = witness or f"d = {d}, n = {n}: the first step may lose {allowed}, not {claimed}"
-            data = data or {"d": d, "n": n, "allowed": str(allowed)}
+        words = f"d = {d}, n = {n}: the first step may lose {allowed}, not {claimed}"
+        cases.append((float(allowed / claimed), words, {"d": d, "n": n, "allowed": str(allowed)}))
+    share, witness, data = greatest(cases)
     total = "; ".join(f"{name}: {value:.3g}" for name, value in numbers.items())
-    return judged(
-        "holds", f"the share 1/(2 d) of the first promise n/(d + 1) is n/(2 d (d + 1)): {total}", numbers, witness, data
-    )
+    text = f"the share 1/(2 d) of the first promise n/(d + 1) is n/(2 d (d + 1)): {total}"
+    return judged("holds", text, numbers, witness, data, failed=share > 1)
 
 
 @states(

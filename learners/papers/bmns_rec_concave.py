@@ -156,10 +156,7 @@ def _close_pair(size: int, n: int) -> tuple[int, Steps]:
 
 def _needed(failure: Callable[[int], float]) -> int:
     """Return the least n >= 2 at which a failure rate that falls with n is at most `BETA`."""
-    most = 4
-    while failure(most) > BETA:
-        most *= 2
-    return least_beyond(lambda n: failure(n) <= BETA, most // 2, most)
+    return least_beyond(lambda n: failure(n) <= BETA, 2, 4)
 
 
 @states(

@@ -219,29 +219,28 @@ def _noise(tools: Tools) -> Evidence:
     best="k literals (a conjunction of k labels the sample)",
 )
 def _greedy(tools: Tools) -> Evidence:
-    errors = most = cases = 0
-    excess, data = -math.inf, {}
+    errors = most = 0
+    cases = []
     for d, k in ((2, 1), (2, 2), (3, 2)):
         learner = ConjunctionCover(d, k)
         points = learner.domain.points()
-        for concept in learner.concepts.enumerate():
-            truth = concept.predict(points)
-            for rows in itertools.combinations_with_replacement(range(len(points)), 3):
-                sample = learner.domain.sample(points[list(rows)], truth[list(rows)])
-                negatives = int(sample.counts[sample.labels == 0].sum())
-                hypothesis = answer(learner, sample)
-                wrong, literals = int(sample.errors(hypothesis)), hypothesis.mask.bit_count()
-                allowed = min(d, max(1, math.ceil(k * math.log(max(1, negatives)))))
-                errors, most, cases = errors + wrong, max(most, literals), cases + 1
-                if max(wrong, literals - allowed) > excess:
-                    excess, data = max(wrong, literals - allowed), errors_data(learner, sample, 0, float(wrong > 0))
-                    data["literals allowed"] = allowed
+        triples = [points[list(rows)] for rows in itertools.combinations_with_replacement(range(len(points)), 3)]
+        for concept, chosen in itertools.product(learner.concepts.enumerate(), triples):
+            sample = learner.domain.sample(chosen, concept.predict(chosen))
+            negatives = int(sample.counts[sample.labels == 0].sum())
+            hypothesis = answer(learner, sample)
+            wrong, literals = int(sample.errors(hypothesis)), hypothesis.mask.bit_count()
+            allowed = min(d, max(1, math.ceil(k * math.log(max(1, negatives)))))
+            errors, most = errors + wrong, max(most, literals)
+            data = {**errors_data(learner, sample, 0, float(wrong > 0)), "literals allowed": allowed}
+            cases.append((max(wrong, literals - allowed), str(data), data))
+    excess, witness, data = greatest(cases)
     text = (
-        f"{cases} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
+        f"{len(cases)} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
         f"most {most} literals"
     )
-    numbers = {"errors": errors, "most literals": most, "cases": cases}
-    return judged("holds", text, numbers, str(data), data, failed=excess > 0)
+    numbers = {"errors": errors, "most literals": most, "cases": len(cases)}
+    return judged("holds", text, numbers, witness, data, failed=excess > 0)
 
 
 STATEMENTS = statements_in(globals())

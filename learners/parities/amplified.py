@@ -44,9 +44,8 @@ def amplified_rate(epsilon: float, repetitions: int) -> float:
     """
     top = math.tanh(epsilon / 2)  # where answers alone cost epsilon
     # 1 - 2^-53 is the greatest p that a float can hold, for a large epsilon.
-    return last(lambda keep: amplified_cost(keep, repetitions) <= epsilon, 0.0, min(top, 1 - 2.0**-53), 60) * (
-        1 - 1e-12
-    )
+    found = last(lambda keep: amplified_cost(keep, repetitions) <= epsilon, 0.0, min(top, 1 - 2.0**-53), 60)
+    return found * (1 - 1e-12)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,8 @@ class Products:
         self.codes = np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64)
         self.orders = np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64)
         self.upper, self.lower, self._log_volumes = self._bounds(self.codes, self.orders)
-        while self._room() and not self._tight():
+        # As long as there is memory for more products and pieces.
+        while len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(weights) < MAX_MASKS and not self._tight():
             self._cut(self._worst())
 
     def __len__(self) -> int:
@@ -203,10 +204,6 @@ class Products:
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         table = held.astype(np.float64)
         return np.stack([np.einsum("pm,m->p", table, column) for column in self.weights.T], axis=1)
-
-    def _room(self) -> bool:
-        """Return whether there is memory for more products and pieces."""
-        return len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(self.weights) < MAX_MASKS
 
     def _masses(self) -> tuple[Floats, Floats]:
         logs = self.log_weights

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,12 +156,11 @@ def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
     if name in names:
         return names.index(name)
     known = [one for one in names if one is not None]
-    near = get_close_matches(name, known)
     if known:
         text = "{" + parameter + "} must name a column of {data}, got {given}; there are {known:.200}{hint}"
     else:
         text = "{" + parameter + "} must name no column, for a record of {data} is one value and no more; got {given}"
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    hint = nearest(name, known)
     raise InputError(text, names=(parameter, "data"), given=repr(name), known=", ".join(known), hint=hint)
 
 

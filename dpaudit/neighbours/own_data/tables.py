@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 from dpaudit.neighbours.own_data.adapters import (
     ArrayTable,
     Cells,
@@ -248,8 +247,7 @@ def read_dataset(path: str | Path) -> Any:
         raise InputError.of("data", str(path), "a file", "that is a folder")
     if not path.is_file():
         beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = get_close_matches(path.name, beside)
-        hint = f"did you mean {' or '.join(near)}?" if near else ""
+        hint = nearest(path.name, beside).removeprefix("; ")
         raise InputError.of("data", str(path), "a file that is there", hint)
     suffix = path.suffix.lower()
     if suffix not in READERS:
