@@ -170,7 +170,7 @@ def audit_privacy(
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed = seeding.check_seed(seed)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
-    made, moves = resolve_inputs(mechanism, pairs, claim, known, data=data, bounds=bounds, unit=unit, n=n, seed=seed)
+    made, moves = resolve_inputs(mechanism, options, claim, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in RUNNING}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)

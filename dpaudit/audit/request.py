@@ -50,47 +50,38 @@ def resolve_claim(
 
 
 def resolve_inputs(
-    source: Any,
-    pairs: Sequence[Any] | None,
-    claim: PrivacyClaim,
-    known: Relation | None,
-    *,
-    data: Any,
-    bounds: Any,
-    unit: Any,
-    n: int | None,
-    seed: int,
+    source: Any, options: Options, claim: PrivacyClaim, known: Relation | None, seed: int
 ) -> tuple[tuple[Pair, ...], Moves | None]:
     """Return the pairs to audit, and what varies them where they were made here: from a dataset, or crafted.
 
     Pairs are checked against the relation that is `known`.
     """
     learner = isinstance(source, Learner)
-    given = {"pairs": pairs, "n": n, "bounds": bounds, "unit": unit}
-    if data is not None:
+    pairs: Any = options.pairs
+    if options.data is not None:
         if learner:
             why = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
             raise InputError(why, names=("data", "pairs"))
         for name in ("pairs", "n"):
-            if given[name] is not None:
+            if getattr(options, name) is not None:
                 message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
                 raise InputError(message, names=(name, "data"))
-        made = neighbours_of(data, claim.relation, bounds=bounds, unit=unit, seed=seed)
+        made = neighbours_of(options.data, claim.relation, bounds=options.bounds, unit=options.unit, seed=seed)
         return tuple(made), OwnDataMoves(seed)
     for name in ("bounds", "unit"):
-        if given[name] is not None:
+        if (given := getattr(options, name)) is not None:
             message = "{" + name + "} belongs to {data}, which must be given too"
-            raise InputError(message, names=(name, "data"), value=given[name])
+            raise InputError(message, names=(name, "data"), value=given)
     moves = None
     if pairs is None:
         if not learner:
             message = "{pairs} must be given, or {data} to make them of: only samples of a learner are crafted"
             raise InputError(message, names=("pairs", "data"))
         moves = SampleMoves(source.domain, seed)
-        pairs = crafted_pairs(source.domain, source.instance.n if n is None else n, claim.relation)
-    elif n is not None:
+        pairs = crafted_pairs(source.domain, options.n or source.instance.n, claim.relation)
+    elif options.n is not None:
         message = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {value_}"
-        raise InputError(message, names=("n", "pairs"), value=n, value_=repr(n))
+        raise InputError(message, names=("n", "pairs"), value=options.n, value_=repr(options.n))
     checked = check_pairs(pairs, known)
     if learner:
         check_samples(checked)

@@ -239,11 +239,10 @@ def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
     epsilon : float
         The claim.
     """
-    met = np.arange(1, min(training, MOST_MET) + 1)
-    enough = np.flatnonzero([_score(x, 0.0, training, test, epsilon) > 0 for x in met.tolist()])
-    if not len(enough):
+    counts = range(1, min(training, MOST_MET) + 1)
+    least = next((x for x in counts if _score(x, 0.0, training, test, epsilon) > 0), None)
+    if least is None:
         return math.inf
-    least = int(met[enough[0]])
     return float(betaincinv(least, training - least + 1, POWER))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import steady
+from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread, walk
 from dpaudit.outputs.plan import LeafPlan
@@ -225,18 +226,13 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
     return tuple((a, b) for _, a, b in best[:PAIRS])
 
 
+_COMMON = ("sum", "greatest", "least", "place of the greatest", "zeros", "ascents", "equal neighbours")
 _WHOLE: tuple[tuple[str, Column], ...] = (
     ("sum of squares", lambda z, rows: np.einsum("ij,ij->i", z, z)),
     ("sum of magnitudes", lambda z, rows: np.abs(z).sum(axis=1)),
     ("greatest, standardised", lambda z, rows: z.max(axis=1)),
     ("least, standardised", lambda z, rows: z.min(axis=1)),
-    ("sum", lambda z, rows: rows.sum(axis=1)),
-    ("greatest", lambda z, rows: rows.max(axis=1)),
-    ("least", lambda z, rows: rows.min(axis=1)),
-    ("place of the greatest", lambda z, rows: rows.argmax(axis=1).astype(np.float64)),
-    ("zeros", lambda z, rows: (rows == 0).sum(axis=1).astype(np.float64)),
-    ("ascents", lambda z, rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1).astype(np.float64)),
-    ("equal neighbours", lambda z, rows: (rows[:, 1:] == rows[:, :-1]).sum(axis=1).astype(np.float64)),
+    *((name, partial(lambda of, z, rows: of(rows), SUMMARIES[name])) for name in _COMMON),
     ("median", lambda z, rows: np.median(z[:, :: max(1, z.shape[1] // MEDIAN_WIDTH)], axis=1)),
 )
 

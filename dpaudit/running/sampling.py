@@ -177,13 +177,12 @@ def learned_reducer(
     both = join(first)
     plan = LeafPlan.of(both)
     sum_up = SumUp.around(wide_leaves(plan), both)
-    whole: Sampler = replace(sampler, view=None)
     kind, index, phase = address
     sums = []
     for side, data in enumerate(pair.sides):
         total = sum_up(first[side])
-        jobs = whole.jobs(data, (kind, index, side, phase), runs) if runs else []
-        for more in whole.reduced(jobs, sum_up):
+        jobs = sampler.jobs(data, (kind, index, side, phase), runs) if runs else []
+        for more in sampler.reduced(jobs, sum_up):
             total = tuple(mine + other for mine, other in zip(total, more, strict=True))
         sums.append(total)
     return Reducer.fit(plan, *sums)

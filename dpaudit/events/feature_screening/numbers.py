@@ -49,15 +49,19 @@ def _real(values: Any) -> Reals:
 
 def repeats(values: Any) -> list[Column]:
     """Return which of the values that training showed several times it is; 0 for all others."""
-    counts = Counter(_keys(values)).most_common(KNOWN)
-    known = [key for key, count in counts if count >= REPEATED]
-    shown = one_of("another", *(_shown(key, values) for key in known))
-    return [Column("repeated value", partial(_known, {key: i + 1 for i, key in enumerate(known)}), shown)]
+    return [repeated("repeated value", _keys, Counter(_keys(values)), lambda key: _shown(key, values))]
 
 
-def _known(known: dict[Hashable, int], values: Any) -> Cells:
-    keys = _keys(values)
-    return np.fromiter((known.get(key, 0) for key in keys), np.int64, len(keys))
+def repeated(name: str, keys: Callable[[Any], list[Any]], times: Counter[Any], shown: Callable[[Any], str]) -> Column:
+    """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
+    common = [key for key, count in times.most_common(KNOWN) if count >= REPEATED]
+    cells = partial(_known, keys, {key: i + 1 for i, key in enumerate(common)})
+    return Column(name, cells, one_of("another", *map(shown, common)))
+
+
+def _known(keys: Callable[[Any], list[Any]], known: dict[Any, int], values: Any) -> Cells:
+    found = keys(values)
+    return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
 
 
 def _keys(values: Any) -> list[Hashable]:

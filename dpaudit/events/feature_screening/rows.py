@@ -26,7 +26,7 @@ def _steps(ordered: Rows) -> Rows:
     return found
 
 
-_SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
+SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
     "sum": lambda rows: usual(rows).sum(axis=1),
     "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
     "sum of magnitudes": lambda rows: np.abs(usual(rows)).sum(axis=1),
@@ -48,17 +48,18 @@ _SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
     "sum of the first half": lambda rows: usual(rows)[:, : rows.shape[1] // 2].sum(axis=1),
     "sum with alternating signs": lambda rows: usual(rows)[:, ::2].sum(axis=1) - usual(rows)[:, 1::2].sum(axis=1),
 }
+"""The numbers that sum up a row, by name."""
 
 
 def summaries(rows: Rows) -> list[Column]:
     """Return the numbers that sum up a row."""
-    return [number(name, partial(_summary, name), rows) for name in _SUMMARIES]
+    return [number(name, partial(_summary, name), rows) for name in SUMMARIES]
 
 
 def _summary(name: str, rows: Rows) -> Rows:
     """Return the number that sums up each row; sums and products beyond floats are infinities like any other."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return finite(_SUMMARIES[name](rows))
+        return finite(SUMMARIES[name](rows))
 
 
 def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[Column]:

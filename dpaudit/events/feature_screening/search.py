@@ -15,25 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.feature import (
-    ABSENT,
-    Cells,
-    Column,
-    Feature,
-    best_events,
-    best_half_lines,
-    distinct,
-    one_of,
-    promise,
-)  # fmt: skip
+from dpaudit.events.feature_screening.feature import ABSENT, Cells, Column, Feature, distinct, one_of
+from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
-
-Floats = NDArray[np.float64]
 
 ROWS = 5_000
 """Training runs a side that features are compared on: beyond them the screen costs more and finds little more."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of
-from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
+from dpaudit.events.feature_screening.numbers import REPEATED, repeated
 
 NEAR = 32
 """Characters, or bytes, that are looked at from each end."""
@@ -89,15 +89,12 @@ def affixes(values: Sequence[Any]) -> list[Column]:
         shared: Counter[Any] = Counter()
         for value, count in times.items():
             shared[value[part]] += count
-        common = [affix for affix, count in shared.most_common(KNOWN) if count >= REPEATED]
-        known = {affix: i + 1 for i, affix in enumerate(common)}
-        shown = one_of("another", *map(repr, common))
-        found.append(Column(f"{end} {length} characters", partial(_affix, part.start, part.stop, known), shown))
+        found.append(repeated(f"{end} {length} characters", partial(_parts, part.start, part.stop), shared, repr))
     return found
 
 
-def _affix(start: int | None, stop: int | None, known: dict[Any, int], values: Sequence[Any]) -> Cells:
-    return np.fromiter((known.get(value[start:stop], 0) for value in values), np.int64, len(values))
+def _parts(start: int | None, stop: int | None, values: Sequence[Any]) -> list[Any]:
+    return [value[start:stop] for value in values]
 
 
 def words(values: Sequence[str]) -> list[Column]:
