@@ -80,11 +80,11 @@ def test_covers_follow_their_law(kind: Any, variant: str) -> None:
         assert agreement(learner, sample, 20_000, generator(4, kind.id, variant, i)) > LEVEL
 
 
-@pytest.mark.parametrize(("kind", "listing"), [
-    (ConvexPolygon, "learners.regions.concepts.LISTED_SIDE"),
-    (PolygonUnion, "learners.regions.concepts.LISTED_TRIANGLES"),
+@pytest.mark.parametrize(("kind", "listing", "variant"), [
+    *(pytest.param(ConvexPolygon, "learners.regions.concepts.LISTED_SIDE", variant, marks=[pytest.mark.full] * (i > 0))
+      for i, variant in enumerate(VARIANTS)),
+    *((PolygonUnion, "learners.regions.concepts.LISTED_TRIANGLES", variant) for variant in VARIANTS),
 ])  # fmt: skip
-@pytest.mark.parametrize("variant", VARIANTS)
 def test_refined_covers_follow_the_law_of_listed_ones(
     kind: Any, listing: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
