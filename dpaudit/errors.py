@@ -45,7 +45,7 @@ class InputError(DpauditError, ValueError):
         self.message, self.value, self.allowed = message, value, allowed
         self.parameter = names[0] if parameter is None and names else parameter
         self.names, self.values = names, values
-        super().__init__(self.told(in_python))
+        super().__init__(self.worded(in_python))
 
     @classmethod
     def of(cls, parameter: str, value: object, allowed: str, hint: str = "", comma: str = ",") -> InputError:
@@ -59,7 +59,7 @@ class InputError(DpauditError, ValueError):
         """Return the error that a parameter must be one of some words, and was given something else."""
         return cls.of(parameter, value, f"one of {', '.join(allowed)}", comma=";")
 
-    def told(self, shown: Callable[[str, str | None], str]) -> str:
+    def worded(self, shown: Callable[[str, str | None], str]) -> str:
         """Return the message with `shown(name, value)` for each parameter; value is None for the name alone."""
         if not self.names:
             return self.message
@@ -92,7 +92,7 @@ def _rebuilt(kind: type[InputError], message: str, parts: dict[str, Any]) -> Inp
     """Return an error with the parts of one that was pickled."""
     error = kind.__new__(kind)
     error.__dict__.update(parts)
-    DpauditError.__init__(error, error.told(in_python))
+    DpauditError.__init__(error, error.worded(in_python))
     return error
 
 

@@ -71,13 +71,13 @@ class Line:
         self._began = self._shown = clock()
         self._width = 0
 
-    def __call__(self, done: int, total: int, told: str = "", share: float = 0.0) -> None:
+    def __call__(self, done: int, total: int, note: str = "", share: float = 0.0) -> None:
         """Show how much is done, `share` of the piece under way too, and what was found, if the line has grown old."""
         now = self._clock()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
             bar = ("=" * int(_BAR * (done + share) / total) + ">")[:_BAR].ljust(_BAR)
-            text = f"[{bar}] {self._text(done, total, told, now, share)}"
+            text = f"[{bar}] {self._text(done, total, note, now, share)}"
             if self._live:
                 text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
                 print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
@@ -85,12 +85,12 @@ class Line:
             else:
                 print(f"dpaudit: {text}", file=self._stream, flush=True)
 
-    def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
+    def keep(self, done: int, total: int, note: str = "", before: str = "") -> None:
         """Show how much was done as a line that stays; of work of no time only if there is something `before`."""
         self.end()
         now = self._clock()
         if before or now - self._began >= WORTH_SECONDS:
-            print(f"dpaudit: {before}{self._text(done, total, told, now)}", file=self._stream, flush=True)
+            print(f"dpaudit: {before}{self._text(done, total, note, now)}", file=self._stream, flush=True)
 
     def end(self) -> None:
         """Take a live line away."""
@@ -98,12 +98,12 @@ class Line:
             print("\r" + " " * self._width, end="\r", file=self._stream, flush=True)
             self._width = 0
 
-    def _text(self, done: int, total: int, told: str, now: float, share: float = 0.0) -> str:
+    def _text(self, done: int, total: int, note: str, now: float, share: float = 0.0) -> str:
         fresh, elapsed = done + share - self._already, now - self._began
         took = duration(elapsed)
         if fresh >= TELLING and done < total:
             took += f", {duration(elapsed / fresh * (total - done - share))} left"
-        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), took)))
+        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(note), took)))
 
 
 def duration(seconds: float) -> str:

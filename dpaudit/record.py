@@ -105,20 +105,20 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_unknown(told: Any, found: Any, path: str) -> None:
+def _refuse_unknown(given: Any, found: Any, path: str) -> None:
     """Raise `ValueError` at a field that a plain dataclass does not declare: msgspec refuses those of structs alone."""
     if isinstance(found, list | tuple):
-        for i, (part, item) in enumerate(zip(told, found, strict=True)):
+        for i, (part, item) in enumerate(zip(given, found, strict=True)):
             _refuse_unknown(part, item, f"{path}[{i}]")
     elif isinstance(found, msgspec.Struct):
         for key, name in zip(found.__struct_encode_fields__, found.__struct_fields__, strict=True):
-            if key in told:
-                _refuse_unknown(told[key], getattr(found, name), f"{path}.{key}")
+            if key in given:
+                _refuse_unknown(given[key], getattr(found, name), f"{path}.{key}")
     elif is_dataclass(found):
-        for key in told:
+        for key in given:
             if key not in found.__dataclass_fields__:
                 raise ValueError(f"Object contains unknown field `{key:.60}` - at `{path}`")
-            _refuse_unknown(told[key], getattr(found, key), f"{path}.{key}")
+            _refuse_unknown(given[key], getattr(found, key), f"{path}.{key}")
 
 
 @lru_cache(maxsize=32)

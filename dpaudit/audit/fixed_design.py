@@ -315,7 +315,7 @@ def _confirm(
     totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
     raised: Counter[str] = Counter()
     runs, share = 0, 0.0
-    for chunks, share in request.clock.looks(len(sides[0])):  # noqa: B007
+    for chunks, share in request.clock.looks(len(sides[0])):  # noqa: B007  # the last share is that of the look that decides
         count_observed(sampler, [made[chunks] for made in sides], count, totals, raised)
         runs += sum(job.size for job in sides[0][chunks])
     return totals, Observations(2 * runs, different(*totals[0]), raised), runs, share

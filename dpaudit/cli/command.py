@@ -62,7 +62,7 @@ class Command(click.Command):
                         raise InputError.of("out", out, "a file in a folder that exists")
                 return self.action(*(_taken(ctx.params, *parameter) for parameter in self._parameters.items()))
             except InputError as error:
-                raise BadInput(error.told(in_options(self)), ctx) from error
+                raise BadInput(error.worded(in_options(self)), ctx) from error
 
 
 def command(name: str, example: str, forms: Collection[str] = ()) -> Callable[[Callable[..., int]], Command]:
@@ -103,7 +103,7 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
 
 
 def in_options(command: click.Command) -> Callable[[str, str | None], str]:
-    """Return the function by which an `InputError` names a command's options; see `InputError.told`."""
+    """Return the function by which an `InputError` names a command's options; see `InputError.worded`."""
     return lambda name, value: " ".join(option_words(command, name, value)) or in_python(name, value)
 
 

@@ -1,7 +1,7 @@
 """Learners: the parts that each must have, and the optional abilities that it may have, one protocol each.
 
 A learner offers an ability by having its method or attribute; an audit asks for one with `isinstance`. `ABILITIES`
-lists them all, and `dpaudit.conformance.offers` tells which a learner has and which it may add.
+lists them all, and `dpaudit.conformance.offers` returns which a learner has and which it may add.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class HasSymmetries(Protocol):
         """Return generators of permutations of the examples, each of shape (2 * domain size,).
 
         Example (x_i, y) is number 2 i + y, where x_i is row i of ``domain.points()``. Moving all examples of two
-        neighbouring samples by such a permutation changes nothing that tells their laws apart.
+        neighbouring samples by such a permutation changes nothing that distinguishes their laws.
         """
 
 

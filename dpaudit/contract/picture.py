@@ -15,7 +15,7 @@ __all__ = ["KINDS", "MARKERS", "TONES", "Panel", "Picture", "Shape"]
 
 KINDS = ("polygon", "line", "disc", "points")
 TONES = ("ink", "blue", "orange", "purple", "grey")
-"""Colours that every reader tells apart, in light and dark pages."""
+"""Colours that every reader can distinguish, in light and dark pages."""
 MARKERS = ("dot", "ring", "cross", "square")
 
 MAX_SHAPES = 2048

@@ -92,8 +92,8 @@ def verify_run(
     if total is not None and (len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef")):
         raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
     if wanted != run.seal:
-        told = f"its total is {run.total}, not {wanted}" if run.total else f"it is {run.seal}, so it has no total"
-        raise ToolFault(f"{file} is not the run of that total: {told}")
+        reason = f"its total is {run.total}, not {wanted}" if run.total else f"it is {run.seal}, so it has no total"
+        raise ToolFault(f"{file} is not the run of that total: {reason}")
     found = Verified(
         path=str(file),
         state=run.header.state,

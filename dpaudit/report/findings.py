@@ -21,7 +21,7 @@ from dpaudit.utility.finding import UtilityFinding
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 """The findings that a report of a run may hold."""
 Shown = Callable[[str, str | None], str]
-"""The way in which a parameter, with a value or without, is written; see `InputError.told`."""
+"""The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3

@@ -118,9 +118,9 @@ def to_frame(findings: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(findings, str | Path):
-        told = map(encodable, load_run(findings).results)
+        stored = map(encodable, load_run(findings).results)
         names = ("learner", "parameters", "arguments", "fault")
-        rows = [{name: one[name] for name in names} | one["finding"] for one in told]
+        rows = [{name: one[name] for name in names} | one["finding"] for one in stored]
     else:
         listed = list(findings) if isinstance(findings, Iterable) else [findings]
         for item in listed:

@@ -238,5 +238,5 @@ def finding_words(mechanism: Mechanism) -> list[Phrase]:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
         silent = "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."
         words.append(wrong if runs.verdict == Verdict.VIOLATION else silent)
-    told = [Phrase(" ".join(words))] if words else []
-    return told + (accuracy_words(row) if row.utility is not None else [])
+    phrases = [Phrase(" ".join(words))] if words else []
+    return phrases + (accuracy_words(row) if row.utility is not None else [])

@@ -36,7 +36,7 @@ TEMPLATE = InputError(
 def test_a_message_speaks_the_caller_s_language_also_after_a_journey(error, python, options):
     for each in (error, pickle.loads(pickle.dumps(error))):
         assert str(each) == python
-        assert each.told(in_options) == (f"--{python}" if options is None else options)
+        assert each.worded(in_options) == (f"--{python}" if options is None else options)
         assert (each.parameter, each.value, each.allowed) == (error.parameter, error.value, error.allowed)
 
 
