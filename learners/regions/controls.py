@@ -24,7 +24,7 @@ from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.polynomials import PolynomialSelect
 from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 from learners.regions.region_cover import ConvexPolygon, PolygonUnion
-from learners.regions.region_selection import ListedSelection, TriangleSelect
+from learners.regions.region_selection import RegionSelection, TriangleSelect
 from learners.regions.snapping import Region, full_grid
 from learners.samples import distinct_points
 
@@ -38,7 +38,7 @@ PLANE = Instance(
 SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
 
 
-def _flat_base(self: ListedSelection, family: Family, sample: Sample) -> Floats:
+def _flat_base(self: RegionSelection, family: Family, sample: Sample) -> Floats:
     """Return ln of each region's share in the measure of those that label the sample alike."""
     rows = family.labels[:, grid_rows(sample.points, self.side)]
     _, kinds = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] else (None, np.zeros(len(rows), int))
@@ -116,7 +116,7 @@ UNWEIGHTED = fault(
 )
 
 
-def _selections(base: type[ListedSelection], flat: Instance = UNWEIGHTED_SELECTION) -> tuple[Any, ...]:
+def _selections(base: type[RegionSelection], flat: Instance = UNWEIGHTED_SELECTION) -> tuple[Any, ...]:
     """Return the controls of a selection among listed regions; without measures on the instance `flat`."""
     unweighted, stem = {**UNWEIGHTED, "instance": flat}, str(vars(base)["id"]).removesuffix("-select")
     return controls(base, stem, SELECTION, unhalved=UNHALVED, consistent_first=CONSISTENT_FIRST, unweighted=unweighted)
