@@ -3,8 +3,8 @@
 A control is one declaration: the sound learner, the fault in words, and the attributes that it replaces::
 
     LEARNERS = (
-        control(PointExponential, "broken-point-doubled", **DOUBLED),
-        control(ParityPrivate, "broken-parity-no-coin", fault="never fails by the coin", _coin=0.0),
+        *controls(PointExponential, "point", doubled=DOUBLED, shortcut=SHORTCUT),
+        *controls(ParityPrivate, "parity", no_coin=fault("never fails by the coin", _coin=0.0)),
     )
 """
 
@@ -58,7 +58,10 @@ def control(
     **replaced
         Attributes of `base` by name: methods, properties, constants of the class, and defaults of parameters.
     """
-    home = sys._getframe(1).f_globals
+    frame: Any = sys._getframe(1)
+    while frame.f_globals is globals():  # `controls` calls for another module
+        frame = frame.f_back
+    home = frame.f_globals
     sound: Any = base
 
     def privacy(self: Any) -> Any:
@@ -86,6 +89,22 @@ def control(
     return cast(type[L], made)
 
 
+def fault(words: str, **given: Any) -> dict[str, Any]:
+    """Return a fault as arguments of `control`: what leaks in words, what is replaced, a `check`, an `instance`."""
+    return {"fault": words, **given}
+
+
+def controls(base: Any, stem: str, instance: Instance | None = None, **faults: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a control for each fault, "broken-parity-no-coin" for the stem "parity" and the fault `no_coin`.
+
+    A fault shows on its own instance, by default on `instance`, and that is by default the one of `base`.
+    """
+    return tuple(
+        control(base, f"{PREFIX}{stem}-{name}".replace("_", "-"), **{"instance": instance, **given})
+        for name, given in faults.items()
+    )
+
+
 def rate(times: float) -> property:
     """Return a property to replace `_rate`: the given number of times epsilon, whatever the claim allows."""
     return property(lambda self: times * self.epsilon)
@@ -103,18 +122,15 @@ def some(kept: Any) -> Bools:
 
 # Of exponential mechanisms over finite classes: `finite.exponential.ExponentialLearner`.
 
-DOUBLED: dict[str, Any] = {
-    "fault": "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon",
-    "_rate": rate(1),
-}
-SUPPORT: dict[str, Any] = {
-    "fault": "returns only concepts that label some example correctly: the support shows the sample",
-    "_eligible": lambda self, sample, correct: some(correct > 0),
-}
-SHORTCUT: dict[str, Any] = {
-    "fault": "chooses among the consistent concepts alone whenever there are any: consistency shows",
-    "_eligible": lambda self, sample, correct: some(correct == sample.n),
-}
+DOUBLED = fault("weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon", _rate=rate(1))
+SUPPORT = fault(
+    "returns only concepts that label some example correctly: the support shows the sample",
+    _eligible=lambda self, sample, correct: some(correct > 0),
+)
+SHORTCUT = fault(
+    "chooses among the consistent concepts alone whenever there are any: consistency shows",
+    _eligible=lambda self, sample, correct: some(correct == sample.n),
+)
 
 
 def _frozen_run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
@@ -139,35 +155,34 @@ def _frozen_law(self: Any, sample: Sample) -> Law:
     return Law(range(len(labels)), np.where(np.arange(len(labels)) == champion, 0.0, -np.inf), 0.0)
 
 
-FROZEN: dict[str, Any] = {
-    "fault": "noise is the same in every run: the answer is a function of the sample",
-    "run": _frozen_run,
-    "law": _frozen_law,
-    "symmetries": lambda self: [],  # the frozen noise prefers some concepts
-}
-
-# Of Set Cover Learners: `covers.set_cover.SetCoverLearner`. The last two leak without noise.
-
-COVER_FAULTS: dict[str, dict[str, Any]] = {
-    "multiplied": {
-        "fault": "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided",
-        "selection_epsilon": property(lambda self: self.epsilon * 2 * (1 - math.log(self.delta))),
-    },
-    "sparing": {
-        "fault": "selects only what spoils as little of the other label as possible: the support shows it",
-        "check": lambda self: self._sets,
-        "_eligible": lambda self, covered, spoiled: top(-spoiled),
-    },
-    "greedy": {
-        "fault": "selects among what covers most, as the greedy algorithm does: the support shows",
-        "check": lambda self: self._sets,
-        "_eligible": lambda self, covered, spoiled: top(covered),
-    },
-}
+FROZEN = fault(
+    "noise is the same in every run: the answer is a function of the sample",
+    run=_frozen_run,
+    law=_frozen_law,
+    symmetries=lambda self: [],  # the frozen noise prefers some concepts
+)
 
 
-def cover_instance(instance: Instance, fault: str) -> Instance:
-    """Return the instance on which a fault of `COVER_FAULTS` shows."""
-    if fault == "multiplied":
-        return instance
-    return replace(instance, parameters={**instance.parameters, "variant": "noiseless"})
+def cover_controls(base: Any, instance: Instance) -> tuple[Any, ...]:
+    """Return the controls of a `covers.set_cover.SetCoverLearner`; the last two leak without noise."""
+    quiet = replace(instance, parameters={**instance.parameters, "variant": "noiseless"})
+    leaking: dict[str, Any] = {"instance": quiet, "check": lambda self: self._sets}
+    return controls(
+        base,
+        base.id,
+        instance,
+        multiplied=fault(
+            "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided",
+            selection_epsilon=property(lambda self: self.epsilon * 2 * (1 - math.log(self.delta))),
+        ),
+        sparing=fault(
+            "selects only what spoils as little of the other label as possible: the support shows it",
+            _eligible=lambda self, covered, spoiled: top(-spoiled),
+            **leaking,
+        ),
+        greedy=fault(
+            "selects among what covers most, as the greedy algorithm does: the support shows",
+            _eligible=lambda self, covered, spoiled: top(covered),
+            **leaking,
+        ),
+    )

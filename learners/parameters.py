@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, Generic, TypeVar, cast
 
@@ -21,13 +22,13 @@ T = TypeVar("T")
 
 
 class Built(Generic[T]):
-    """A property: an object of a dataclass, built with the parameters of its owner that have the same names.
+    """A property: what a class or a function makes of the parameters of its owner that have the names of its own.
 
     `concepts = Built(Halfspaces)` is `Halfspaces(side, dimension)` of a learner with these two parameters.
     """
 
-    def __init__(self, kind: type[T]) -> None:
-        self._kind, self._names = kind, [field.name for field in fields(cast(Any, kind))]
+    def __init__(self, kind: Callable[..., T]) -> None:
+        self._kind, self._names = kind, list(signature(kind).parameters)
 
     def __get__(self, owner: object, owners: type | None = None) -> T:
         if owner is None:

@@ -5,8 +5,9 @@
     python scripts/compare_runs.py DIGESTS.txt AFTER       compare with such lines
 
 A change that must change no result is checked by it: make both runs with the same command, as `dpaudit run --profile
-quick`, before the change and after it. Words of a finding (summaries, decoded outputs) and the versions of libraries
-may differ; every number (to nine digits), verdict, event and seed must not. The status is 1 if anything differs.
+quick`, before the change and after it. Words of a finding (summaries, decoded outputs), the checks of randomness and
+the versions of libraries may differ; every other number (to nine digits), verdict, event and seed must not. The status
+is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-WORDS = {"versions", "summary", "text", "source", "decoded", "fault", "claim", "printed", "found", "best", "short"}
-"""Fields of a finding that are words or versions, at any depth; the claim's numbers stand in the finding too."""
-
+WORDS = {
+    "versions", "summary", "text", "source", "decoded", "fault", "claim", "printed", "found", "best", "short", "checks",
+}  # fmt: skip
+"""Fields of a finding that are not compared, at any depth: words, versions, and `checks`, which is how an audit looked
+for faults of randomness and not what it found. The claim's numbers stand in the finding too, and the runs that a budget
+gives to checks are what its other parts leave of a total."""
 
 DIGITS = 9
 """Decimal digits of numbers that are compared: fits differ in the last ones of sixteen between processors."""

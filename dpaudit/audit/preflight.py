@@ -1,25 +1,22 @@
 """Make a few runs before an audit, and some at its end, to find what would make it meaningless.
 
 Where outputs of equal generators are compared the answer is exact; where different ones are, chance gives a wrong
-answer with a probability below `ERROR`. A call can be made with other global generators, clocks or process id. Other
-threads of the process see no difference: clocks and the id are changed for the calling thread alone.
+answer with a probability below `ERROR`.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import math
 import os
 import random
 import sys
-import threading
 import time
 import types
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -117,18 +114,18 @@ class Hygiene:
     def _before(self) -> tuple[Check, ...]:
         data = self._look(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
-        again = None if self.own or data is None else self._look(0, "data", _moved_clocks, _other_process)
+        again = None if self.own or data is None else self._look(0, "data")
         if data is None or again is None:
             self._look(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
             return (*checks, *self._workers()) if self.own else checks
         if again != data:
-            return self._blame(data)
+            return self._blame(data, again)
         neighbour, other = self._look(1, "neighbour"), self._look(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         seed, passed = _passed(not repeated), Answer.PASSED
-        return self._checks(generator=passed, seed=seed, state=passed, clock=passed, process=passed)
+        return self._checks(generator=passed, seed=seed, state=passed)
 
     def shown(self) -> list[list[Any]]:
         """Return an output that the looks before an audit have shown, as a batch, and forget all of them."""
@@ -148,35 +145,29 @@ class Hygiene:
             for check in checks
         )
 
-    def _look(self, side: int, address: str, *contexts: Context) -> list[Label] | None:
-        """Make the runs of a look on one side with the generator at an address, in other surroundings if given."""
+    def _look(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
+        """Make the runs of a look on one side with the generator at an address, in a context if one is given."""
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
-            outputs = self.mechanism(self.inputs[side], rng, self.runs, contexts)
+            outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
         (self.others if side else self.outputs).extend(outputs)
         return labels(outputs)
 
-    def _blame(self, data: list[Label]) -> tuple[Check, ...]:
-        """Return the checks where equal generators gave different outputs while clock and process were changed."""
-        again = self._look(0, "data")
-        if again == data:
-            clock, process = (self._look(0, "data", context) == data for context in (_moved_clocks, _other_process))
-            state = self._state(_passed(not (clock and process)))
-            return self._checks(generator=Answer.PASSED, state=state, clock=_passed(clock), process=_passed(process))
-        if self._look(0, "data") == again:  # only the first look differs
+    def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
+        """Return the checks where two looks with equal generators gave different outputs."""
+        if self._look(0, "data") in (data, again):
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
-        answer = Answer.OWN
-        for context, name in ((_equal_global_generators, Answer.GLOBAL), (_ticking_clocks, Answer.TIME)):
-            if self._look(0, "data", context) == self._look(0, "data", context):
-                answer = name
-                break
-        if answer == Answer.OWN and self.used:
+        if self._look(0, "data", _equal_global_generators) == self._look(0, "data", _equal_global_generators):
+            answer = Answer.GLOBAL
+        elif self.used:
             return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)
+        else:
+            answer = Answer.OWN
         return (*self._checks(generator=answer, state=self._state(Answer.NOT_ASKED)), *self._workers())
 
     def _state(self, answer: Answer) -> Answer:
@@ -309,11 +300,6 @@ def one_way(outputs: Sequence[Any]) -> bool:
     return bool((steps > 0).all() or (steps < 0).all())
 
 
-CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
-SHIFT = 86_461
-"""Seconds by which clocks are moved: a day, a minute and a second, so that date and time of day change."""
-
-
 @contextmanager
 def _equal_global_generators() -> Iterator[None]:
     """Let the global generators of numpy, `random` and torch (if loaded) begin at one fixed state; restore theirs."""
@@ -331,44 +317,3 @@ def _equal_global_generators() -> Iterator[None]:
         np.random.set_state(kept[1])  # noqa: NPY002
         if torch:
             torch.set_rng_state(kept[2])
-
-
-def _moved_clocks() -> Any:
-    """Let the clocks of the module `time` show another day."""
-
-    def later(name: str) -> Callable[[], float]:
-        clock, shift = getattr(time, name), SHIFT * (10**9 if name.endswith("_ns") else 1)
-        return lambda: clock() + shift
-
-    return _changed(time, {name: later(name) for name in CLOCKS})
-
-
-def _ticking_clocks() -> Any:
-    """Let the clocks of the module `time` begin at one hour and go on by a millisecond each time they are read.
-
-    If they stood still, code that waits for one would wait for ever.
-    """
-    steps = {name: 10**6 if name.endswith("_ns") else 1e-3 for name in CLOCKS}
-    return _changed(time, {name: map(step.__mul__, itertools.count(10**12)).__next__ for name, step in steps.items()})
-
-
-def _other_process() -> Any:
-    """Let the process have another id."""
-    return _changed(os, {"getpid": partial(int, os.getpid() + 1)})
-
-
-@contextmanager
-def _changed(module: Any, functions: dict[str, Callable[[], Any]]) -> Iterator[None]:
-    """Let functions of a module be others in this thread while the block runs."""
-    mine, kept = threading.get_ident(), {name: getattr(module, name) for name in functions}
-
-    def ours(name: str) -> Callable[[], Any]:
-        return lambda: (functions if threading.get_ident() == mine else kept)[name]()
-
-    try:
-        for name in functions:
-            setattr(module, name, ours(name))
-        yield
-    finally:
-        for name, function in kept.items():
-            setattr(module, name, function)

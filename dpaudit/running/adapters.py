@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from typing import Any
@@ -51,8 +51,8 @@ class Mechanism:
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
 
-    def __call__(self, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context] = ()) -> Any:
-        """Return the outputs of `size` runs on `data`, in contexts if given, which are entered where it runs.
+    def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
+        """Return the outputs of `size` runs on `data`, in a context that is entered where they are made.
 
         Raises
         ------
@@ -61,11 +61,9 @@ class Mechanism:
         """
         with blamed(f"the mechanism {self.name}"):
             if isinstance(self.function, Isolated):
-                outputs = self.function(data, rng, size, contexts)
+                outputs = self.function(data, rng, size, context)
             else:
-                with ExitStack() as stack:
-                    for context in contexts:
-                        stack.enter_context(context())
+                with context():
                     outputs = self.function(data, rng, size)
             if self.probe is not None:
                 outputs = [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]

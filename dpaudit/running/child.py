@@ -22,7 +22,7 @@ from typing import Any
 from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
 from dpaudit.registry.import_spec import cloudpickle
 from dpaudit.running.processes import PULSE, ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
-from dpaudit.running.run_notes import FORKS, Notes, begin, system_getpid
+from dpaudit.running.run_notes import FORKS, Notes, begin
 
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
@@ -59,7 +59,7 @@ class Child:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._owner, self.closed = system_getpid(), True  # until it has begun
+        self._owner, self.closed = os.getpid(), True  # until it has begun
         context, self._notes = get_context("fork"), Notes()
         requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
         self.replies, replies = context.Pipe(duplex=False)
@@ -153,7 +153,7 @@ class Child:
 
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
-        if self.closed or system_getpid() != self._owner:
+        if self.closed or os.getpid() != self._owner:
             return
         self.closed = True
         with suppress(OSError):
@@ -215,10 +215,10 @@ def _serve(
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         bound_memory()
-        home, pipe = system_getpid(), open(replies.fileno(), "wb", closefd=False)
+        home, pipe = os.getpid(), open(replies.fileno(), "wb", closefd=False)
 
         def send(kind: bytes, content: bytes = b"") -> None:
-            if system_getpid() != home:  # the audited code forked, and this is the copy
+            if os.getpid() != home:  # the audited code forked, and this is the copy
                 notes.fork()
                 os._exit(0)
             pipe.write(SIZE.pack(1 + len(content)) + kind + content)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,8 +78,8 @@ class Isolated:
     def __reduce__(self) -> tuple[Any, ...]:
         return Isolated, (self.mechanism, self.timeout)
 
-    def __call__(self, data: Any, rng: np.random.Generator, size: int, contexts: Sequence[Context] = ()) -> Any:
-        """Return the outputs of `size` runs in contexts, if there are any; the generator ends where the runs left it.
+    def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
+        """Return the outputs of `size` runs in a context; the generator ends where the runs left it.
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
@@ -89,7 +89,7 @@ class Isolated:
         while True:
             child = self._child()
             try:
-                parts, returned = child.call(data, rng, size - len(outputs), contexts, seconds=most)
+                parts, returned = child.call(data, rng, size - len(outputs), context, seconds=most)
             except Late as late:
                 if self.timeout.is_ == "error" or batched:
                     whose = f"a call that makes {size} runs" if batched else "a run"
@@ -125,14 +125,14 @@ class Isolated:
         data: Any,
         rng: np.random.Generator,
         size: int,
-        contexts: Sequence[Context],
+        context: Context,
     ) -> tuple[Any, Any]:
         """Make runs, in the child; return their outputs if they are made as a batch, else send them one by one."""
         before = contents(data) if size <= LOOK else None
         mechanism = self.mechanism
         if not mechanism.batched:
             mechanism = replace(mechanism, function=replace(mechanism.function, emit=emit))
-        outputs = mechanism(data, rng, size, contexts)
+        outputs = mechanism(data, rng, size, context)
         if before is not None and contents(data) != before:
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"

@@ -15,8 +15,6 @@ from dpaudit.errors import Exited, InputError, ToolFault
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
 """Bytes of a page of notes."""
-system_getpid = os.getpid
-"""The function of the system: checks of mechanisms replace the one of `os` for a while."""
 
 
 class Notes:
@@ -105,7 +103,7 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     """
     if not _notes:
         begin(Notes())
-    notes, home = _notes[0], system_getpid()
+    notes, home = _notes[0], os.getpid()
     notes.enter(words())
     try:
         yield
@@ -114,7 +112,7 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     except Exited as exit:
         raise InputError(f"{exit}, on {words()}") from exit.__cause__
     finally:
-        if system_getpid() != home:
+        if os.getpid() != home:
             notes.fork()
             os._exit(0)
         notes.leave(runs)

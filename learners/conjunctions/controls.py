@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.controls import COVER_FAULTS, DOUBLED, FROZEN, SHORTCUT, SUPPORT, control, cover_instance, some, top
+from learners.controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls, cover_controls, fault, some, top
 from learners.domains import moving_negatives
 from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between
 from learners.parameters import check_run, check_sample
@@ -30,17 +29,6 @@ def _bare_tails(self: ConjunctionLaplace, z: Floats) -> tuple[Floats, Floats]:
     bare = np.arange(len(z)) % 2 == 1
     deleted = np.where(bare, np.where(z < 0, 0.0, -np.inf), log_above(z))
     return deleted, np.where(bare, np.where(z < 0, -np.inf, 0.0), log_below(z))
-
-
-BARE_NEGATIONS: dict[str, Any] = {
-    "fault": "no noise on the counts of the negated literals",
-    "_noise": lambda self, literal, rng, size: (
-        np.zeros(size) if literal % 2 else ConjunctionLaplace._noise(self, literal, rng, size)
-    ),
-    "_log_tails": _bare_tails,
-    # Complementing a variable would exchange noise and none.
-    "symmetries": lambda self: moving_negatives(self.domain.size),
-}
 
 
 def _shared_run(self: ConjunctionLaplace, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
@@ -84,67 +72,64 @@ def _log_gap(scale: float, above: int | None, below: int | None, t: float) -> fl
     return log_between(start, (above - below) / scale)
 
 
+SEEN = {**SUPPORT, "instance": Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2)}
+
 LEARNERS = (
-    control(ConjunctionExponential, "broken-conjunction-exponential-doubled", **DOUBLED),
-    control(
+    *controls(
         ConjunctionExponential,
-        "broken-conjunction-exponential-support",
-        Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2),
-        **SUPPORT,
+        "conjunction-exponential",
+        doubled=DOUBLED,
+        support=SEEN,
+        shortcut=SHORTCUT,
+        frozen=FROZEN,
     ),
-    control(ConjunctionExponential, "broken-conjunction-exponential-shortcut", **SHORTCUT),
-    control(ConjunctionExponential, "broken-conjunction-exponential-frozen", **FROZEN),
-    control(
+    *controls(
         ConjunctionGreedy,
-        "broken-conjunction-greedy-undivided",
-        Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=5),
-        fault="every round spends the whole epsilon: the budget is not divided over the rounds",
-        share=lambda self, rounds: self.epsilon,
+        "conjunction-greedy",
+        undivided=fault(
+            "every round spends the whole epsilon: the budget is not divided over the rounds",
+            instance=Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=5),
+            share=lambda self, rounds: self.epsilon,
+        ),
+        support=fault(
+            "chooses only literals that have a score of 0 or more, if there are any: the support shows",
+            _eligible=lambda self, scores: some(scores >= 0),
+        ),
+        noiseless=fault(
+            "takes a literal of the greatest score in every round, at random among equals only",
+            _eligible=lambda self, scores: top(scores),
+        ),
+        eager=fault(
+            "takes only literals of the greatest score once some literal has a score of 0 or more",
+            _eligible=lambda self, scores: top(scores) | (scores.max(axis=-1, keepdims=True) < 0),
+        ),
     ),
-    control(
-        ConjunctionGreedy,
-        "broken-conjunction-greedy-support",
-        fault="chooses only literals that have a score of 0 or more, if there are any: the support shows",
-        _eligible=lambda self, scores: some(scores >= 0),
-    ),
-    control(
-        ConjunctionGreedy,
-        "broken-conjunction-greedy-noiseless",
-        fault="takes a literal of the greatest score in every round, at random among equals only",
-        _eligible=lambda self, scores: top(scores),
-    ),
-    control(
-        ConjunctionGreedy,
-        "broken-conjunction-greedy-eager",
-        fault="takes only literals of the greatest score once some literal has a score of 0 or more",
-        _eligible=lambda self, scores: top(scores) | (scores.max(axis=-1, keepdims=True) < 0),
-    ),
-    *(
-        control(learner, f"broken-{learner.id}-{name}", cover_instance(COVER, name), **fault)
-        for learner in (SetCoverConjunction, SetCoverDisjunction)
-        for name, fault in COVER_FAULTS.items()
-    ),
-    control(
+    *cover_controls(SetCoverConjunction, COVER),
+    *cover_controls(SetCoverDisjunction, COVER),
+    *controls(
         ConjunctionLaplace,
-        "broken-conjunction-half-sensitivity",
-        Instance({"dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95),
-        fault="noise Lap(d/epsilon): scaled to adding or removing an example, not to replacing one",
-        _scale=property(lambda self: self.dimension / self.epsilon),
-    ),
-    control(
-        ConjunctionLaplace,
-        "broken-conjunction-undivided",
+        "conjunction",
         NOISY,
-        fault="noise Lap(1/epsilon): the budget is not divided over the 2 d counts",
-        _scale=property(lambda self: 1 / self.epsilon),
-    ),
-    control(ConjunctionLaplace, "broken-conjunction-bare-negations", NOISY, **BARE_NEGATIONS),
-    control(
-        ConjunctionLaplace,
-        "broken-conjunction-shared-noise",
-        NOISY,
-        fault="all literals share one noise: the order of their counts shows",
-        run=_shared_run,
-        law=_shared_law,
+        half_sensitivity=fault(
+            "noise Lap(d/epsilon): scaled to adding or removing an example, not to replacing one",
+            instance=Instance({"dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95),
+            _scale=property(lambda self: self.dimension / self.epsilon),
+        ),
+        undivided=fault(
+            "noise Lap(1/epsilon): the budget is not divided over the 2 d counts",
+            _scale=property(lambda self: 1 / self.epsilon),
+        ),
+        bare_negations=fault(
+            "no noise on the counts of the negated literals",
+            _noise=lambda self, literal, rng, size: (
+                np.zeros(size) if literal % 2 else ConjunctionLaplace._noise(self, literal, rng, size)
+            ),
+            _log_tails=_bare_tails,
+            # Complementing a variable would exchange noise and none.
+            symmetries=lambda self: moving_negatives(self.domain.size),
+        ),
+        shared_noise=fault(
+            "all literals share one noise: the order of their counts shows", run=_shared_run, law=_shared_law
+        ),
     ),
 )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import FAIL, ConceptClass, Hypothesis, InputError, Law, Sample, UtilityClaim
+from dpaudit.contract import FAIL, ConceptClass, Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.domains import ENUMERABLE, Cube, Grid, Interval
 from learners.mechanisms.log_laws import placed
@@ -68,22 +68,29 @@ class ClassLearner:
         return found
 
 
-class SolutionLearner(ClassLearner):
-    """A learner whose theorem promises that the answer solves a problem, not that its error is small."""
+def _pure(self: Any) -> PrivacyClaim:
+    """Pure epsilon-differential privacy under replacement of one example."""
+    return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
 
-    settings: ClassVar[tuple[str, ...]] = ("solution",)
-    claim_id: ClassVar[str]
-    source: ClassVar[str]
-    _failure: ClassVar[str]
-    """The event that the answer is no solution, in words."""
 
-    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
-        """Return the claim that the answer is a solution with probability 1 - beta, for every sample of that size."""
-        if setting != "solution":
-            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
-        check_probability("alpha", alpha)
-        size = self.sample_size(alpha, beta)
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, self._failure)
+pure_privacy = property(_pure)
+"""The property `privacy` of a learner that spends its epsilon."""
+
+SOLUTION = ("solution",)
+"""The setting of a theorem that promises that the answer solves a problem, not that its error is small."""
+
+
+def solution_utility(self: Any, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+    """Return the claim that the answer is a solution with probability 1 - beta, for every sample of that size.
+
+    It is the method `utility` of learners with the one setting `SOLUTION`, whose `_failure` says in words what happens
+    where the answer is no solution.
+    """
+    if setting not in SOLUTION:
+        raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
+    check_probability("alpha", alpha)
+    size = self.sample_size(alpha, beta)
+    return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, self._failure)
 
 
 def check_code(concepts: ConceptClass, code: int) -> None:

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Domain, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import Domain, Law, Pair, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Integers, Labels
 from learners.citations import NIS
-from learners.finite.counting import BLOCK, ClassLearner, check_law_size, scores
+from learners.finite.counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
 from learners.mechanisms import exponential
 from learners.parameters import check_positive, check_run, check_sample, check_statement
 
@@ -56,10 +56,7 @@ class ExponentialLearner(ClassLearner):
         _ = self.concepts
         check_positive("epsilon", self.epsilon)
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
+    privacy = pure_privacy
 
     @property
     def _rate(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools
-from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, rate, some, top
+from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
 from learners.halfspaces.concepts import HalfspaceExponential
 from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
@@ -41,6 +41,7 @@ class _RefusingSubsamples(Subsamples):
 
 HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0)}
 MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths)}
+SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2)}
 
 HalfspaceRefusing = control(
     HalfspaceTukey,
@@ -51,87 +52,57 @@ HalfspaceRefusing = control(
 )
 
 LEARNERS = (
-    control(HalfspaceExponential, "broken-halfspace-doubled", **DOUBLED),
-    control(HalfspaceExponential, "broken-halfspace-support", Instance(FOUR.parameters, n=2), **SUPPORT),
-    control(HalfspaceExponential, "broken-halfspace-shortcut", **SHORTCUT),
-    control(
+    *controls(HalfspaceExponential, "halfspace", doubled=DOUBLED, support=SEEN, shortcut=SHORTCUT),
+    *controls(
         HalfspaceTukey,
-        "broken-halfspace-overlapping",
-        Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 8}, n=2),
-        fault="subsamples overlap: one example changes every h_i",
-        _subsampling=_WholeSamples,
+        "halfspace",
+        SUBSAMPLES,
+        overlapping=fault(
+            "subsamples overlap: one example changes every h_i",
+            instance=Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 8}, n=2),
+            _subsampling=_WholeSamples,
+        ),
+        overspent=fault("releases the deep point with sixteen times the claimed epsilon", _spending=16.0),
     ),
     HalfspaceRefusing,
-    control(
-        HalfspaceTukey,
-        "broken-halfspace-overspent",
-        SUBSAMPLES,
-        fault="releases the deep point with sixteen times the claimed epsilon",
-        _spending=16.0,
-    ),
-    control(
+    *controls(
         HullPointExponential,
-        "broken-hull-point-undivided",
+        "hull-point",
         FOUR,
-        fault="weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates",
-        _rate=rate(1),
+        undivided=fault(
+            "weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates", _rate=rate(1)
+        ),
+        support=fault(
+            "selects among coordinates of positive depth alone: the support shows the convex hull", **HULL_SUPPORT
+        ),
+        median=fault("selects among the coordinates of greatest depth alone: a Tukey median without noise", **MEDIAN),
     ),
-    control(
-        HullPointExponential,
-        "broken-hull-point-support",
-        FOUR,
-        fault="selects among coordinates of positive depth alone: the support shows the convex hull",
-        **HULL_SUPPORT,
-    ),
-    control(
-        HullPointExponential,
-        "broken-hull-point-median",
-        FOUR,
-        fault="selects among the coordinates of greatest depth alone: a Tukey median without noise",
-        **MEDIAN,
-    ),
-    control(
+    *controls(
         HullPointJoint,
-        "broken-hull-point-joint-steep",
+        "hull-point-joint",
         FOUR,
-        fault="weights exp(2 epsilon depth), not exp(epsilon depth/2): four times the claimed epsilon",
-        _rate=rate(2),
+        steep=fault(
+            "weights exp(2 epsilon depth), not exp(epsilon depth/2): four times the claimed epsilon", _rate=rate(2)
+        ),
+        support=fault(
+            "selects among points of positive depth alone: the support shows the convex hull", **HULL_SUPPORT
+        ),
+        median=fault("selects among the deepest points alone: a Tukey median without noise", **MEDIAN),
     ),
-    control(
-        HullPointJoint,
-        "broken-hull-point-joint-support",
-        FOUR,
-        fault="selects among points of positive depth alone: the support shows the convex hull",
-        **HULL_SUPPORT,
-    ),
-    control(
-        HullPointJoint,
-        "broken-hull-point-joint-median",
-        FOUR,
-        fault="selects among the deepest points alone: a Tukey median without noise",
-        **MEDIAN,
-    ),
-    control(
+    *controls(
         HullPointRecConcave,
-        "broken-hull-point-overspent",
+        "hull-point",
         FOUR_RECURSIVE,
-        fault="each coordinate spends four times the whole epsilon instead of epsilon/d",
-        _spent=8,
-    ),
-    control(
-        HullPointRecConcave,
-        "broken-hull-point-no-noise",
-        FOUR_RECURSIVE,
-        fault="returns the first deepest coordinate: the output is a function of the sample",
-        _draw=lambda self, scores, axis, n, rng, size: np.full(size, scores.argmax(), dtype=np.int64),
-        _log_law=lambda self, scores, *rest: (placed(len(scores), scores.argmax(), 0.0), 0.0),
-    ),
-    control(
-        HullPointRecConcave,
-        "broken-hull-point-steep",
-        FOUR_RECURSIVE,
-        fault="takes 12 times the depth as its score: the sensitivity is 12, not 1",
-        _draw=lambda self, scores, *rest: HullPointRecConcave._draw(self, 12 * scores, *rest),
-        _log_law=lambda self, scores, *rest: HullPointRecConcave._log_law(self, 12 * scores, *rest),
+        overspent=fault("each coordinate spends four times the whole epsilon instead of epsilon/d", _spent=8),
+        no_noise=fault(
+            "returns the first deepest coordinate: the output is a function of the sample",
+            _draw=lambda self, scores, axis, n, rng, size: np.full(size, scores.argmax(), dtype=np.int64),
+            _log_law=lambda self, scores, *rest: (placed(len(scores), scores.argmax(), 0.0), 0.0),
+        ),
+        steep=fault(
+            "takes 12 times the depth as its score: the sensitivity is 12, not 1",
+            _draw=lambda self, scores, *rest: HullPointRecConcave._draw(self, 12 * scores, *rest),
+            _log_law=lambda self, scores, *rest: HullPointRecConcave._log_law(self, 12 * scores, *rest),
+        ),
     ),
 )

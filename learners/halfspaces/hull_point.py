@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample
+from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, Sample
 from learners.arrays import Bools, Floats, Integers, summed
 from learners.citations import BMNS
 from learners.domains import moving_points
-from learners.finite.counting import SolutionLearner
+from learners.finite.counting import SOLUTION, ClassLearner, pure_privacy, solution_utility
 from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.depth_regions import depth_panel
@@ -82,7 +82,7 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
 
 
 @dataclass(frozen=True)
-class HullPoint(SolutionLearner):
+class HullPoint(ClassLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
     Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
@@ -93,6 +93,9 @@ class HullPoint(SolutionLearner):
     dimension: int
     epsilon: float
 
+    settings: ClassVar[tuple[str, ...]] = SOLUTION
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
     _failure: ClassVar[str] = "the point lies outside the convex hull"
 
     def __post_init__(self) -> None:
@@ -101,15 +104,14 @@ class HullPoint(SolutionLearner):
 
     concepts = Built(Halfspaces)
 
+    utility = solution_utility
+
     @property
     def extended(self) -> ExtendedDomain:
         """The coordinates that can be released."""
         return ExtendedDomain.grid(self.side, self.dimension)
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
+    privacy = pure_privacy
 
     def decode(self, code: Point) -> Halfspace:
         """Return the halfspace x_1 >= p_1."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.arrays import Bools, Floats, Integers
-from learners.controls import control
+from learners.controls import control, controls, fault
 from learners.domains import Interval
 from learners.finite.counting import point_law
 from learners.interior_points.interior_point import (
@@ -110,12 +110,13 @@ def _undivided_tree(self: InteriorPointTreeLog, n: int) -> TreeLog:
     return replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
 
 
-def _retrying(base: type[InteriorPoint]) -> dict[str, Any]:
+def _retrying(base: type[InteriorPoint], instance: Instance) -> dict[str, Any]:
     """Return the fault of repeating a learner until its answer is an interior point."""
-    return {
-        "fault": "repeats until the point is interior: the support shows the extreme examples",
-        "_solver": lambda self, n: RetryingSolver(base._solver(self, n)),
-    }
+    return fault(
+        "repeats until the point is interior: the support shows the extreme examples",
+        instance=instance,
+        _solver=lambda self, n: RetryingSolver(base._solver(self, n)),
+    )
 
 
 def _few(self: ThresholdInteriorPoint, sample: Sample) -> bool:
@@ -235,99 +236,95 @@ StableSelectWrong = control(
 )
 
 LEARNERS = (
-    control(
+    *controls(
         InteriorPointExponential,
-        "broken-interior-point-doubled",
-        fault="weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon",
-        _solver=lambda self, n: ExponentialSolver(self.domain_size, 2 * Fraction(self.epsilon)),
-    ),
-    control(
-        InteriorPointExponential,
-        "broken-interior-point-hull",
-        fault="never returns a point outside of the data: the support shows the extreme examples",
-        _solver=lambda self, n: ExponentialSolver(self.domain_size, Fraction(self.epsilon), eligible=interior_only),
-    ),
-    control(
-        InteriorPointExponential,
-        "broken-interior-point-median",
-        fault="returns a median, without noise: the support shows the middle examples",
-        _solver=lambda self, n: ExponentialSolver(
-            self.domain_size, Fraction(self.epsilon), eligible=lambda score, points: best_pieces(score)
+        "interior-point",
+        doubled=fault(
+            "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon",
+            _solver=lambda self, n: ExponentialSolver(self.domain_size, 2 * Fraction(self.epsilon)),
+        ),
+        hull=fault(
+            "never returns a point outside of the data: the support shows the extreme examples",
+            _solver=lambda self, n: ExponentialSolver(self.domain_size, Fraction(self.epsilon), interior_only),
+        ),
+        median=fault(
+            "returns a median, without noise: the support shows the middle examples",
+            _solver=lambda self, n: ExponentialSolver(
+                self.domain_size, Fraction(self.epsilon), lambda score, points: best_pieces(score)
+            ),
         ),
     ),
-    control(
+    *controls(
         InteriorPointRecConcave,
-        "broken-rec-concave-greedy",
-        Instance({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False),
-        fault="the last step returns a candidate of the greatest score: which one that is shows",
-        _concave=lambda self, n: _GreedyConcave(**vars(InteriorPointRecConcave._concave(self, n))),
-    ),
-    control(
-        InteriorPointRecConcave,
-        "broken-rec-concave-undivided",
-        fault="the budget is not divided over the calls",
-        _concave=lambda self, n: replace(
-            InteriorPointRecConcave._concave(self, n), epsilon=4 * Fraction(self.epsilon), delta=Fraction(self.delta)
+        "rec-concave",
+        greedy=fault(
+            "the last step returns a candidate of the greatest score: which one that is shows",
+            instance=Instance({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False),
+            _concave=lambda self, n: _GreedyConcave(**vars(InteriorPointRecConcave._concave(self, n))),
+        ),
+        undivided=fault(
+            "the budget is not divided over the calls",
+            _concave=lambda self, n: replace(
+                InteriorPointRecConcave._concave(self, n),
+                epsilon=4 * Fraction(self.epsilon),
+                delta=Fraction(self.delta),
+            ),
+        ),
+        retrying=_retrying(
+            InteriorPointRecConcave,
+            Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False),
         ),
     ),
-    control(
-        InteriorPointRecConcave,
-        "broken-rec-concave-retrying",
-        Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False),
-        **_retrying(InteriorPointRecConcave),
-    ),
-    control(InteriorPointTreeLog, "broken-tree-log-retrying", SMALL_TREE, **_retrying(InteriorPointTreeLog)),
-    control(
+    *controls(
         InteriorPointTreeLog,
-        "broken-tree-log-undivided",
-        Instance({"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False),
-        fault="the budget is multiplied by the number of calls, where it should be divided by it",
-        _tree=_undivided_tree,
-    ),
-    control(
-        InteriorPointTreeLog,
-        "broken-tree-log-shortcut",
-        SMALL_TREE,
-        fault="returns the point for certain where all examples are equal",
-        _solver=lambda self, n: ShortcutSolver(InteriorPointTreeLog._solver(self, n)),
-    ),
-    control(
-        ThresholdInteriorPoint,
-        "broken-threshold-ip-ungrouped",
-        fault="a flipped label changes two of the points, but the mechanism is calibrated for one",
-        _share=lambda self: (Fraction(self.epsilon), Fraction(self.delta or 0)),
-    ),
-    control(
-        ThresholdInteriorPoint,
-        "broken-threshold-ip-doubled",
-        fault="weights exp(epsilon q) instead of exp(epsilon q / 2) in the interior point mechanism",
-        _plan=lambda self: (
-            ExponentialSolver(self.domain_size + 1, 2 * self._share()[0]),
-            ThresholdInteriorPoint._plan(self)[1],
+        "tree-log",
+        retrying=_retrying(InteriorPointTreeLog, SMALL_TREE),
+        undivided=fault(
+            "the budget is multiplied by the number of calls, where it should be divided by it",
+            instance=Instance({"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False),
+            _tree=_undivided_tree,
+        ),
+        shortcut=fault(
+            "returns the point for certain where all examples are equal",
+            instance=SMALL_TREE,
+            _solver=lambda self, n: ShortcutSolver(InteriorPointTreeLog._solver(self, n)),
         ),
     ),
-    control(
+    *controls(
         ThresholdInteriorPoint,
-        "broken-threshold-ip-unpadded",
-        Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9),
-        fault="returns c_0 for certain where either label has fewer than m examples",
-        run=_unpadded_run,
-        law=_unpadded_law,
-        symmetries=lambda self: [],  # c_0 is not symmetric
+        "threshold-ip",
+        ungrouped=fault(
+            "a flipped label changes two of the points, but the mechanism is calibrated for one",
+            _share=lambda self: (Fraction(self.epsilon), Fraction(self.delta or 0)),
+        ),
+        doubled=fault(
+            "weights exp(epsilon q) instead of exp(epsilon q / 2) in the interior point mechanism",
+            _plan=lambda self: (
+                ExponentialSolver(self.domain_size + 1, 2 * self._share()[0]),
+                ThresholdInteriorPoint._plan(self)[1],
+            ),
+        ),
+        unpadded=fault(
+            "returns c_0 for certain where either label has fewer than m examples",
+            instance=Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9),
+            run=_unpadded_run,
+            law=_unpadded_law,
+            symmetries=lambda self: [],  # c_0 is not symmetric
+        ),
     ),
     StableSelectWrong,
-    control(
+    *controls(
         StableMode,
-        "broken-stable-select-bare",
-        Instance({"domain_size": 2, "epsilon": 2.0, "delta": 0.2}, n=4),
-        fault="no noise on the gap: whether it reaches the threshold shows",
-        _stable=BareStable,
-    ),
-    control(
-        StableMode,
-        "broken-stable-select-always",
-        Instance({"domain_size": 3, "epsilon": 1.0, "delta": 0.02}, n=3),
-        fault="names the best solution however small its lead: which one is best shows",
-        _stable=AlwaysStable,
+        "stable-select",
+        bare=fault(
+            "no noise on the gap: whether it reaches the threshold shows",
+            instance=Instance({"domain_size": 2, "epsilon": 2.0, "delta": 0.2}, n=4),
+            _stable=BareStable,
+        ),
+        always=fault(
+            "names the best solution however small its lead: which one is best shows",
+            instance=Instance({"domain_size": 3, "epsilon": 1.0, "delta": 0.02}, n=3),
+            _stable=AlwaysStable,
+        ),
     ),
 )

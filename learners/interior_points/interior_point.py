@@ -17,7 +17,7 @@ from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Samp
 from learners.arrays import Floats, Integers
 from learners.citations import BMNS, STE
 from learners.domains import moving_points
-from learners.finite.counting import SolutionLearner, as_codes
+from learners.finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
@@ -138,7 +138,7 @@ def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fract
 
 
 @dataclass(frozen=True)
-class InteriorPoint(SolutionLearner):
+class InteriorPoint(ClassLearner):
     """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
     The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
@@ -147,12 +147,17 @@ class InteriorPoint(SolutionLearner):
     domain_size: int
     epsilon: float
 
+    settings: ClassVar[tuple[str, ...]] = SOLUTION
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
     _failure: ClassVar[str] = "the point lies outside the data"
 
     def __post_init__(self) -> None:
         check_parameters(self, domain_size=(2, 2**64))
 
     concepts = Built(Thresholds)
+
+    utility = solution_utility
 
     def _solver(self, n: int) -> Solver:
         """Return the mechanism for n points."""

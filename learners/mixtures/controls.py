@@ -6,7 +6,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
-from learners.controls import control, rate, top
+from learners.controls import controls, fault, rate, top
 from learners.mixtures.halfspace import MixtureHalfspace
 
 # On a line the crafted samples have private points beyond the public ones, where behaviours part.
@@ -22,32 +22,23 @@ def _first_of_each(self: MixtureHalfspace, sample: Sample, errors: Integers) -> 
     return np.isin(np.arange(len(errors)), list(first.values()))
 
 
-LEARNERS = (
-    control(
-        MixtureHalfspace,
-        "broken-mixture-doubled",
-        fault="weights exp(-epsilon errors): up to twice the claimed epsilon",
-        _rate=rate(1),
-    ),
-    control(
-        MixtureHalfspace,
-        "broken-mixture-distinct",
-        ON_A_LINE,
-        fault="keeps one hypothesis for each behaviour on the sample: behaviours show private points",
+LEARNERS = controls(
+    MixtureHalfspace,
+    "mixture",
+    doubled=fault("weights exp(-epsilon errors): up to twice the claimed epsilon", _rate=rate(1)),
+    distinct=fault(
+        "keeps one hypothesis for each behaviour on the sample: behaviours show private points",
+        instance=ON_A_LINE,
         _lists=True,
         _eligible=_first_of_each,
     ),
-    control(
-        MixtureHalfspace,
-        "broken-mixture-all-points",
-        fault="builds the halfspaces from private points as well: their coordinates are in the output",
+    all_points=fault(
+        "builds the halfspaces from private points as well: their coordinates are in the output",
         _spanning=lambda self, sample: np.asarray(sample.points, dtype=np.int64),
     ),
-    control(
-        MixtureHalfspace,
-        "broken-mixture-shortcut",
-        ON_A_LINE,
-        fault="chooses among the hypotheses with the fewest errors alone: one private example shows",
+    shortcut=fault(
+        "chooses among the hypotheses with the fewest errors alone: one private example shows",
+        instance=ON_A_LINE,
         _lists=True,
         _eligible=lambda self, sample, errors: top(-errors),
     ),

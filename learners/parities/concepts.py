@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, UtilityClaim
 from learners.arrays import Integers, Labels
 from learners.citations import NIS
 from learners.domains import Cube, grid_rows, moving_points
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law
+from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law, pure_privacy
 from learners.parameters import (
     Built,
     check_integer,
@@ -107,7 +107,7 @@ class SubsamplingLearner(ClassLearner):
 
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
     claim_id: ClassVar[str] = "NIS-ParityLearner"
-    _place: ClassVar[str] = ""
+    source: ClassVar[str] = f"{NIS}, private learner for parity"
     _uniform: ClassVar[bool] = True
     _coin: ClassVar[float] = 0.5
 
@@ -117,11 +117,7 @@ class SubsamplingLearner(ClassLearner):
 
     concepts = Built(Parities)
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        source = f"{NIS}, private learner for parity{self._place}"
-        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=source)
+    privacy = pure_privacy
 
     @property
     def _keep(self) -> float:
@@ -182,7 +178,7 @@ class SubsamplingLearner(ClassLearner):
         check_own_beta(beta, self.failure, "this learner fails")
         log_term = self.dimension * math.log(2) + math.log1p(-self.failure) - math.log(beta - self.failure)
         size = max(1, math.ceil(log_term / -math.log1p(-self._keep * alpha)))
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{NIS}, private learner for parity")
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, SubsamplingLearner.source)
 
 
 def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> tuple[float, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.controls import control
+from learners.controls import controls, fault
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_sample
 from learners.parities.amplified import ParityAmplified
@@ -16,16 +17,14 @@ from learners.parities.law import log_answers
 from learners.parities.private import ParityPrivate
 from learners.parities.restart import ParityRestart
 
-NO_COIN: dict[str, Any] = {
-    "fault": "never fails by the coin: failure proves that the sample is inconsistent",
-    "_coin": 0.0,
-}
+NO_COIN = fault("never fails by the coin: failure proves that the sample is inconsistent", _coin=0.0)
 OVERSAMPLED: dict[str, Any] = {"_keep": property(lambda self: min(1.0, self.epsilon))}
-FIXED_SOLUTION: dict[str, Any] = {
-    "fault": "returns the particular solution instead of a random one: some parities show some examples",
-    "_uniform": False,
-    "symmetries": lambda self: [],  # the particular solution depends on the order of the variables
-}
+FIXED_SOLUTION = fault(
+    "returns the particular solution instead of a random one: some parities show some examples",
+    _uniform=False,
+    symmetries=lambda self: [],  # the particular solution depends on the order of the variables
+)
+TWO = Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
 
 
 def _late_law(self: ParityRestart, sample: Sample) -> Law:
@@ -47,62 +46,45 @@ def _late_law(self: ParityRestart, sample: Sample) -> Law:
 
 
 LEARNERS = (
-    control(
-        ParityPrivate, "broken-parity-no-coin", Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6), **NO_COIN
-    ),
-    control(
+    *controls(
         ParityPrivate,
-        "broken-parity-oversampled",
-        Instance({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6),
-        fault="keeps each example with probability epsilon instead of epsilon/4",
-        **OVERSAMPLED,
-    ),
-    control(
-        ParityPrivate,
-        "broken-parity-fixed-solution",
-        Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6),
-        **FIXED_SOLUTION,
-    ),
-    control(
-        ParityAmplified,
-        "broken-parity-amplified-no-coin",
-        Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7),
-        **NO_COIN,
-    ),
-    control(
-        ParityAmplified,
-        "broken-parity-amplified-oversampled",
-        Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2),
-        fault="each run keeps examples with probability epsilon, as if there were one run and no factor 4",
-        **OVERSAMPLED,
-    ),
-    control(
-        ParityAmplified,
-        "broken-parity-amplified-fixed-solution",
-        Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6),
-        **FIXED_SOLUTION,
-    ),
-    control(
-        ParityRestart,
-        "broken-parity-restart-late-coin",
-        Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6),
-        fault="tosses the coin only after an inconsistent subsample: failure proves inconsistency",
-        _stops=lambda self, rng, first, shape: (
-            np.zeros(shape, dtype=np.bool_) if first else ParityRestart._stops(self, rng, first, shape)
+        "parity",
+        no_coin={**NO_COIN, "instance": Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)},
+        oversampled=fault(
+            "keeps each example with probability epsilon instead of epsilon/4",
+            instance=Instance({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6),
+            **OVERSAMPLED,
         ),
-        law=_late_law,
+        fixed_solution={**FIXED_SOLUTION, "instance": Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)},
     ),
-    control(
-        ParityRestart,
-        "broken-parity-restart-oversampled",
-        Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2),
-        fault="keeps each example with probability epsilon instead of about epsilon/3",
-        **OVERSAMPLED,
+    *controls(
+        ParityAmplified,
+        "parity-amplified",
+        no_coin={**NO_COIN, "instance": Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)},
+        oversampled=fault(
+            "each run keeps examples with probability epsilon, as if there were one run and no factor 4",
+            instance=TWO,
+            **OVERSAMPLED,
+        ),
+        fixed_solution={
+            **FIXED_SOLUTION,
+            "instance": Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6),
+        },
     ),
-    control(
+    *controls(
         ParityRestart,
-        "broken-parity-restart-fixed-solution",
-        Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=2, beta=0.2),
-        **FIXED_SOLUTION,
+        "parity-restart",
+        late_coin=fault(
+            "tosses the coin only after an inconsistent subsample: failure proves inconsistency",
+            instance=Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6),
+            _stops=lambda self, rng, first, shape: (
+                np.zeros(shape, dtype=np.bool_) if first else ParityRestart._stops(self, rng, first, shape)
+            ),
+            law=_late_law,
+        ),
+        oversampled=fault(
+            "keeps each example with probability epsilon instead of about epsilon/3", instance=TWO, **OVERSAMPLED
+        ),
+        fixed_solution={**FIXED_SOLUTION, "instance": replace(TWO, parameters={**TWO.parameters, "epsilon": 1.0})},
     ),
 )

@@ -61,7 +61,7 @@ class ParityRestart(SubsamplingLearner):
         Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=3, alpha=0.1, beta=0.1),
     )
     claim_id: ClassVar[str] = "NIS-ParityRestart"
-    _place: ClassVar[str] = "; restarted instead of repeated"
+    source: ClassVar[str] = f"{SubsamplingLearner.source}; restarted instead of repeated"
 
     @property
     def failure(self) -> float:

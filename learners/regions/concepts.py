@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Labels
-from learners.domains import grid_rows
+from learners.domains import Grid, grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.polygons import clip, square
-from learners.parameters import check_integer
+from learners.parameters import Built, check_integer
 from learners.regions.families import (
     Family,
-    OnRegions,
     Region,
     Regions,
     halfplane_family,
@@ -65,8 +64,14 @@ def halfplanes(side: int) -> Regions:
     return _with_dual_points(side, listing, lambda parts: Halfplane(*parts[0]), 1)
 
 
-class Listed(OnRegions, Numbered):
+class Listed(Numbered):
     """A class of concepts with one for each labelling of a listed family, in lexicographic order of the labels."""
+
+    side: int
+    dimension: ClassVar[int] = 2
+    _regions: ClassVar[Built[Regions]]
+
+    domain = Built(Grid)
 
     @property
     def size(self) -> int:
@@ -80,7 +85,7 @@ class Listed(OnRegions, Numbered):
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
-        return self._regions.family.labels[:, grid_rows(points, self._regions.side)]
+        return self._regions.family.labels[:, grid_rows(points, self.side)]
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Halfplanes(Listed):
 
     side: int
 
-    _of_side = staticmethod(halfplanes)
+    _regions = Built(halfplanes)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
@@ -188,9 +193,12 @@ class Joins(Numbered):
     side: int
     k: int
 
+    dimension: ClassVar[int] = 2
     _family: ClassVar[Callable[[int], Family]]
     """Lists the members for a side."""
     _united: ClassVar[bool]
+
+    domain = Built(Grid)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
@@ -220,8 +228,7 @@ class Joins(Numbered):
 
     def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
-        width = (self.side + 1) ** points.shape[1]
-        return labels_of(self._found()[0], width)[:, grid_rows(points, self.side)]
+        return labels_of(self._found()[0], self.domain.size)[:, grid_rows(points, self.side)]
 
 
 @dataclass(frozen=True)
@@ -255,4 +262,4 @@ def _with_dual_points(
 ) -> Regions:
     """Return regions of so many dual points each, of area 32 d^4 in all, in cells of at least 1/(2 d^3)."""
     measures, labellings = math.log(64 * side**7), math.log(Halfplanes(side).size_bound)
-    return Regions(side, 2, listing, region, lambda: points * measures, lambda: points * labellings)
+    return Regions(side, listing, region, lambda: points * measures, lambda: points * labellings)

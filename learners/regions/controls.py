@@ -12,7 +12,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Floats, Integers
-from learners.controls import COVER_FAULTS, control, cover_instance, rate, top
+from learners.controls import controls, cover_controls, fault, rate, top
 from learners.domains import grid_rows
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Box, polygon, vertex_mean
@@ -24,7 +24,7 @@ from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.polynomials import PolynomialSelect
 from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 from learners.regions.region_cover import ConvexPolygon, PolygonUnion
-from learners.regions.region_selection import ListedSelection, TriangleSelect
+from learners.regions.region_selection import RegionSelection, TriangleSelect
 from learners.regions.snapping import Region, full_grid
 from learners.samples import distinct_points
 
@@ -36,13 +36,9 @@ PLANE = Instance(
     {"side": 1, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
 SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
-COVERS: list[tuple[Any, Instance]] = [
-    (ConvexPolygon, PLANE), (PolygonUnion, PLANE), (DiscUnion, PLANE), (ConvexPolytope, SPACE),
-    (SimplexUnion, replace(SPACE, n=1)),
-]  # fmt: skip
 
 
-def _flat_base(self: ListedSelection, family: Family, sample: Sample) -> Floats:
+def _flat_base(self: RegionSelection, family: Family, sample: Sample) -> Floats:
     """Return ln of each region's share in the measure of those that label the sample alike."""
     rows = family.labels[:, grid_rows(sample.points, self.side)]
     _, kinds = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] else (None, np.zeros(len(rows), int))
@@ -107,65 +103,57 @@ def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tupl
     return tuple(y - x * a < b for x, y in points)
 
 
-UNHALVED: dict[str, Any] = {
-    "fault": "weights exp(2 epsilon q) under a claim of epsilon: four times the rate",
-    "_rate": rate(2),
-}
-CONSISTENT_FIRST: dict[str, Any] = {
-    "fault": "chooses among the regions with the greatest score alone: the support shows the sample",
-    "check": lambda self: self._regions.family,
-    "_eligible": lambda self, correct: top(correct),
-}
-UNWEIGHTED: dict[str, Any] = {
-    "fault": "chooses how to label the sample without regard to measures: rare labels show its points",
-    "check": lambda self: self._regions.family,
-    "_log_base": _flat_base,
-}
+UNHALVED = fault("weights exp(2 epsilon q) under a claim of epsilon: four times the rate", _rate=rate(2))
+CONSISTENT_FIRST = fault(
+    "chooses among the regions with the greatest score alone: the support shows the sample",
+    check=lambda self: self._regions.family,
+    _eligible=lambda self, correct: top(correct),
+)
+UNWEIGHTED = fault(
+    "chooses how to label the sample without regard to measures: rare labels show its points",
+    check=lambda self: self._regions.family,
+    _log_base=_flat_base,
+)
+
+
+def _selections(base: type[RegionSelection], flat: Instance = UNWEIGHTED_SELECTION) -> tuple[Any, ...]:
+    """Return the controls of a selection among listed regions; without measures on the instance `flat`."""
+    unweighted, stem = {**UNWEIGHTED, "instance": flat}, str(vars(base)["id"]).removesuffix("-select")
+    return controls(base, stem, SELECTION, unhalved=UNHALVED, consistent_first=CONSISTENT_FIRST, unweighted=unweighted)
+
 
 LEARNERS = (
-    control(
+    *controls(
         HalfplaneSelect,
-        "broken-halfplane-unhalved",
-        Instance({"side": 1, "epsilon": 0.5}, n=3),
-        fault="weights exp(2 epsilon q) under a claim of epsilon: four times the rate of the convention half",
-        _rate=property(lambda self: self.epsilon * (2 if self.convention == "half" else 4)),
-    ),
-    control(
-        HalfplaneSelect,
-        "broken-halfplane-consistent-first",
+        "halfplane",
         Instance({"side": 1, "epsilon": 1.0}, n=2),
-        fault="chooses among the cells with the greatest score alone: the support shows the sample",
-        _selector=_steep_selector,
-        _eligible=lambda self, correct: top(correct),
+        unhalved=fault(
+            "weights exp(2 epsilon q) under a claim of epsilon: four times the rate of the convention half",
+            instance=Instance({"side": 1, "epsilon": 0.5}, n=3),
+            _rate=property(lambda self: self.epsilon * (2 if self.convention == "half" else 4)),
+        ),
+        consistent_first=fault(
+            "chooses among the cells with the greatest score alone: the support shows the sample",
+            _selector=_steep_selector,
+            _eligible=lambda self, correct: top(correct),
+        ),
+        own_cell=fault(
+            "returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines",
+            _resolver=_own_resolver,
+            law=_own_law,
+        ),
+        unweighted=fault(
+            "chooses cells by exp(rate q) without their areas: small cells show the sample's lines",
+            _selector=_flat_selector,
+            law=_flat_law,
+        ),
     ),
-    control(
-        HalfplaneSelect,
-        "broken-halfplane-own-cell",
-        Instance({"side": 1, "epsilon": 1.0}, n=2),
-        fault="returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines",
-        _resolver=_own_resolver,
-        law=_own_law,
-    ),
-    control(
-        HalfplaneSelect,
-        "broken-halfplane-unweighted",
-        Instance({"side": 1, "epsilon": 1.0}, n=2),
-        fault="chooses cells by exp(rate q) without their areas: small cells show the sample's lines",
-        _selector=_flat_selector,
-        law=_flat_law,
-    ),
-    control(TriangleSelect, "broken-triangle-unhalved", SELECTION, **UNHALVED),
-    control(TriangleSelect, "broken-triangle-consistent-first", SELECTION, **CONSISTENT_FIRST),
-    control(TriangleSelect, "broken-triangle-unweighted", UNWEIGHTED_SELECTION, **UNWEIGHTED),
-    control(SimplexSelect, "broken-simplex-unhalved", SELECTION, **UNHALVED),
-    control(SimplexSelect, "broken-simplex-consistent-first", SELECTION, **CONSISTENT_FIRST),
-    control(SimplexSelect, "broken-simplex-unweighted", UNWEIGHTED_SELECTION, **UNWEIGHTED),
-    control(PolynomialSelect, "broken-polynomial-unhalved", SELECTION, **UNHALVED),
-    control(PolynomialSelect, "broken-polynomial-consistent-first", SELECTION, **CONSISTENT_FIRST),
-    control(PolynomialSelect, "broken-polynomial-unweighted", LINES, **UNWEIGHTED),
-    *(
-        control(learner, f"broken-{learner.id}-{name}", cover_instance(instance, name), **fault)
-        for learner, instance in COVERS
-        for name, fault in COVER_FAULTS.items()
-    ),
+    *_selections(TriangleSelect),
+    *_selections(SimplexSelect),
+    *_selections(PolynomialSelect, LINES),
+    *cover_controls(ConvexPolygon, PLANE),
+    *cover_controls(PolygonUnion, PLANE),
+    *cover_controls(DiscUnion, PLANE),
+    *cover_controls(ConvexPolytope, SPACE),
+    *cover_controls(SimplexUnion, replace(SPACE, n=1)),
 )

@@ -157,7 +157,7 @@ class Disc:
 
 def discs(side: int) -> Regions:
     """Return the discs, with equal measure."""
-    return Regions(side, 2, partial(disc_family, side), lambda parts: Disc(*parts[0]))
+    return Regions(side, partial(disc_family, side), lambda parts: Disc(*parts[0]))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Discs(Listed):
 
     side: int
 
-    _of_side = staticmethod(discs)
+    _regions = Built(discs)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, MAX_DISC_SIDE)
@@ -188,10 +188,10 @@ class DiscUnion(RegionCover):
     instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "k": 1, **COVERED}, n=20_000)
-    _most_side: ClassVar[int | None] = MAX_DISC_SIDE
+    _most_side: ClassVar[int] = MAX_DISC_SIDE
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
-    _of_side = staticmethod(discs)
+    _regions = Built(discs)
 
     hard_targets = plane_targets
 

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Floats, Labels
-from learners.domains import Grid
-from learners.parameters import Built
 from learners.regions.snapping import full_grid
 
 TRIANGLE_SIDE = 4
@@ -53,7 +51,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Regions:
-    """The regions of the grid {0 .. side}^dimension that a learner selects among, with their measure.
+    """The regions of a grid that a learner selects among, with their measure.
 
     `listing` lists the regions; None where they are too many. `region` returns the one that a family lists as these
     halfplanes, or halfspaces. `measures` and `labellings` return V and D; by default both are ln N, for N listed
@@ -61,13 +59,10 @@ class Regions:
     """
 
     side: int
-    dimension: int
     listing: Callable[[], Family] | None
     region: Callable[[tuple[Region, ...]], Hypothesis]
     measures: Callable[[], float] | None = None
     labellings: Callable[[], float] | None = None
-
-    domain = Built(Grid)
 
     @property
     def family(self) -> Family:
@@ -85,24 +80,6 @@ class Regions:
     def log_ratio(self) -> float:
         """V: a bound on ln(whole measure / least measure of regions that agree on a sample)."""
         return self.log_behaviours if self.measures is None else self.measures()
-
-
-class OnRegions:
-    """A learner that selects among regions of a grid, or a class of these."""
-
-    side: int
-    _most_side: ClassVar[int | None] = 2**256 - 1
-    _of_side: ClassVar[staticmethod[[int], Regions]]
-    """Returns the regions for a side."""
-
-    @property
-    def _regions(self) -> Regions:
-        return type(self)._of_side(self.side)
-
-    @property
-    def domain(self) -> Grid:
-        """The grid."""
-        return self._regions.domain
 
 
 def _log_ratio(small: int, large: int) -> float:

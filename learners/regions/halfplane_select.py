@@ -11,11 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Instance, Law, Picture, PrivacyClaim, Sample, Supremum
+from dpaudit.contract import Distribution, Instance, Law, Picture, PrivacyClaim, Sample
 from learners.arrays import Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows, moving_points
-from learners.finite.exponential import softmax_supremum
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.pictures import panel, regions
 from learners.geometry.polygons import Bits, Box
@@ -64,7 +63,7 @@ class HalfplaneSelect(RegionSelection):
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
-    _of_side = staticmethod(halfplanes)
+    _regions = Built(halfplanes)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,15 +124,6 @@ class HalfplaneSelect(RegionSelection):
         error = ULP * (5 * spread + 7 * width + 5 * math.log(len(logs)) + 16)
         atoms = tuple((z, *point) for z in (1, -1) for point in grid.points)
         return Law(atoms, logs - log_total(logs), error)
-
-    def supremum(self) -> Supremum | None:
-        """Return the supremum, twice the rate; None beyond `LISTED_SIDE`, where the cells are not listed.
-
-        See `finite.exponential.softmax_supremum` for the proof.
-        """
-        if self.side > LISTED_SIDE:
-            return None
-        return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
 
     def picture(self, sample: Sample, codes: Any, target: Halfplane | None = None) -> Picture:
         """Return what a report draws: the sample with some halfplanes, and both copies of the dual plane.

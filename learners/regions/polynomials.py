@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
+from learners.citations import KMMS
 from learners.domains import Grid, moving_points
 from learners.parameters import Built, check_integer, check_positive
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions
-from learners.regions.region_selection import ListedSelection
+from learners.regions.region_selection import RegionSelection
 from learners.regions.targets import plane_targets
 from learners.words import linear
 
@@ -85,6 +86,11 @@ def _power(name: str, exponent: int) -> str:
     return "" if exponent == 0 else name if exponent == 1 else f"{name}^{exponent}"
 
 
+def polynomials(side: int, degree: int) -> Regions:
+    """Return the regions where a polynomial is not negative, with equal measure."""
+    return Regions(side, partial(polynomial_family, side, degree), lambda parts: Polynomial(parts[0], degree))
+
+
 @dataclass(frozen=True)
 class Polynomials(Listed):
     """The labellings of {0 .. side}^2 by polynomials of at most a degree, in lexicographic order.
@@ -98,14 +104,11 @@ class Polynomials(Listed):
     def __post_init__(self) -> None:
         check_polynomials(self.side, self.degree)
 
-    @property
-    def _regions(self) -> Regions:
-        listing = partial(polynomial_family, self.side, self.degree)
-        return Regions(self.side, 2, listing, lambda parts: Polynomial(parts[0], self.degree))
+    _regions = Built(polynomials)
 
 
 @dataclass(frozen=True)
-class PolynomialSelect(ListedSelection):
+class PolynomialSelect(RegionSelection):
     """Select a region p(x, y) >= 0, p of at most a degree t, with probability proportional to exp(epsilon q / 2).
 
     q is the number of examples that the region labels correctly. Lifted to its monomials x^i y^j, 1 <= i + j <= t, a
@@ -130,7 +133,7 @@ class PolynomialSelect(ListedSelection):
 
     id: ClassVar[str] = "polynomial-select"
     instance: ClassVar[Instance] = Instance({"side": 2, "epsilon": 1.0}, n=2)
-    _place: ClassVar[str] = "Section 6, linearisation"
+    source: ClassVar[str] = f"{KMMS}, Proposition 2.5 and Section 6, linearisation"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over the labellings by polynomials")
     _most_side: ClassVar[int | None] = None
 
@@ -142,9 +145,7 @@ class PolynomialSelect(ListedSelection):
 
     concepts = Built(Polynomials)
 
-    @property
-    def _regions(self) -> Regions:
-        return self.concepts._regions
+    _regions = Built(polynomials)
 
     def symmetries(self) -> list[Integers]:
         """Return generators: a reflection and the exchange of the axes, and flipping all labels.

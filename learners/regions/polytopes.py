@@ -17,6 +17,7 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
 from learners.arrays import Integers, summed
+from learners.citations import KMMS
 from learners.covers.accounting import AUDITED
 from learners.domains import grid_rows
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
@@ -25,7 +26,7 @@ from learners.parameters import Built, check_run
 from learners.regions.concepts import Intersection, Joins
 from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
 from learners.regions.region_cover import RegionCover
-from learners.regions.region_selection import ListedSelection
+from learners.regions.region_selection import RegionSelection
 
 DIMENSION = 3
 HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
@@ -65,6 +66,7 @@ def polytope(parts: Sequence[Region]) -> Intersection:
 class Polytopes(Joins):
     """The labellings of the grid by intersections of at most k halfspaces."""
 
+    dimension: ClassVar[int] = DIMENSION
     _family, _region, _united = staticmethod(halfspace_family), staticmethod(polytope), False
 
 
@@ -72,12 +74,13 @@ class Polytopes(Joins):
 class SimplexUnions(Joins):
     """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
 
+    dimension: ClassVar[int] = DIMENSION
     _family, _region, _united = staticmethod(simplex_family), staticmethod(polytope), True
 
 
 def halfspaces(side: int) -> Regions:
     """Return the halfspaces, with equal measure."""
-    return Regions(side, DIMENSION, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
+    return Regions(side, partial(halfspace_family, side), lambda parts: polytope(parts).halfplanes[0])
 
 
 def simplices(side: int) -> Regions:
@@ -90,7 +93,7 @@ def simplices(side: int) -> Regions:
         return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
 
     listing = partial(simplex_family, side) if side <= SIMPLEX_SIDE else None
-    return Regions(side, DIMENSION, listing, polytope, log_quadruples, None if listing else log_quadruples)
+    return Regions(side, listing, polytope, log_quadruples, None if listing else log_quadruples)
 
 
 def space_symmetries(self: Any) -> list[Integers]:
@@ -173,7 +176,7 @@ class TupleCounts:
 
 
 @dataclass(frozen=True)
-class SimplexSelect(ListedSelection):
+class SimplexSelect(RegionSelection):
     """Select an intersection of four halfspaces over the cube with probability proportional to exp(epsilon q / 2).
 
     q is the number of examples that it labels correctly. The exponential mechanism runs over all quadruples of the N
@@ -195,10 +198,10 @@ class SimplexSelect(ListedSelection):
 
     id: ClassVar[str] = "simplex-select"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
-    _place: ClassVar[str] = "Section 6"
+    source: ClassVar[str] = f"{KMMS}, Proposition 2.5 and Section 6"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over quadruples of halfspaces")
-    _most_side: ClassVar[int | None] = HALFSPACE_SIDE
-    _of_side = staticmethod(simplices)
+    _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _regions = Built(simplices)
 
     symmetries = space_symmetries
 
@@ -269,9 +272,9 @@ class ConvexPolytope(RegionCover):
     )
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
-    _most_side: ClassVar[int | None] = HALFSPACE_SIDE
+    _most_side: ClassVar[int] = HALFSPACE_SIDE
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
-    _of_side = staticmethod(halfspaces)
+    _regions = Built(halfspaces)
 
     symmetries = space_symmetries
 
@@ -290,9 +293,9 @@ class SimplexUnion(RegionCover):
     instance: ClassVar[Instance] = Instance(ConvexPolytope.instance.parameters, n=1, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = ConvexPolytope.audited
     _covered_label: ClassVar[int] = 1
-    _most_side: ClassVar[int | None] = SIMPLEX_SIDE
+    _most_side: ClassVar[int] = SIMPLEX_SIDE
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
-    _of_side = staticmethod(simplices)
+    _regions = Built(simplices)
 
     symmetries = space_symmetries
 

@@ -27,7 +27,7 @@ from learners.regions.concepts import (
     triangle,
     triangles,
 )
-from learners.regions.families import OnRegions, Region
+from learners.regions.families import Region, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
@@ -44,7 +44,7 @@ Points = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class RegionCover(OnRegions, SetCoverLearner):
+class RegionCover(SetCoverLearner):
     """Cover the examples of one label by regions that spare those of the other; see `covers.set_cover`.
 
     The noise is rounded up: b = R + ceil(Lap(J/epsilon) - (J/epsilon) ln(J/beta)), as exact samplers need. The output
@@ -73,6 +73,8 @@ class RegionCover(OnRegions, SetCoverLearner):
 
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
+    _most_side: ClassVar[int] = 2**256 - 1
+    _regions: ClassVar[Built[Regions]]
     _parts: ClassVar[int] = 0
     """The halfplanes of a region, where it can be drawn without a list."""
 
@@ -171,7 +173,7 @@ class ConvexPolygon(RegionCover):
     _covered_label: ClassVar[int] = 0
     _parts: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
-    _of_side = staticmethod(halfplanes)
+    _regions = Built(halfplanes)
 
     picture = plane_picture
     hard_targets = plane_targets
@@ -204,7 +206,7 @@ class PolygonUnion(RegionCover):
     _covered_label: ClassVar[int] = 1
     _parts: ClassVar[int] = 3
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
-    _of_side = staticmethod(triangles)
+    _regions = Built(triangles)
 
     picture = plane_picture
     hard_targets = plane_targets

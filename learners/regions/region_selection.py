@@ -9,17 +9,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows
+from learners.finite.counting import ClassLearner, pure_privacy
 from learners.finite.exponential import softmax_supremum
 from learners.geometry.polygons import Bits
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles
-from learners.regions.families import Family, OnRegions
+from learners.regions.families import Family, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
@@ -35,22 +36,29 @@ def log_total(logs: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class RegionSelection(OnRegions):
-    """Select a region with density proportional to exp(rate q) with respect to a measure.
+class RegionSelection(ClassLearner):
+    """Select a region with density proportional to exp(rate q) with respect to a measure; rate = epsilon/2.
 
     q is the number of examples that it labels correctly; replacing one example moves it by at most 1. With probability
-    1 - b over the coins q >= max q - (V + ln(1/b))/rate; see `regions.families.Regions` for V and D.
+    1 - b over the coins q >= max q - (V + ln(1/b))/rate; see `regions.families.Regions` for V and D. Where the regions
+    are listed, a labelling of the grid is selected, with the measure of all regions that give it.
     """
 
     side: int
     epsilon: float
 
+    claim_id: ClassVar[str] = "KMMS-Prop2.5"
+    source: ClassVar[str]
     _statement: ClassVar[tuple[str, str]]
     """Id and place of the utility claim."""
+    _most_side: ClassVar[int | None] = 2**256 - 1
+    _regions: ClassVar[Built[Regions]]
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
         check_positive("epsilon", self.epsilon)
+
+    privacy = pure_privacy
 
     @property
     def _rate(self) -> float:
@@ -68,33 +76,19 @@ class RegionSelection(OnRegions):
         spread = self._rate * float(best - correct.min())
         return (logs if eligible is None else np.where(eligible, logs, -np.inf)), spread
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return ceil(max((8/alpha) (D + ln(2/beta)), (2/(alpha rate)) (V + ln(2/beta)))).
+    def utility(self, alpha: float, beta: float) -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta in the realizable case.
 
-        The second term makes the empirical error at most alpha/2 with probability 1 - beta/2 over the coins. The first
-        excludes, by the multiplicative Chernoff bound, that one of the at most e^D labellings of the grid with error
-        above alpha has empirical error at most alpha/2.
+        The sample size is ceil(max((8/alpha) (D + ln(2/beta)), (2/(alpha rate)) (V + ln(2/beta)))). The second term
+        makes the empirical error at most alpha/2 with probability 1 - beta/2 over the coins. The first excludes, by the
+        multiplicative Chernoff bound, that one of the at most e^D labellings of the grid with error above alpha has
+        empirical error at most alpha/2.
         """
         check_statement(alpha, beta)
         union = 8 / alpha * (self._regions.log_behaviours + math.log(2 / beta))
         coins = 2 / (alpha * self._rate) * (self._regions.log_ratio + math.log(2 / beta))
-        return math.ceil(max(union, coins))
-
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta in the realizable case; see `sample_size`."""
-        size, (claim, place) = self.sample_size(alpha, beta), self._statement
-        return UtilityClaim(alpha, beta, size, "realizable", claim, f"{KMMS}, {place}")
-
-
-class ListedSelection(RegionSelection):
-    """Select a labelling of the grid by a region, with the measure of all regions that give it; rate = epsilon/2."""
-
-    _place: ClassVar[str]
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement."""
-        return PrivacyClaim(self.epsilon, claim_id="KMMS-Prop2.5", source=f"{KMMS}, Proposition 2.5 and {self._place}")
+        claim, place = self._statement
+        return UtilityClaim(alpha, beta, math.ceil(max(union, coins)), "realizable", claim, f"{KMMS}, {place}")
 
     def _log_base(self, family: Family, sample: Sample) -> Floats:
         """Return the logarithms of the measures of the labellings; controls override it."""
@@ -128,7 +122,12 @@ class ListedSelection(RegionSelection):
         return Law(range(len(family)), logs - log_total(logs), error)
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum, epsilon; see `finite.exponential.softmax_supremum` for the proof."""
+        """Return the supremum, twice the rate; None where the regions are not listed.
+
+        See `finite.exponential.softmax_supremum` for the proof.
+        """
+        if self._regions.listing is None:
+            return None
         return softmax_supremum(self.domain, self._regions.family.labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:
@@ -139,7 +138,7 @@ class ListedSelection(RegionSelection):
 
 
 @dataclass(frozen=True)
-class TriangleSelect(ListedSelection):
+class TriangleSelect(RegionSelection):
     """Select an intersection of three halfplanes with density proportional to exp(epsilon q / 2).
 
     q is the number of examples that the triangle labels correctly; replacing one example moves it by at most 1, so the
@@ -164,12 +163,12 @@ class TriangleSelect(ListedSelection):
     """
 
     id: ClassVar[str] = "triangle-select"
-    _place: ClassVar[str] = "Section 5"
+    source: ClassVar[str] = f"{KMMS}, Proposition 2.5 and Section 5"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Lem4.6", "Lemma 4.6 for three dual points")
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
-    _of_side = staticmethod(triangles)
+    _regions = Built(triangles)
 
     picture = plane_picture
     hard_targets = plane_targets

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import os
 import random
 import time
 from collections.abc import Callable
@@ -138,12 +137,8 @@ def test_a_state_that_is_kept_leaves_no_evidence(kind: Any) -> None:
     assert asked(lambda x, rng: next(counter))["state"] == Answer.DEPENDS
 
 
-def test_clock_and_process_are_named() -> None:
-    assert asked(lambda x, rng: np.random.default_rng(int(time.time()) // 1000).normal())["clock"] == Answer.DEPENDS
-    assert asked(lambda x, rng: (x, rng.normal(), int(time.time()) // 1000))["clock"] == Answer.DEPENDS
-    assert asked(lambda x, rng: np.random.default_rng(time.time_ns()).normal())["generator"] == Answer.TIME
-    found = asked(lambda x, rng: np.random.default_rng(os.getpid()).normal())
-    assert (found["process"], found["clock"]) == (Answer.DEPENDS, Answer.PASSED)
+def test_a_seed_from_the_clock_is_randomness_of_its_own() -> None:
+    assert asked(lambda x, rng: np.random.default_rng(time.time_ns()).normal())["generator"] == Answer.OWN
 
 
 def test_a_date_in_the_output_is_found_when_time_has_gone_by() -> None:
@@ -174,14 +169,6 @@ def test_workers_are_asked_again_where_one_has_taken_all_calls(monkeypatch: pyte
     monkeypatch.setattr(of_mechanisms, "PAUSE", 0.0)
     assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
     assert len(sent) == 3
-
-
-def test_the_clocks_are_put_back() -> None:
-    kept = time.time, time.monotonic, os.getpid
-    with pytest.raises(dpaudit.InputError):
-        asked(lambda x, rng, size: [0] * (size + 1), batched=True)
-    assert (time.time, time.monotonic, os.getpid) == kept
-    assert abs(time.time() - datetime.datetime.now().timestamp()) < 60
 
 
 def test_the_runs_of_checks_are_few_and_counted() -> None:

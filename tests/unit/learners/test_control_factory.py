@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.contract import InputError, Instance
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.controls import DOUBLED, control
+from learners.controls import DOUBLED, control, controls, fault
 from learners.points.exponential import PointExponential
 
 HERE = Instance({"domain_size": 3, "epsilon": 1.0}, n=2)
@@ -24,6 +24,7 @@ def refuse_five(learner: Any) -> None:
 PointTwice = control(PointExponential, "broken-point-twice", **DOUBLED)
 PointTwiceHere = control(PointExponential, "broken-point-twice-here", HERE, fault="leaks twice", check=refuse_five)
 BoxLiteral = control(BoxInteriorPoint, "broken-box-literal", fault="counts without noise", literal=True)
+LISTED = controls(PointExponential, "point", HERE, far_off=fault("leaks", instance=Instance({}, n=9)), near=DOUBLED)
 
 
 def test_control_is_a_class_of_the_calling_module() -> None:
@@ -41,6 +42,14 @@ def test_control_keeps_what_is_not_replaced() -> None:
     assert PointTwiceHere.fault == "leaks twice"
     assert PointTwiceHere.instance is HERE
     assert PointTwice(4, 1.0)._rate == 2 * PointExponential(4, 1.0)._rate
+
+
+def test_controls_share_a_stem_and_an_instance_that_a_fault_may_replace() -> None:
+    assert [made.id for made in LISTED] == ["broken-point-far-off", "broken-point-near"]
+    assert [made.instance.n for made in LISTED] == [9, HERE.n]
+    assert [globals()[made.__name__] for made in LISTED] == list(LISTED)
+    assert {made.__module__ for made in LISTED} == {__name__}
+    assert "instance" not in DOUBLED
 
 
 def test_control_checks_its_parameters_after_those_of_the_sound_learner() -> None:
