@@ -41,7 +41,7 @@ ASSUMED = (
     f"{_SHARES[LEARNING_OF_BETS]} of the runs of a pair that leads from the start do); one that has to be learned "
     "does about as well with all of them, as calibration shows"
 )
-"""What the numbers on power assume of the cost of learning the event."""
+"""The assumption of the numbers on power about the cost of learning the event."""
 
 
 def brief_block(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:

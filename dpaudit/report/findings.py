@@ -25,7 +25,7 @@ Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
 OFTEN = f"{round(POWER / (1 - POWER))} times in {round(1 / (1 - POWER))}"
-"""How often what is called detectable is detected."""
+"""The probability of detection of what is called detectable, as a frequency."""
 _DIGITS = 3
 """Those of numbers in brief."""
 _HEAD, _TAIL = 87, 88

@@ -39,7 +39,7 @@ FEW = tuple(pair for pair in WORDS if pair[0] not in
 """Those that the page of one finding needs."""
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
-"""What every report of a run says beside its answer."""
+"""The limit of every number, beside the answer of every report of a run."""
 _NAMED = 3
 """The most names in a sentence."""
 _HEADS = {
