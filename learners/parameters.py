@@ -123,6 +123,13 @@ def check_sample(sample: Sample, domain: Domain) -> None:
         raise InputError(f"points of sample must lie in the learner's domain {domain}, got {outside}")
 
 
+def check_law(learner: Any, sample: Sample, **limits: int) -> None:
+    """Raise `InputError` unless the sample fits a learner whose parameters are within the limits of its exact law."""
+    check_sample(sample, learner.domain)
+    for name, limit in limits.items():
+        check_law_limit(name, getattr(learner, name), limit)
+
+
 def check_run(sample: Sample, domain: Domain, size: int) -> None:
     """Raise `InputError` unless the sample fits the domain and `size` is a positive number of runs."""
     check_integer("size", size, 1)

@@ -22,7 +22,7 @@ from learners.conjunctions.concepts import (
 from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import point_law
-from learners.parameters import Built, check_integer, check_law_limit, check_sample
+from learners.parameters import Built, check_integer, check_law
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,7 @@ class ConjunctionElimination(ConsistentLearner):
 
     def law(self, sample: Sample) -> Law:
         """Return all mass on one mask, made by striking literals out example by example."""
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
+        check_law(self, sample, dimension=LAW_DIMENSION)
         mask = 4**self.dimension - 1
         for x, y in zip(sample.points, sample.labels, strict=True):
             for i, value in enumerate(x):
@@ -127,8 +126,7 @@ class ConjunctionCover(ConsistentLearner):
 
     def law(self, sample: Sample) -> Law:
         """Return all mass on one mask, made with a set of negative examples for each literal."""
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
+        check_law(self, sample, dimension=LAW_DIMENSION)
         rows = list(zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True))
         sets: dict[int, set[int]] = {}
         for literal in range(2 * self.dimension):

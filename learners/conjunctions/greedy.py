@@ -27,11 +27,11 @@ from learners.parameters import (
     Built,
     check_choice,
     check_integer,
+    check_law,
     check_law_limit,
     check_positive,
     check_probability,
     check_run,
-    check_sample,
     check_statement,
 )
 
@@ -166,8 +166,7 @@ class ConjunctionGreedy(ClassLearner):
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all 4^d masks; see `_log_law` for formula and error bound."""
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
+        check_law(self, sample, dimension=LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)
         check_law_limit("rounds", rounds, LAW_ROUNDS)
         log_prob, error = _log_law(self, sample, rounds)

@@ -19,12 +19,11 @@ from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.parameters import (
     Built,
     check_integer,
-    check_law_limit,
+    check_law,
     check_own_beta,
     check_positive,
     check_probability,
     check_run,
-    check_sample,
     check_statement,
 )
 
@@ -125,8 +124,7 @@ class ConjunctionLaplace(ClassLearner):
         logarithm by no more than itself; the tails add 2^-52 (t + c + 8) and the sum of the 2 d logarithms rounds by
         2^-53 times 2 d times the sum of their sizes.
         """
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
+        check_law(self, sample, dimension=LAW_DIMENSION)
         counts = contradictions(sample).astype(np.float64)
         z = (self._threshold - counts) / self._scale
         deleted, kept = self._log_tails(z)

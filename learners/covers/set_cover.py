@@ -89,14 +89,9 @@ class SetCoverLearner(ClassLearner):
             raise InputError(f"delta must be below 1/e for the variant paper (Claim 3.4), got {self.delta!r}")
 
     @property
-    def _log_ratio(self) -> float:
-        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
-        return self._log_behaviours
-
-    @property
-    def _log_behaviours(self) -> float:
-        """D: the logarithm of a bound on the number of different hypotheses."""
-        return math.log(self._sets)
+    def _log_sizes(self) -> tuple[float, float]:
+        """Bounds V on ln(whole measure / least measure of hypotheses alike on a sample), D on ln(their number)."""
+        return math.log(self._sets), math.log(self._sets)
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -172,11 +167,11 @@ class SetCoverLearner(ClassLearner):
         if alpha < parts * self.alpha:
             raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
                              f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
-        gap = (beta - own) / parts
-        lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
+        gap, (log_ratio, log_behaviours) = (beta - own) / parts, self._log_sizes
+        lam = 2 / self.selection_epsilon * (log_ratio + math.log(self.rounds / gap))
         n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
         if setting == "realizable":
-            n = max(n, 8 / alpha * (self.rounds * self._log_behaviours - math.log(gap)))
+            n = max(n, 8 / alpha * (self.rounds * log_behaviours - math.log(gap)))
         claim, place = self._theorem
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
 
@@ -198,19 +193,16 @@ class SetCoverLearner(ClassLearner):
     def _noise(self) -> LaplaceNoise | RoundedNoise:
         return self._noise_type(*self._noise_scale)
 
-    @property
-    def _steps(self) -> int:
-        """Into how many equal steps an example is divided where scores must be exact."""
-        return 1
-
     def _eligible(self, covered: Floats, spoiled: Floats) -> Bools:
         """Return which sets may be selected: all of them, but for controls."""
         return np.ones(covered.shape, dtype=np.bool_)
 
     def _split(self, sample: Sample) -> Floats:
         """Return the counts (2, m) of the examples to be covered and of the others."""
-        if sample.n >= 2**53 // self._steps:
-            raise InputError(f"the sample must have fewer than 2^53/{self._steps} examples, got {sample.n}")
+        # With rounded noise the scores k q are integers, which must be exact.
+        steps = self.k if self._noise_type is RoundedNoise else 1
+        if sample.n >= 2**53 // steps:
+            raise InputError(f"the sample must have fewer than 2^53/{steps} examples, got {sample.n}")
         target = sample.labels == self._covered_label
         return np.where([target, ~target], sample.counts.astype(np.float64), 0.0)
 

@@ -12,9 +12,8 @@ import numpy as np
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
 from learners.bisection import last
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import BUDGETS, check_choice, check_law_limit, check_sample
-from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.law import log_law
+from learners.parameters import BUDGETS, check_choice
+from learners.parities.concepts import MAX_EPSILON, SubsamplingLearner
 
 
 def amplified_cost(keep: float, repetitions: int) -> float:
@@ -122,9 +121,8 @@ class ParityAmplified(SubsamplingLearner):
         With P the law of one run and f = P(fail): Pr[r] = P(r) (1 + f + ... + f^(K-1)) and Pr[fail] = f^K. An error e
         of the logarithms of P moves these by at most K e, and the sum rounds by a few ulp.
         """
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
-        log_prob, error = log_law(sample, self.dimension, self._keep, self._coin, uniform=self._uniform)
+        once = super().law(sample)
+        log_prob, error = once.log_prob, once.error
         tries = math.fsum(math.exp(i * log_prob[0]) if i else 1.0 for i in range(self.repetitions))
         repeated = np.concatenate([[self.repetitions * log_prob[0]], log_prob[1:] + math.log(tries)])
         finite = np.abs(repeated[np.isfinite(repeated)]).max()

@@ -18,14 +18,14 @@ from learners.finite.counting import ClassLearner, Numbered, check_code, check_l
 from learners.parameters import (
     Built,
     check_integer,
-    check_law_limit,
+    check_law,
     check_own_beta,
     check_parameters,
     check_run,
-    check_sample,
     check_statement,
 )
 from learners.parities.gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
+from learners.parities.law import log_law
 
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""
@@ -145,6 +145,15 @@ class SubsamplingLearner(ClassLearner):
             codes[going] = subsamples.solve(rng, len(going))
         return codes
 
+    def law(self, sample: Sample) -> Law:
+        """Return the law on `FAIL` and all 2^d parities; see `parities.law.log_law` for formula and error bound.
+
+        It is that of one subsample; learners with more of them have laws of their own.
+        """
+        check_law(self, sample, dimension=LAW_DIMENSION)
+        log_prob, error = log_law(sample, self.dimension, self._keep, self._coin, uniform=self._uniform)
+        return Law(range(FAIL, 2**self.dimension), log_prob, error)
+
     def _subsampler(self, sample: Sample, rng: np.random.Generator) -> Subsampler:
         return Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
 
@@ -247,8 +256,7 @@ class ParityElimination(ConsistentLearner):
         It is the particular solution: kernel vectors have a free variable as their highest one, so among the solutions
         the one with all free variables 0 is the least integer.
         """
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, ELIMINATION_DIMENSION)
+        check_law(self, sample, dimension=ELIMINATION_DIMENSION)
         alive = np.ones(2**self.dimension, dtype=np.bool_)
         for x, y in zip(sample.points, sample.labels, strict=True):
             alive &= self.concepts.evaluate(x[None, :])[:, 0] == y

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum
-from learners.parameters import check_law_limit, check_sample
-from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.law import log_law, rational_law
+from dpaudit.contract import InputError, Instance, Pair, Sample, Supremum
+from learners.parameters import check_sample
+from learners.parities.concepts import MAX_EPSILON, SubsamplingLearner
+from learners.parities.law import rational_law
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,6 @@ class ParityPrivate(SubsamplingLearner):
 
         proof = "an equation multiplies the probability of a solution by 1 - p + p [0, 2]; at n = 1 by both ends"
         return Supremum(2 * math.atanh(self._keep), proof, ray)
-
-    def law(self, sample: Sample) -> Law:
-        """Return the law on `FAIL` and all 2^d parities; see `parities.law.log_law` for formula and error bound."""
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
-        log_prob, error = log_law(sample, self.dimension, self._keep, self._coin, uniform=self._uniform)
-        return Law(range(FAIL, 2**self.dimension), log_prob, error)
 
     def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
         """Return the same law in numbers of `field`; see `parities.law.rational_law`."""

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
 from learners.arrays import Bools, Integers
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_law_limit, check_run, check_sample
+from learners.parameters import check_law, check_run
 from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
 from learners.parities.gf2 import RUNS
 from learners.parities.law import log_answers
@@ -117,8 +117,7 @@ class ParityRestart(SubsamplingLearner):
         An error e of the ln g(r) moves c, hence the denominator, by a factor within e^(+-e); the sums and logarithms
         round by a few ulp and by the size of the result: 2^-52 (2^d / 2^10 + 16 + size).
         """
-        check_sample(sample, self.domain)
-        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
+        check_law(self, sample, dimension=LAW_DIMENSION)
         answers, error, consistent = log_answers(sample, self.dimension, self._keep, uniform=self._uniform)
         total = 1.0 if consistent else math.fsum(np.exp(answers))
         denominator = math.log(self.beta + (1 - self.beta) * total)

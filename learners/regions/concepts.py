@@ -19,15 +19,7 @@ from learners.domains import Grid, grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.polygons import clip, square
 from learners.parameters import Built, check_integer
-from learners.regions.families import (
-    Family,
-    Region,
-    Regions,
-    halfplane_family,
-    labels_of,
-    masks_of,
-    triangle_family,
-)
+from learners.regions.families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
 from learners.regions.snapping import LISTED_SIDE
 from learners.words import linear
 

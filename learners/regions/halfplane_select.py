@@ -19,7 +19,7 @@ from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.pictures import panel, regions
 from learners.geometry.polygons import Bits, Box
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import Built, check_choice, check_law_limit, check_run, check_sample
+from learners.parameters import Built, check_choice, check_law, check_run, check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
 from learners.regions.pictures import dual_panels, regular_polygon
@@ -115,8 +115,7 @@ class HalfplaneSelect(RegionSelection):
         9 u for the sum, and the last two operations round by u (2 x + 2 w + 8 ln K + 2 ln Z). In all at most
         2^-52 (5 x + 7 w + 5 ln K + 16).
         """
-        check_sample(sample, self.domain)
-        check_law_limit("side", self.side, LISTED_SIDE)
+        check_law(self, sample, side=LISTED_SIDE)
         grid = full_grid(self.side)
         base = np.array([math.log(value) for value in grid.areas] * 2)
         logs, spread = self._log_weights(_correct_by_cell(grid, sample).ravel(), base)

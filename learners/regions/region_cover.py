@@ -84,16 +84,8 @@ class RegionCover(SetCoverLearner):
         super().__post_init__()
 
     @property
-    def _log_ratio(self) -> float:
-        return self._regions.log_ratio
-
-    @property
-    def _log_behaviours(self) -> float:
-        return self._regions.log_behaviours
-
-    @property
-    def _steps(self) -> int:
-        return self.k
+    def _log_sizes(self) -> tuple[float, float]:
+        return self._regions.log_ratio, self._regions.log_behaviours
 
     @property
     def _sets(self) -> int:
