@@ -42,7 +42,7 @@ from scipy.special import log_ndtr
 
 from dpaudit.audit.eprocess import batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
-from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
+from dpaudit.bounds.detectable import POWER, detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
@@ -57,7 +57,7 @@ _AGES = 12
 """Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm."""
 _PRECISION = 1e-4
 """Of what is sought, relatively: finer than the approximation."""
-_EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - 0.95) for share in (0.6, 0.2))
+_EVENT_ASKED, _CATASTROPHE_ASKED = (1 - share * (1 - POWER) for share in (0.6, 0.2))
 """The probabilities of detection that are predicted at what is called detectable: a share of 0.05 may be missed."""
 
 

@@ -23,6 +23,8 @@ from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
 
+POWER = 0.95
+"""The probability of detection of what is called detectable."""
 _REACH = 6.0
 """Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side."""
 _NODES, _ALL = 17, 100
@@ -64,7 +66,7 @@ def rejection_boundary(
 
 
 def detectable_epsilon(
-    bound: Bound, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
+    bound: Bound, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
 ) -> float:
     """Return the least true epsilon of an event that the test detects with probability at least `power`.
 
@@ -113,7 +115,7 @@ def detectable_epsilon(
 
 
 def detectable_delta(
-    bound: Bound, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
+    bound: Bound, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = POWER
 ) -> float:
     """Return the least probability of an event impossible on the other side that is detected with probability `power`.
 

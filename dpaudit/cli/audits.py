@@ -118,11 +118,9 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
         say(json_lines({**fields, "command": repeat} for fields in made))
     else:
-        *lines, last = brief_block(in_options(here()), results, repeat)
-        lines = lines if shown.verbose else [*lines, last]
-        say(terminal_text(lines, shown.color))
+        say(terminal_text(brief_block(in_options(here()), results, repeat), shown.color))
         if shown.verbose:
-            say("\n" + verdict_block(results, repeat))
+            say("\n" + verdict_block(in_options(here()), results))
     if shown.out is not None and suffix_of(shown.out) == "html":
         _write(shown.out, render_finding(results, repeat).encode())
     elif shown.out is not None:

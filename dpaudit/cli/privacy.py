@@ -233,15 +233,15 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
-    from dpaudit.report.numbers import count, percent, significant, value_text
-    from dpaudit.report.wording import event_words
+    from dpaudit.report.numbers import count, percent, significant
+    from dpaudit.report.wording import claim_words, event_words
 
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)
         for value in (found.epsilon_lower, found.certified)
     )
-    claim = f"{id} claims epsilon {value_text(found.epsilon)}"
-    shown = f"shows >= {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
+    claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
+    shown = f"shows ε ≥ {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
     lines = [(found.verdict.upper(), f"{claim}, {shown}")]
     counts = found.counts
     if counts is not None:

@@ -11,7 +11,7 @@ from dpaudit.escaping import harmless
 from dpaudit.project.history import Change, Check, Standing
 from dpaudit.report.columns import PRIVACY, columns_of
 from dpaudit.report.numbers import plural, value_text
-from dpaudit.report.terminal import Head, style_of, table
+from dpaudit.report.terminal import Head, in_ascii, style_of, table
 
 WIDTH = 80
 _LOUD = (Verdict.VIOLATION, Verdict.FAILED)
@@ -67,7 +67,9 @@ def _remarks(found: Sequence[Standing], width: int) -> list[str]:
             remarks.append(f"{one.name} was accepted {up_to}, {now}")
     if any(one.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for one in found):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
-    return [line for remark in remarks for line in textwrap.wrap(harmless(remark), width, subsequent_indent="  ")]
+    return [
+        line for remark in remarks for line in textwrap.wrap(harmless(in_ascii(remark)), width, subsequent_indent="  ")
+    ]
 
 
 def accepted_words(one: Standing) -> str:

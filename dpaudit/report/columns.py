@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from dpaudit.contract import PrivacyClaim
 from dpaudit.report.numbers import raised, significant, value_text
 from dpaudit.report.view import Mechanism, Row
+from dpaudit.report.wording import claim_words
 
 Numbers: TypeAlias = Mapping[str, float | None]
 """Name of a column, or of a number that a column needs, -> the number; None where nothing was audited."""
@@ -105,6 +107,11 @@ def shown_number(row: Row, name: str) -> str:
     numbers = numbers_of(row)
     column = next(column for column in COLUMNS if column.name == name)
     return raised(column.text(numbers)) if numbers[name] is not None else ""
+
+
+def shown_claim(claim: PrivacyClaim) -> str:
+    """Return a claim as "ε = 1", powers of ten raised."""
+    return raised(claim_words(claim.epsilon, claim.delta))
 
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:

@@ -13,10 +13,10 @@ from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
-from dpaudit.report.evidence import POWER, delta_text, frontier_text, learning_share
-from dpaudit.report.findings import because, gap_words
-from dpaudit.report.numbers import count, plural, significant, value_text
-from dpaudit.report.sentences import counts, headline
+from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
+from dpaudit.report.findings import OFTEN, because, gaps_words
+from dpaudit.report.numbers import count, plural
+from dpaudit.report.sentences import CAVEAT, counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise
 from dpaudit.report.terminal import WIDTH, Head, Lines, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
@@ -40,16 +40,14 @@ _MARKS = {
     "?": "no evidence",
     "~": "accepted, or accuracy undecided",
 }
-_CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
 fails: of the worst case at the theorem's sample size; r = realizable, a = agnostic, e = empirical, s = solution."""
-_POWER_LEGEND = f"""\
-eps(q) from: the least true epsilon detected with probability {POWER} on an event of probability q on
-the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.
-They are those that {learning_share("fixed")} of the runs detect on an event that is given (of bets \
-{learning_share("sequential")}): the others pay for learning it."""
+_POWER_LEGEND = (
+    f"eps(q) from: the least true epsilon detected {OFTEN} on an event of probability q on the unlikelier side; "
+    f"delta from: the same for an event impossible there; inf: no such leak was within reach; {ASSUMED}."
+)
 _POWER_HEADS = (
     Head("black-box power", "name"),
     Head("claimed\nepsilon"),
@@ -99,8 +97,13 @@ def full(run: Run, color: bool = False) -> str:
     """
     summary = summarise(run)
     lines = _learners(summary.learners, WIDTH, color, full=True)
-    lines += [*_notes(summary.learners), *_legend(summary.learners)]
-    lines += [*_controls(summary.controls, color), *_powers(summary.learners, color), "", *_LEGEND.splitlines()]
+    lines += [
+        *_legend(summary.learners),
+        *_controls(summary.controls, color),
+        *_powers(summary.learners, color),
+        "",
+        *_LEGEND.splitlines(),
+    ]
     head = f"{learners_text(summary.learners)}; profile {run.header.profile}, seed {run.header.seed}"
     return _framed(run, summary, [harmless(head), *lines], None, color, WIDTH)
 
@@ -114,7 +117,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
     ends = [("repeat", run.header.command), ("seal", run.seal), ("status", f"{status} ({_STATUS[status]})")]
-    return "\n".join([*parts, "", _CAVEAT, laid_out(ends, width, color)])
+    return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])
 
 
 def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full: bool = False) -> list[str]:
@@ -147,19 +150,6 @@ def _legend(rows: Sequence[Row]) -> list[str]:
     """Return what the marks of rows mean."""
     marks = dict.fromkeys(row.verdict.mark for row in rows if row.verdict.needs_look)
     return ["   ".join(f"{mark} {_MARKS[mark]}" for mark in marks)] if marks else []
-
-
-def _notes(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each row with a claimed delta: there it decides, not the exact epsilon."""
-    return [
-        harmless(
-            f"  {row.label}: {f.grade} delta at epsilon {value_text(f.claimed_epsilon)}: "
-            f"{significant(f.delta_at_claim, apart_from=f.claimed_delta, error=f.error)} "
-            f"(claimed {value_text(f.claimed_delta)})"
-        )
-        for row in rows
-        if (f := row.exact) is not None and f.claimed_epsilon is not None and f.claimed_delta
-    ]
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:
@@ -202,10 +192,7 @@ def _powers(rows: Sequence[Row], color: bool) -> list[str]:
         ]
         for label, finding, frontier in audited
     ]
-    legend = _POWER_LEGEND.splitlines()
-    if any(finding.design == "sequential" for _, finding, _ in audited):
-        legend.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")
-    return ["", *table(heads, cells, width=WIDTH, color=color), *legend]
+    return ["", *table(heads, cells, width=WIDTH, color=color), *textwrap.wrap(_POWER_LEGEND, WIDTH)]
 
 
 def _reasons(summary: Summary, named: int | None) -> Lines:
@@ -217,8 +204,7 @@ def _reasons(summary: Summary, named: int | None) -> Lines:
         lines.append(("because", f"{row.label}: {next(reasons, row.verdict)}"))
     lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:named]:
-        gaps = "; ".join(gap_words(gap) for gap in row.blackbox.gaps) if row.blackbox else "no power"
-        lines.append(("no evidence", f"{row.label}: {gaps}"))
+        lines.append(("no evidence", f"{row.label}: {gaps_words(row.blackbox)}"))
     for task in summary.pending[:named]:
         lines.append(("missing", f"{task}: {summary.errors.get(task, 'not run yet; --resume goes on')}"))
     lines += [("not planned", f"{fault.learner}: {fault.error}") for fault in summary.faults[:named]]

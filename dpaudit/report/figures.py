@@ -17,10 +17,10 @@ import numpy as np
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.bounds.curve import claimed_delta
-from dpaudit.report.columns import numbers_of, shown_number
+from dpaudit.report.columns import numbers_of, shown_claim, shown_number
+from dpaudit.report.findings import caught_words
 from dpaudit.report.numbers import count, number, plural, raised, significant, value_text
 from dpaudit.report.numbers import share as per_cent
-from dpaudit.report.sentences import claim_words
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
 from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
@@ -105,12 +105,10 @@ def said(mechanism: Mechanism) -> str:
     """Return a row of the figure in words."""
     row = mechanism.tested
     parts = [f"{mechanism.name}: {mechanism.state}"]
-    parts.append("claims no privacy" if row.claim is None else f"claims {claim_words(row.claim)}")
+    parts.append("claims no privacy" if row.claim is None else f"claims {shown_claim(row.claim)}")
     parts.append("exact ε unknown" if row.exact is None else f"exact ε = {shown_number(row, 'exact_epsilon')}")
     if row.blackbox is not None:
-        seen = shown_number(row, "detectable_epsilon")
-        caught = "no leak would have been seen" if seen == "never" else f"ε ≥ {seen} would have been caught"
-        parts.append(f"found ε ≥ {shown_number(row, 'epsilon_lower')}, {caught}")
+        parts.append(f"found ε ≥ {shown_number(row, 'epsilon_lower')}, {raised(caught_words(row.blackbox))}")
     return "; ".join(parts) + "."
 
 
@@ -130,7 +128,7 @@ def claim_bar(mechanism: Mechanism) -> str:
     row, exact = mechanism.tested, mechanism.tested.exact_epsilon
     known: list[tuple[float, float, str]] = []
     if row.claim is not None:
-        known.append((row.claim.epsilon, 14, f"claimed, {claim_words(row.claim)}"))
+        known.append((row.claim.epsilon, 14, f"claimed, {shown_claim(row.claim)}"))
     if row.blackbox is not None:
         known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}"))
     elif row.exact is not None and exact is not None:
@@ -275,7 +273,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
         d = _at(promised, e)
         # Where the runs rule out more than that, the words stay out of the orange.
         below = 18 if found and _at(found, e) > d else -6
-        labels.append((e, d, f"promised, {claim_words(row.claim)}", below))
+        labels.append((e, d, f"promised, {shown_claim(row.claim)}", below))
     if curves.exact and row.exact is not None:
         exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])

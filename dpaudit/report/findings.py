@@ -10,6 +10,7 @@ from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.power import Power
 from dpaudit.audit.request import Budget
+from dpaudit.bounds.detectable import POWER
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
@@ -23,7 +24,8 @@ OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
-_ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
+OFTEN = f"{round(POWER / (1 - POWER))} times in {round(1 / (1 - POWER))}"
+"""The probability of detection of what is called detectable, as a frequency."""
 _DIGITS = 3
 """Those of numbers in brief."""
 _HEAD, _TAIL = 87, 88
@@ -82,49 +84,59 @@ def brief_lines(
     `repeat` is the command that makes the finding again, by default its seed; `decoded` is as for
     `wording.answer_words`; `shown` writes a parameter that is recommended.
     """
-    name = name or "the mechanism"
-    match finding:
-        case PrivacyFinding():
-            lines, runs = _privacy_brief(finding, name, decoded, shown), f"{count(finding.trials)} runs a side"
-        case LawFinding():
-            lines, runs = _exact_brief(finding, name, decoded), ""
-        case UtilityFinding():
-            lines, runs = _utility_brief(finding, name, shown), f"{count(finding.trials)} runs"
+    lines = verdict_lines(finding, name or "the mechanism", decoded, shown)
     if repeat is not None:
         return [*lines, ("repeat", repeat)]
-    return lines if isinstance(finding, LawFinding) else [*lines, ("seed", f"{finding.seed}, {runs}")]
+    if isinstance(finding, LawFinding):
+        return lines
+    sides = " a side" if isinstance(finding, PrivacyFinding) else ""
+    return [*lines, ("seed", f"{finding.seed}, {count(finding.trials)} runs{sides}")]
+
+
+def verdict_lines(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: Shown = in_python) -> Lines:
+    """Return the lines of `brief_lines` without what repeats them."""
+    match finding:
+        case PrivacyFinding():
+            return _privacy_brief(finding, name, decoded, shown)
+        case LawFinding():
+            return _exact_brief(finding, name, decoded)
+        case UtilityFinding():
+            return _utility_brief(finding, name, shown)
 
 
 def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded, shown: Shown) -> Lines:
     lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
-    shows = f"shows{' epsilon' if finding.delta else ''} >= {lower}"
-    words, bits = f"{name} {wording.claims_words(finding.epsilon, finding.delta)}, {shows}", finding.representation
-    warnings = warnings_of(finding)
+    shows = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
+    words, bits = (
+        f"{name} claims {wording.claim_words(finding.epsilon, finding.delta)}, {shows}",
+        finding.representation,
+    )
+    failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
+    warnings = [("warning", text) for text in (*finding.warnings, *failed)]
     if finding.verdict == Verdict.VIOLATION:
         sure = f"({percent(finding.confidence)} sure)"
         return [("VIOLATION", f"{words} {sure}"), ("because", because(finding, decoded)), *warnings]
-    if bits is not None and bits.epsilon_lower > finding.epsilon:
+    if (bits := finding.representation) is not None and bits.epsilon_lower > finding.epsilon:
         warnings.append(("warning", representation_text(finding)))
     if finding.verdict == Verdict.NO_EVIDENCE:
         why, remedy = _no_power(finding, shown)
         power = [("power", f"none: {why}"), ("next", remedy)]
     else:
-        least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
-        caught = f"any epsilon >= {least} would have been caught, 19 times in 20"
-        power = [("power", f"{caught}, on an event {likely_text(finding)}")]
+        power = [("power", f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
     return [(finding.verdict.upper(), words), *power, *warnings]
 
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
     """Return why no leak could have been detected, and what to do about it."""
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
-    return "; ".join(map(gap_words, finding.gaps)), "; ".join(remedies)
+    return gaps_words(finding), "; ".join(remedies)
 
 
-def warnings_of(finding: PrivacyFinding) -> Lines:
-    """Return what limits a finding: its warnings, and the checks that failed."""
-    failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
-    return [("warning", text) for text in (*finding.warnings, *failed)]
+def caught_words(finding: PrivacyFinding) -> str:
+    """Return which leaks would have been caught."""
+    least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
+    caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
+    return f"{caught} would have been caught, {OFTEN}"
 
 
 def _exact_brief(finding: LawFinding, name: str, decoded: wording.Decoded) -> Lines:
@@ -132,33 +144,38 @@ def _exact_brief(finding: LawFinding, name: str, decoded: wording.Decoded) -> Li
         return significant(epsilon, digits=_DIGITS, apart_from=claimed, error=finding.error)
 
     claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
-    samples = f", samples of {plural(finding.n, 'example')}" if finding.n else ""
-    covers = ("covers", f"{plural(finding.pairs, 'ordered pair')} of neighbours{samples}")
     if claimed is None:
-        return [
-            ("NO CLAIM", f"{name} promises no privacy, has epsilon {shown(finding.epsilon)} ({finding.grade})"),
-            covers,
-        ]
+        words = f"{name} promises no privacy, has ε = {shown(finding.epsilon)} ({finding.grade})"
+        return [("NO CLAIM", words), ("covers", covers_text(finding))]
     if not delta:
         worst = shown(finding.epsilon)
     elif least is not None:
-        worst = f"epsilon {shown(least)} at that delta"
+        worst = f"ε = {shown(least)} at that δ"
     else:
-        worst = f"delta {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=delta)} there"
-    words = f"{name} {wording.claims_words(claimed, delta)}, has {worst} ({finding.grade})"
-    reason = ("because", because(finding, decoded)) if finding.verdict == Verdict.VIOLATION else covers
+        worst = f"δ = {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=delta)} there"
+    words = f"{name} claims {wording.claim_words(claimed, delta)}, has {worst} ({finding.grade})"
+    refuted = finding.verdict == Verdict.VIOLATION
+    reason = ("because", because(finding, decoded)) if refuted else ("covers", covers_text(finding))
     return [(finding.verdict.upper(), words), reason]
 
 
+def covers_text(finding: LawFinding) -> str:
+    """Return how many pairs exact laws were compared on."""
+    samples = "the samples given" if finding.n is None else f"samples of {plural(finding.n, 'example')}"
+    return f"{plural(finding.pairs, 'ordered pair')} of neighbours, {samples}"
+
+
 def _utility_brief(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
-    words = (
-        f"{name} fails in {_rate(finding, finding.failure_rate)} % of runs, {_rate(finding, finding.beta)} % allowed"
-    )
-    lines = [(finding.verdict.upper(), words), ("because", because(finding))]
+    lines = [(finding.verdict.upper(), f"{name} {fails_words(finding)}"), ("because", because(finding))]
     if finding.verdict == Verdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
     return lines
+
+
+def fails_words(finding: UtilityFinding) -> str:
+    """Return how often a learner fails, and how often it may."""
+    return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {_rate(finding, finding.beta)} % allowed"
 
 
 def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
@@ -184,7 +201,7 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
 def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness = finding.witness
-    words = wording.answer_words(witness.event, decoded).translate(_ASCII)  # the characters that every terminal has
+    words = wording.answer_words(witness.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(witness.event) else words)
     sides = _cut(witness.data), _cut(witness.neighbour)
     likely, other = sides if witness.direction == Direction.FORWARD else sides[::-1]
@@ -197,7 +214,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
         return f"{words}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
     if not q:
         return f"{words}; the claim allows {significant(_factor(finding.epsilon), digits=2)} times as often"
-    return f"{words}; that is {_times(p / q, finding.epsilon)}"
+    return f"{words}; that is {times_words(p / q, finding.epsilon)}"
 
 
 def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
@@ -205,17 +222,17 @@ def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
     pair, output = finding.pair_in_words, _cut(wording.output_text(finding.worst_atom, decoded))
     words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
     if finding.claimed_delta:
-        return f"{words}: the pair at which epsilon is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+        return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
     if math.isinf(finding.epsilon):
         return f"{words}: possible on the first, impossible on the second"
-    return f"{words}: {_times(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
+    return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
 
 
-def _times(ratio: float, epsilon: float) -> str:
+def times_words(ratio: float, epsilon: float) -> str:
     """Return by which factor one probability exceeds another, and by which a claim of epsilon lets it."""
     allowed = _factor(epsilon)
     times = significant(ratio, digits=2, apart_from=allowed)
-    return f"{times} times as often, the claim allows {significant(allowed, digits=2)}"
+    return f"{times} times as often, the claim allows {significant(allowed, digits=2, apart_from=ratio)}"
 
 
 def _factor(epsilon: float) -> float:
@@ -242,8 +259,13 @@ def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> st
 # What could have been seen.
 
 
-def gap_words(gap: Gap) -> str:
+def gaps_words(finding: PrivacyFinding | None) -> str:
     """Return why an audit could not have detected that the claim fails."""
+    return "; ".join(map(gap_words, finding.gaps if finding else ())) or "no audit could have seen that the claim fails"
+
+
+def gap_words(gap: Gap) -> str:
+    """Return one reason why an audit could not have detected that the claim fails."""
 
     def of_runs(n: int, runs: int) -> str:
         return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
@@ -298,7 +320,7 @@ def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
         least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
     if math.isinf(least):
         return f"{advice}: more runs see smaller leaks"
-    return f"{advice} to catch any epsilon >= {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
+    return f"{advice} to catch any ε ≥ {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
 
 
 def check_words(check: Check) -> str:
@@ -320,12 +342,12 @@ def representation_text(finding: PrivacyFinding) -> str:
         return f"how floats are stored was looked at beside their values: nothing above the claim, {at}"
     lower = significant(test.epsilon_lower, "down", apart_from=finding.epsilon)
     return (
-        f"the bits leak, epsilon at least {lower} {at} ({wording.event_words(test.event)}: {count(test.hits)} against "
+        f"the bits leak, ε ≥ {lower} {at} ({wording.event_words(test.event)}: {count(test.hits)} against "
         f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
     )
 
 
-def likely_text(finding: PrivacyFinding) -> str:
+def _likely_text(finding: PrivacyFinding) -> str:
     """Return how likely the event is on which the power is stated."""
     if finding.detectable_at == PowerAt.FRONTIER:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)

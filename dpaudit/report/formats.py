@@ -24,7 +24,7 @@ from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
 from dpaudit.report.columns import COLUMNS, numbers_of
 from dpaudit.report.numbers import raised
-from dpaudit.report.sentences import Phrase, accuracy_words, counts, headline, privacy_words, says
+from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, privacy_words, says
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.view import Mechanism, mechanisms
 
@@ -222,7 +222,7 @@ def markdown(run: Run) -> str:
     lost = summary.lost
     parts += [f"- without a result: {escaped(name)}: {escaped(reason)}" for name, reason in lost[:_MOST_LOST]]
     parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
-    parts += ["Silence is not proof: every number is about the inputs and answers that were tried."]
+    parts += [CAVEAT]
     parts += [fenced(run.header.command)]
     parts += [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(parts) + "\n"

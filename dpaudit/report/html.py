@@ -22,7 +22,8 @@ from dpaudit.escaping import harmless
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
-from dpaudit.report.numbers import allowed_times, count, number, percent, plural, raised, share, times, value_text
+from dpaudit.report.findings import OFTEN, covers_text, times_words
+from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
 from dpaudit.report.pictures import pictures
 from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
@@ -65,12 +66,6 @@ _NEIGHBOURS = {
     None: ("as you gave them", "two neighbouring inputs"),
 }
 """Relations of neighbours in words, and what then differs between two of them."""
-_PROMISES = {
-    Verdict.VIOLATION: "the promise is broken",
-    Verdict.UNDECIDED: "undecided, more runs are needed",
-    Verdict.HOLDS: "the promise holds",
-    Verdict.VACUOUS: "it holds, and promises next to nothing",
-}
 
 
 # Pages.
@@ -97,6 +92,7 @@ def render(run: Run) -> str:
     page = {
         "answer": sentences.headline(summary),
         "counts": sentences.counts(summary),
+        "caveat": sentences.CAVEAT,
         "contents": _contents(summary),
         "grid": figures.grid(),
         "axis": figures.claims_axis(),
@@ -213,6 +209,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
+        "often": OFTEN,
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
         "words": sentences.FEW,
@@ -282,9 +279,8 @@ def _numbers(mechanism: Mechanism) -> Lines:
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
-        size = "" if exact.n is None else f" of inputs of {plural(exact.n, 'example')}"
-        worst = f"the worst of {plural(exact.pairs, 'pair')}{size}"
-        lines.append((f"ε = {shown_number(row, 'exact_epsilon')}", f"exact{sentences.delta_words(row)}, {worst}"))
+        worst = f"exact{sentences.delta_words(row)}, the worst of {covers_text(exact)}"
+        lines.append((f"ε = {shown_number(row, 'exact_epsilon')}", worst))
         if exact.claimed_delta > 0:
             least = number(exact.delta_at_claim, "up", apart_from=exact.claimed_delta)
             lines.append((f"δ = {least}", "exact at the claimed ε"))
@@ -295,11 +291,11 @@ def _numbers(mechanism: Mechanism) -> Lines:
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "would have been caught: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", "would have been caught, 19 times in 20"))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", f"would have been caught, {OFTEN}"))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
-        kept = _PROMISES.get(mechanism.accuracy, "not finished")
+        kept = _ACCURACY.get(mechanism.accuracy, mechanism.accuracy)
         lines.append((f"{share(utility.failure_rate)} %", f"{runs}; {share(utility.beta)} % are allowed: {kept}"))
     return lines
 
@@ -333,12 +329,9 @@ def _side(name: str, before: str, changed: str, after: str, hits: int, trials: i
 def _often(finding: PrivacyFinding) -> str:
     """Return how many times as often the event came on one input, beside what the claim allows."""
     ratio = finding.witness.ratio
-    if math.isnan(ratio):
-        return "in no run"
-    if math.isinf(ratio):
-        return "on one alone"
-    allowed = f"the claim allows {allowed_times(finding.epsilon)}{' times, and δ' * (finding.delta > 0)}"
-    return f"{times(ratio)} times as often; {allowed}"
+    if not math.isfinite(ratio):
+        return "in no run" if math.isnan(ratio) else "on one alone"
+    return raised(times_words(ratio, finding.epsilon)) + " times, and δ" * (finding.delta > 0)
 
 
 def compared(data: str, neighbour: str) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from dpaudit.contract import Grade, Support, Verdict
 from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
-from dpaudit.report.wording import claims_words
+from dpaudit.report.wording import claim_words
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, WorstCase
 
 SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding
@@ -17,9 +17,9 @@ _LONGEST = 120
 _SHOWN = 8
 """Points of a distribution that are listed."""
 _SUPPORTS = {
-    Support.PROVED: "epsilon {}, proved for samples of every size",
-    Support.LIMIT: "epsilon >= {}, the limit along a ray of samples",
-    Support.LOWER_BOUND: "epsilon >= {}, the loss of one pair",
+    Support.PROVED: "ε = {}, proved for samples of every size",
+    Support.LIMIT: "ε ≥ {}, the limit along a ray of samples",
+    Support.LOWER_BOUND: "ε ≥ {}, the loss of one pair",
 }
 _LAWS = {
     Verdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
@@ -65,10 +65,10 @@ def _lines(finding: SearchFinding, name: str) -> tuple[Lines, Lines]:
 
 def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     claimed, proved = finding.claimed_epsilon, finding.proved_value
-    claim = "promises no privacy" if claimed is None else claims_words(claimed, finding.claimed_delta)
+    claim = "promises no privacy" if claimed is None else f"claims {claim_words(claimed, finding.claimed_delta)}"
     exceeds = finding.claimed_delta and finding.verdict is not Verdict.VIOLATION
     loss = significant(finding.value, digits=6, apart_from=claimed, error=finding.error)
-    value = _SUPPORTS[finding.support].format(loss) + (" (the pure loss, delta = 0)" if exceeds else "")
+    value = _SUPPORTS[finding.support].format(loss) + (" (the pure loss, δ = 0)" if exceeds else "")
     pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
     witness = f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
     agree = "agrees" if finding.agreement == 1 else "agree"

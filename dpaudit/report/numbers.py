@@ -51,16 +51,6 @@ def significant(
     return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
 
 
-def rate(value: float, towards: str = "nearest", *, beta: float) -> str:
-    """Return a rate with at least one digit more than beta, always on the same side of beta as the rate itself."""
-    shown, reference = Decimal(repr(float(value))), Decimal(repr(float(beta)))
-    for places in range(max(3, 2 - reference.adjusted()), 18):
-        rounded = shown.quantize(Decimal(1).scaleb(-places), rounding=_ROUNDING[towards])
-        if _same_side(rounded, shown, reference):
-            break
-    return f"{rounded:f}"
-
-
 def _same_side(rounded: Decimal, exact: Decimal, reference: Decimal) -> bool:
     """Say whether rounding kept a number below, at or above the reference."""
     return rounded.compare(reference) == exact.compare(reference)
@@ -114,15 +104,3 @@ def share(rate: float, towards: str = "nearest") -> str:
     if towards == "nearest" and tenths in (0, 1000) and value not in (0, 100):
         return significant(value, digits=1, apart_from=100.0)
     return f"{tenths / 10:.1f}".removesuffix(".0")
-
-
-def times(ratio: float) -> str:
-    """Return by which factor one probability exceeds another."""
-    if ratio < 10:
-        return f"{ratio:.2g}"
-    return f"{ratio:,.0f}" if ratio < 1e6 else raised(f"{ratio:.1e}")
-
-
-def allowed_times(epsilon: float) -> str:
-    """Return the factor that a claimed epsilon allows, rounded up."""
-    return "any number of" if epsilon > 500 else raised(significant(math.exp(epsilon), "up", digits=3))

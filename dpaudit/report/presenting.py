@@ -66,7 +66,7 @@ def page(finding: AnyAudit) -> str:
     if isinstance(finding, SearchFinding):
         return aligned(measured_page(finding, finding.audited, finding.call))
     repeat = [("repeat", finding.call)] if finding.call else []
-    return aligned([("audited", finding.audited), *finding_lines(_result(finding)), *repeat])
+    return aligned([*finding_lines(_result(finding), finding.audited), *repeat])
 
 
 def _preformatted(text: str) -> str:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.report.columns import shown_number
-from dpaudit.report.findings import gap_words
+from dpaudit.contract import Verdict
+from dpaudit.report.columns import shown_claim, shown_number
+from dpaudit.report.findings import OFTEN, caught_words, fails_words, gaps_words
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
@@ -25,7 +25,7 @@ WORDS = (
     ("Claim", "the ε and δ that the author promises."),
     ("Exact", "computed from the output law, over every input of the size shown; no chance involved."),
     ("Found", "a lower bound on ε from runs. The true ε is not smaller, at the confidence shown."),
-    ("Would catch", "the least true ε that these runs would have detected, 19 times in 20."),
+    ("Would catch", f"the least true ε that these runs would have detected, {OFTEN}."),
     ("Blind zone", "from the claim to what would be caught: a leak there goes unseen."),
     ("Violation", "the claim is refuted: ε is larger than promised."),
     ("Consistent", "nothing found, although something could have been. Not a proof."),
@@ -38,6 +38,8 @@ FEW = tuple(pair for pair in WORDS if pair[0] not in
             ("Mechanism", "Exact", "Blind zone", "Consistent", "No evidence", "Control", "Fails (β)"))  # fmt: skip
 """Those that the page of one finding needs."""
 
+CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
+"""The limit of every number, beside the answer of every report of a run."""
 _NAMED = 3
 """The most names in a sentence."""
 _HEADS = {
@@ -55,12 +57,6 @@ class Phrase(NamedTuple):
 
     text: str
     strong: bool = False
-
-
-def claim_words(claim: PrivacyClaim) -> str:
-    """Return a claim as "ε = 1", with its delta where that is not 0."""
-    delta = f", δ = {raised(value_text(claim.delta))}" if claim.delta else ""
-    return f"ε = {raised(value_text(claim.epsilon))}{delta}"
 
 
 # On a whole run.
@@ -150,31 +146,20 @@ def _privacy(row: Row, state: Verdict) -> list[str]:
             what = {"plan": "Nothing could be audited"}
             failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
             return [f"{head}: {error}." for head, error in failed] or ["Planned audits were not run to their end."]
-        case Verdict.VIOLATION:
-            return _violation(row)
         case Verdict.ACCEPTED:
-            return [*_violation(row), f"The project accepts it {row.accepted}."]
+            return [*_privacy(row, Verdict.VIOLATION), f"The project accepts it {row.accepted}."]
         case Verdict.NO_EVIDENCE:
-            gaps = "" if row.blackbox is None else "; ".join(map(gap_words, row.blackbox.gaps))
-            why = gaps or "no audit could have seen that the claim fails"
-            return [f"{why[:1].upper()}{why[1:]}.", "More runs or other inputs are needed."]
-        case Verdict.CONSISTENT:
-            return [_exactly(row), *_by_runs(row)]
+            why = gaps_words(row.blackbox)
+            return [_claims(row), f"{why[:1].upper()}{why[1:]}.", "More runs or other inputs are needed."]
+        case Verdict.VIOLATION | Verdict.CONSISTENT:
+            return [_claims(row), _exactly(row), _by_runs(row)]
         case Verdict.NO_CLAIM:
             return ["It promises no privacy.", _exactly(row)]
     return []
 
 
-def _violation(row: Row) -> list[str]:
-    """Return what a claim is refuted by: exact laws, runs or both."""
-    parts = ["" if row.claim is None else f"It claims {claim_words(row.claim)}."]
-    if "exact" in row.convicted_by:
-        parts.append(f"The exact ε is {shown_number(row, 'exact_epsilon')}{delta_words(row)} on {_inputs(row)}.")
-    if row.blackbox is not None:
-        shown = f"show ε ≥ {shown_number(row, 'epsilon_lower')}"
-        who = "The runs alone" if len(parts) > 1 or "black box" not in row.convicted_by else "The runs"
-        parts.append(f"{who} {shown}{'' if 'black box' in row.convicted_by else ' and do not refute it'}.")
-    return parts
+def _claims(row: Row) -> str:
+    return "" if row.claim is None else f"It claims {shown_claim(row.claim)}."
 
 
 def delta_words(row: Row) -> str:
@@ -192,21 +177,22 @@ def _inputs(row: Row) -> str:
 
 
 def _exactly(row: Row) -> str:
-    """Return the exact epsilon beside the claim."""
+    """Return the exact epsilon."""
     if row.exact is None:
         return ""
-    of = f" of the {raised(value_text(row.claim.epsilon))} claimed" if row.claim is not None else ""
-    return f"Exact ε is {shown_number(row, 'exact_epsilon')}{of}{delta_words(row)} on {_inputs(row)}."
+    return f"The exact ε is {shown_number(row, 'exact_epsilon')}{delta_words(row)} on {_inputs(row)}."
 
 
-def _by_runs(row: Row) -> list[str]:
+def _by_runs(row: Row) -> str:
     """Return what the runs found and what they would have caught."""
     if row.blackbox is None:
-        return []
+        return ""
+    if row.convicted_by:
+        calm = "" if "black box" in row.convicted_by else " and do not refute it"
+        return f"The runs show ε ≥ {shown_number(row, 'epsilon_lower')}{calm}."
     if row.blackbox.gaps:
-        return [f"The runs could have seen no leak: {'; '.join(map(gap_words, row.blackbox.gaps))}."]
-    caught = "none" if (seen := shown_number(row, "detectable_epsilon")) == "never" else f"any ε ≥ {seen}"
-    return [f"The runs found no violation and would have caught {caught}."]
+        return f"The runs could have seen no leak: {gaps_words(row.blackbox)}."
+    return f"The runs found no violation; {raised(caught_words(row.blackbox))}."
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
@@ -217,23 +203,19 @@ def accuracy_words(row: Row) -> list[Phrase]:
         return [Phrase(" Accuracy not finished.", strong=True), Phrase(f" {errors[0]}." if errors else "")]
     if found is None:
         return [Phrase(" Accuracy was not audited.")]
-    runs = f"{share(found.failure_rate)} % of {plural(found.trials, 'run')}"
-    allowed = f"{share(found.beta)} % are allowed"
+    rate = f" it {fails_words(found)} ({failure_text(found)}, n = {count(found.n)})"
     if verdict.needs_look:
         head = " Accuracy broken:" if verdict == Verdict.VIOLATION else " Accuracy undecided:"
-        return [Phrase(head, strong=True), Phrase(f" in {runs} {failure_text(found)}; {allowed}.")]
+        return [Phrase(head, strong=True), Phrase(f"{rate}.")]
     vacuous = ", and promises next to nothing" if verdict == Verdict.VACUOUS else ""
-    return [Phrase(f" It fails in {runs} at n = {count(found.n)}; {allowed}: it holds{vacuous}.")]
+    return [Phrase(f" Accuracy holds{vacuous}:{rate}.")]
 
 
 def finding_words(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
     row, state, runs = mechanism.tested, mechanism.state, mechanism.tested.blackbox
-    words = list[str]()
-    if runs is not None or row.exact is not None:
-        if row.claim is not None and state in (Verdict.CONSISTENT, Verdict.NO_EVIDENCE):
-            words.append(f"It claims {claim_words(row.claim)}.")
-        words += filter(None, _privacy(row, state))
+    audited = runs is not None or row.exact is not None
+    words = [*filter(None, _privacy(row, state))] if audited else []
     if runs is not None and not runs.gaps:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
         silent = "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."

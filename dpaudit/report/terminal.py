@@ -1,4 +1,7 @@
-"""The forms of a terminal: tables, by rich, and lines of a label and a text; colours repeat words and marks."""
+"""The forms of a terminal: tables, by rich, and lines of a label and a text; colours repeat words and marks.
+
+The signs of mathematics in lines and in cells of text become ASCII here, character by character.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ WIDTH = 120
 _STYLES = {"bad": "bold red", "ok": "blue", "none": "bold"}
 """Tone of a verdict -> its style, in rich's words."""
 _ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
+_SIGNS = str.maketrans({"ε": "epsilon", "δ": "delta", "μ": "mu", "≥": ">=", "≤": "<=", "∞": "inf", "“": '"', "”": '"'})
+"""The signs of sentences, as every terminal has them."""
 _BOLD = ("BAD INPUT", "INTERRUPTED")
 """Labels, beside verdicts, that are bold."""
 _TEXT_AT = 13
@@ -42,6 +47,11 @@ def painted(text: str, style: str) -> str:
     return f"{_ESCAPES[style]}{text}\x1b[0m" if style else text
 
 
+def in_ascii(text: str, label: str = "") -> str:
+    """Return the text of a line with its signs in ASCII; a command stays as it is, to be copied."""
+    return text if label in _COMMANDS else text.translate(_SIGNS)
+
+
 def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool = True) -> str:
     """Return lines as aligned text, broken below themselves at `width` columns, commands so that a shell takes them.
 
@@ -56,7 +66,7 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool 
     rows: list[str] = []
     for label, text in lines:
         parts = _command_parts if shell and label in _COMMANDS else _text_parts
-        first, *more = parts(text, max(width - _TEXT_AT, 20)) or [""]
+        first, *more = parts(in_ascii(text, label), max(width - _TEXT_AT, 20)) or [""]
         rows.append(painted(label, style(label) if color else "") + " " * (_TEXT_AT - len(label)) + first)
         rows += [" " * _TEXT_AT + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
@@ -65,7 +75,7 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool 
 def aligned(lines: Lines) -> str:
     """Return lines with their texts below each other, unbroken."""
     width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name.ljust(width)}  {harmless(text)}" for name, text in lines) + "\n"
+    return "\n".join(f"{name.ljust(width)}  {harmless(in_ascii(text, name))}" for name, text in lines) + "\n"
 
 
 def _text_parts(text: str, width: int) -> list[str]:
@@ -165,7 +175,7 @@ def table(
 
 def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep: int) -> list[list[str]]:
     """Return the rows with names cut to as many lines of what the other columns leave; of texts nothing is cut."""
-    shown = [[harmless(one) if isinstance(one, str) else "\n".join(map(harmless, one)) for one in row] for row in rows]
+    shown = [[_written(one, head.kind) for head, one in zip(heads, row, strict=True)] for row in rows]
     rest = 0
     for i, head in enumerate(heads):
         cells = (head.text, *(row[i] for row in shown))
@@ -176,6 +186,11 @@ def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep
         [_shortened(one, room) if head.kind == "name" else one for head, one in zip(heads, row, strict=True)]
         for row in shown
     ]
+
+
+def _written(cell: Cell, kind: str) -> str:
+    lines = (cell,) if isinstance(cell, str) else cell
+    return "\n".join(harmless(in_ascii(line) if kind == "text" else line) for line in lines)
 
 
 def _shortened(text: str, room: int) -> str:

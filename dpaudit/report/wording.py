@@ -1,4 +1,7 @@
-"""Events, claims and verdicts in words, made here and nowhere else; nothing parses them."""
+"""Events, claims and verdicts in words, made here and nowhere else; nothing parses them.
+
+All sentences of reports have the signs of mathematics, as ε and ≥; `report.terminal` writes them in ASCII.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def event_words(event: Event | Predicate, decoded: Decoded = None) -> str:
             return "an exception" if event.low > 0 else "no exception"
         case Threshold():
             part = _part(event.path)
-            return _between(part if event.feature == "value" else f"{event.feature} of {part}", event, ">=", "<=")
+            return _between(part if event.feature == "value" else f"{event.feature} of {part}", event)
         case Interval():
             return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case events.Outputs():
@@ -69,7 +72,7 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
     """
     if isinstance(event, Interval):
         feature = "output" if event.feature == "value" and not event.path else event.feature
-        return _between(_subject(feature, event.path), event, "≥", "≤")
+        return _between(_subject(feature, event.path), event)
     known, labels = _known(decoded), answers_of(event)
     return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
 
@@ -93,11 +96,11 @@ def _readable(label: str) -> str:
     return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
-def _between(subject: str, event: Interval | Threshold, at_least: str, at_most: str) -> str:
+def _between(subject: str, event: Interval | Threshold) -> str:
     """Return that a subject lies in an interval, without the ends that are infinite."""
     if event.high == math.inf and event.low > -math.inf:
-        return f"{subject} {at_least} {event.low:g}"
-    low = f"{event.low:g} {at_most} " if event.low > -math.inf else ""
+        return f"{subject} ≥ {event.low:g}"
+    low = f"{event.low:g} ≤ " if event.low > -math.inf else ""
     return low + subject + (f" < {event.high:g}" if event.high < math.inf else "")
 
 
@@ -161,15 +164,13 @@ def failure_text(finding: UtilityFinding) -> str:
     return finding.failure or f"error > {value_text(finding.alpha)}"
 
 
-def claims_words(epsilon: float, delta: float) -> str:
-    """Return what is claimed as "claims epsilon 1", with delta where it is not 0."""
-    return f"claims epsilon {value_text(epsilon)}" + (f" and delta {value_text(delta)}" if delta else "")
+def claim_words(epsilon: float, delta: float) -> str:
+    """Return a claim as "ε = 1", with its delta where that is not 0."""
+    return f"ε = {value_text(epsilon)}" + (f", δ = {value_text(delta)}" if delta else "")
 
 
-def claim_text(claim: PrivacyClaim | PrivacyFinding | None) -> str:
-    """Return the claimed epsilon, with delta where it is not 0."""
-    if claim is None:
-        return "none"
+def claim_text(claim: PrivacyClaim | PrivacyFinding) -> str:
+    """Return the claimed epsilon, with delta where it is not 0, for a cell of a table."""
     epsilon = value_text(claim.epsilon)
     return epsilon if claim.delta == 0 else f"({epsilon}, {value_text(claim.delta)})"
 

@@ -46,7 +46,7 @@ def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(py
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(
         [
-            "*VIOLATION    response claims epsilon 0.5, shows >= * (99.9 % sure)",
+            "*VIOLATION    response claims epsilon = 0.5, shows >= * (99.9 % sure)",
             '*because      answer "*": *',
             "*the claim allows 1.6",
             "*repeat       dpaudit.audit_privacy(response, [[](0, 1)], epsilon=0.5,*",

@@ -44,7 +44,7 @@ def test_the_verdict_is_coloured_and_broken_at_the_width_of_a_terminal(monkeypat
     terminal = at_terminal(monkeypatch)
     assert cli.main(LIAR) == 1
     plain = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
-    assert terminal.getvalue().startswith("\x1b[1;31mVIOLATION\x1b[0m    toy-liar claims epsilon")
+    assert terminal.getvalue().startswith("\x1b[1;31mVIOLATION\x1b[0m    toy-liar claims epsilon =")
     verdict = plain.partition("repeat")[0].splitlines()
     assert max(map(len, verdict)) <= 50
     assert len(verdict) > 3
@@ -70,7 +70,7 @@ def test_elsewhere_lines_have_80_columns_and_colour_only_if_asked_for(capsys) ->
 
 def test_more_is_shown_if_asked_for(capsys) -> None:
     out = called(capsys, *LIAR, "-v")[1]
-    for label in ("VIOLATION", "learner", "claim", "epsilon", "witness", "repeat"):
+    for label in ("VIOLATION", "parameters", "claim", "epsilon", "witness", "repeat"):
         assert len(re.findall(rf"^{label} ", out, re.M)) == 1
 
 

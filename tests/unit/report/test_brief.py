@@ -30,8 +30,8 @@ def because(**changes: object) -> str:
 def test_a_violation_says_the_event_and_what_the_claim_allows() -> None:
     found = privacy_finding("violation", epsilon_lower=1.946, confidence=0.999)
     assert brief_lines(found, "rr.py:respond", repeat="dpaudit privacy rr.py:respond") == [
-        ("VIOLATION", "rr.py:respond claims epsilon 1, shows >= 1.94 (99.9 % sure)"),
-        ("because", 'answer "1": 90.0 % on S, 10.0 % on T; that is 9.0 times as often, the claim allows 2.7'),
+        ("VIOLATION", "rr.py:respond claims ε = 1, shows ≥ 1.94 (99.9 % sure)"),
+        ("because", "answer “1”: 90.0 % on S, 10.0 % on T; that is 9.0 times as often, the claim allows 2.7"),
         ("repeat", "dpaudit privacy rr.py:respond"),
     ]
 
@@ -42,14 +42,12 @@ def test_the_input_on_which_the_event_is_likelier_comes_first() -> None:
 
 def test_an_event_that_never_occurs_on_the_other_input_has_no_ratio() -> None:
     told = because(witness=witness(9, 10, 0, 10))
-    assert told == 'answer "1": 90.0 % on S, never on T; the claim allows 2.7 times as often'
+    assert told == "answer “1”: 90.0 % on S, never on T; the claim allows 2.7 times as often"
 
 
 def test_with_delta_the_claim_allows_a_share_and_not_a_ratio() -> None:
     found = privacy_finding("violation", epsilon_lower=1.9, delta=0.01)
-    assert brief_lines(found)[0][1] == (
-        "the mechanism claims epsilon 1 and delta 0.01, shows epsilon >= 1.90 (95 % sure)"
-    )
+    assert brief_lines(found)[0][1] == ("the mechanism claims ε = 1, δ = 0.01, shows ε ≥ 1.90 (95 % sure)")
     assert because(delta=0.01).endswith("90.0 % on S, 10.0 % on T; the claim allows 28.2 %")
 
 
@@ -83,18 +81,18 @@ def test_bets_have_no_counts() -> None:
 )
 def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(changes, where) -> None:
     verdict, power, seed = brief_lines(privacy_finding(**({"detectable_epsilon": 1.1411} | changes)))
-    assert verdict == ("CONSISTENT", "the mechanism claims epsilon 1, shows >= 0.500")
+    assert verdict == ("CONSISTENT", "the mechanism claims ε = 1, shows ≥ 0.500")
     least = "1.20" if changes else "1.15"
-    assert power == ("power", f"any epsilon >= {least} would have been caught, 19 times in 20, on {where}")
+    assert power == ("power", f"any ε ≥ {least} would have been caught, 19 times in 20, on {where}")
     assert seed == ("seed", "0, 20 runs a side")
 
 
 @pytest.mark.parametrize(
     ("gap", "step"),
     [
-        (gaps.FewRuns(16, 20, 26), "add trials=100000 to catch any epsilon >= 1."),
-        (gaps.FewRuns(16, 20, 26_000), "add trials=260000 to catch any epsilon >= 1."),
-        (gaps.Powerless(), "add trials=100000 to catch any epsilon >= 1."),
+        (gaps.FewRuns(16, 20, 26), "add trials=100000 to catch any ε ≥ 1."),
+        (gaps.FewRuns(16, 20, 26_000), "add trials=260000 to catch any ε ≥ 1."),
+        (gaps.Powerless(), "add trials=100000 to catch any ε ≥ 1."),
         (gaps.Constant(9, 9), "give pairs of different inputs, on which the output varies"),
         (gaps.Identical(1), "give pairs of different inputs, on which the output varies"),
         (gaps.AllRaised(9, 9, "ValueError"), "give pairs that the mechanism accepts"),
@@ -124,12 +122,12 @@ def test_a_leak_of_bits_is_told_beside_the_verdict() -> None:
 
 def test_an_interval_is_told_without_its_infinite_end() -> None:
     found = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, Interval("value", 0.117, inf), 9, 10, 1, 10)
-    assert because(witness=found).startswith("output >= 0.117: 90.0 % on S")
+    assert because(witness=found).startswith("output ≥ 0.117: 90.0 % on S")
 
 
 def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> None:
     assert brief_lines(law_finding(epsilon=0.5), "it") == [
-        ("CONSISTENT", "it claims epsilon 1, has 0.500 (exact)"),
+        ("CONSISTENT", "it claims ε = 1, has 0.500 (exact)"),
         ("covers", "2 ordered pairs of neighbours, samples of 1 example"),
     ]
     assert dict(brief_lines(law_finding("violation", epsilon=1.97)))["because"] == (
@@ -140,13 +138,13 @@ def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> No
     )
     assert brief_lines(law_finding(claimed_epsilon=None), "it")[0] == (
         "NO CLAIM",
-        "it promises no privacy, has epsilon 1.00 (exact)",
+        "it promises no privacy, has ε = 1.00 (exact)",
     )
     told = brief_lines(law_finding("violation", claimed_delta=0.01, delta_at_claim=0.02), "it")
-    assert told[0][1] == "it claims epsilon 1 and delta 0.01, has delta 0.0200 there (exact)"
-    assert told[1][1].endswith("the pair at which epsilon is the largest, 1.00")
+    assert told[0][1] == "it claims ε = 1, δ = 0.01, has δ = 0.0200 there (exact)"
+    assert told[1][1].endswith("the pair at which ε is the largest, 1.00")
     told = brief_lines(law_finding("violation", claimed_delta=0.01, epsilon_at_claim=1.2), "it")
-    assert told[0][1] == "it claims epsilon 1 and delta 0.01, has epsilon 1.20 at that delta (exact)"
+    assert told[0][1] == "it claims ε = 1, δ = 0.01, has ε = 1.20 at that δ (exact)"
 
 
 def test_an_audit_of_utility_says_the_rate_its_interval_and_the_case() -> None:

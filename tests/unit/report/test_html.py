@@ -187,7 +187,13 @@ def test_a_violation_among_many_is_open_and_first():
 
 def test_numbers_are_rounded_so_that_nothing_is_flattered(small):
     text = Page(small).text
-    for words in ("ε = 0.511", "ε ≥ 0.500", "ε ≥ 1.02", "worst of 56 pairs of inputs of 1 example", "95 % sure"):
+    for words in (
+        "ε = 0.511",
+        "ε ≥ 0.500",
+        "ε ≥ 1.02",
+        "worst of 56 ordered pairs of neighbours, samples of 1 example",
+        "95 % sure",
+    ):
         assert words in text, words
     run = change(only(load_small(), "parity-private"), "privacy", epsilon_lower=0.99999, detectable_epsilon=1.00001)
     text = Page(html.render(run)).text
@@ -212,12 +218,12 @@ def test_delta_decides_where_the_claim_has_one():
     told = {"epsilon": math.inf, "claimed_delta": 1e-6, "delta_at_claim": 2.5e-7, "epsilon_at_claim": 0.75}
     text = Page(html.render(change(run, "exact", **told))).text
     assert "ε = 1, δ = 10⁻⁶" in text
-    assert "Exact ε is 0.750 of the 1 claimed at δ = 10⁻⁶ on all inputs of 1 example." in text
+    assert "The exact ε is 0.750 at δ = 10⁻⁶ on all inputs of 1 example." in text
     assert "δ = 2.50 × 10⁻⁷exact at the claimed ε" in text
     assert "ε = ∞" not in text
     # A run of an earlier version knows the epsilon at 0 alone.
     old = Page(html.render(change(run, "exact", **{**told, "epsilon_at_claim": None}))).text
-    assert "Exact ε is ∞ of the 1 claimed on all inputs" in old
+    assert "The exact ε is ∞ on all inputs" in old
 
 
 def test_answers_are_told_in_words():
@@ -231,7 +237,7 @@ def test_the_witness_shows_the_likelier_side_and_what_changes(small):
     assert "31.3 % (50,012 of 160,000)" in text
     assert "18.7 % (29,968 of 160,000)" in text
     assert (
-        "The closest call: one example changes, and one answer comes 1.7 times as often; the claim allows 2.72" in text
+        "The closest call: one example changes, and one answer comes 1.7 times as often, the claim allows 2.7" in text
     )
     assert "<code>Sample(n=1: (<mark>1, 0)-&gt;1</mark>)</code>" in small
     assert "No single event: bets" in text or "no single event: bets on 3000 runs" in text

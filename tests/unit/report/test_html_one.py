@@ -33,7 +33,7 @@ def test_a_violation_is_told_with_its_witness_on_one_page():
     page = told(found(), "dpaudit privacy my.py:noisy_max --seed 0")
     text = page.unfolded
     assert "Violation: noisy_max It claims ε = 1. The runs show ε ≥ 1.60." in text
-    assert "and one answer comes 7.2 times as often; the claim allows 2.72" in text
+    assert "and one answer comes 7.2 times as often, the claim allows 2.7" in text
     assert "how often the answer is “0”." in text
     assert "A private mechanism would be accused like this in at most 5 % of audits." in text
     assert "20 % (4,471 of 22,400)" in text.replace("  ", " ")
@@ -53,7 +53,7 @@ def test_what_differs_between_the_inputs_is_outlined():
 
 def test_silence_says_what_it_is_worth():
     text = told(found("consistent", epsilon_lower=0.2, detectable_epsilon=1.25)).unfolded
-    assert "Consistent: noisy_max It claims ε = 1. The runs found no violation and would have caught" in text
+    assert "Consistent: noisy_max It claims ε = 1. The runs found no violation; any ε ≥" in text
     assert "any ε ≥ 1.25" in text
     assert "Silence is not proof" in text
     assert "The closest call" in text
@@ -81,14 +81,14 @@ def test_bets_have_no_bars():
 def test_exact_and_utility_findings_have_pages_too():
     exact = result("exact", finding=law_finding("violation", epsilon=1.5, epsilon_at_claim=1.5, versions={}))
     assert "Violation: a It claims ε = 1. The exact ε is 1.50 on all inputs of 1 example." in told(exact).unfolded
-    assert "exact, the worst of 2 pairs of inputs of 1 example" in told(exact).unfolded
+    assert "exact, the worst of 2 ordered pairs of neighbours, samples of 1 example" in told(exact).unfolded
     free = result("exact", finding=law_finding(claimed_epsilon=None, epsilon=math.inf, versions={}))
-    assert "No claim: a It promises no privacy. Exact ε is ∞ on" in told(free).unfolded
+    assert "No claim: a It promises no privacy. The exact ε is ∞ on" in told(free).unfolded
     useful = [
         result("utility", finding=utility_finding("holds", setting=s, versions={})) for s in ("realizable", "empirical")
     ]
     text = told(useful).unfolded
-    assert "Holds: a It fails in 5 % of 100 runs" in text
+    assert "Holds: a Accuracy holds: it fails in 5.00 % of runs" in text
     assert "Accuracy by number of examples" in text
     assert "claimed" not in text.partition("Words")[0]
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.events.event import Bets, Cells, Event, Interval, Told, Withheld
-from dpaudit.report.numbers import count, percent, plural, rate, significant, value_text
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import (
     claim_text,
+    claim_words,
     event_words,
     label_parameters,
     output_text,
@@ -68,31 +69,6 @@ def test_rounding_is_safe_and_keeps_the_side(value, claim, towards):
     assert shown.compare(reference) == exact.compare(reference)
 
 
-@given(st.floats(0, 1), st.floats(1e-6, 0.999), st.sampled_from(["down", "up", "nearest"]))
-def test_rates_keep_their_side_of_beta(value, beta, towards):
-    shown, exact = Decimal(rate(value, towards, beta=beta)), Decimal(repr(value))
-    assert towards != "down" or shown <= exact
-    assert towards != "up" or shown >= exact
-    # 17 decimals are the most that is shown: rates that differ by less are the same for every purpose.
-    if abs(value - beta) > 1e-16:
-        assert shown.compare(Decimal(repr(beta))) == exact.compare(Decimal(repr(beta)))
-
-
-@pytest.mark.parametrize(
-    ("value", "towards", "beta", "text"),
-    [
-        (0.0, "down", 0.1, "0.000"),
-        (0.00437, "up", 0.1, "0.005"),
-        (0.09999, "up", 0.1, "0.09999"),
-        (0.1, "nearest", 0.1, "0.100"),
-        (0.1002, "down", 0.1, "0.1002"),
-        (3e-7, "nearest", 1e-6, "3.0E-7"),
-    ],
-)
-def test_rates(value, towards, beta, text):
-    assert Decimal(rate(value, towards, beta=beta)) == Decimal(text)
-
-
 def test_small_words():
     assert percent(0.95) == "95 %"
     assert percent(1 - 0.05 / 8) == "99.375 %"
@@ -100,9 +76,9 @@ def test_small_words():
     assert [value_text(v) for v in (1.0, 0.5, 1e-6, True, 3, "x")] == ["1", "0.5", "1e-06", "True", "3", "x"]
     assert label_parameters({}) == "none"
     assert label_parameters({"epsilon": 1.0, "dimension": 2}) == "dimension = 2, epsilon = 1"
-    assert claim_text(None) == "none"
     assert claim_text(PrivacyClaim(1.0)) == "1"
     assert claim_text(PrivacyClaim(1.0, 1e-6)) == "(1, 1e-06)"
+    assert (claim_words(1.0, 0.0), claim_words(0.5, 1e-6)) == ("ε = 1", "ε = 0.5, δ = 1e-06")
     assert [plural(n, "pair") for n in (0, 1, 2_000)] == ["0 pairs", "1 pair", "2,000 pairs"]
 
 
