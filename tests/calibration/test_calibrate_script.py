@@ -47,6 +47,7 @@ def run(script: ModuleType, path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 def test_a_stopped_calibration_goes_on_and_ends_with_the_same_document(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_the_spread_of_bounds() -> None:
     assert bench.in_columns(nothing).endswith("BELOW")
 
 
+@pytest.mark.full
 def test_the_table_has_a_line_for_each_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--seeds", "2", "--runs", "500", "--only", "response", "geometric"]
     status = bench.main(words)

@@ -77,6 +77,7 @@ def test_boxes_find_a_value_and_two_coordinates_together() -> None:
     assert sorted(event.holds.limits) == [(0, 2, 2), (1, 2, 2)]
 
 
+@pytest.mark.full
 def test_a_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["--only", "noisy count", "key order", "--runs", "300"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -40,6 +40,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix != ".lock"}
 
 
+@pytest.mark.full
 def test_the_parts_make_the_same_bytes_in_any_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert reference_audit.main([*SMALL, "--out", str(whole), "point-consistent"]) == 0
