@@ -1,4 +1,7 @@
-"""Checks the arguments that all audits share: numbers of any library, a learner and not its class."""
+"""Checks the arguments that all audits share: numbers of any library, a learner and not its class.
+
+The declarations of options read this module, so it imports only the standard library until a learner is checked.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from dpaudit.contract import LATER, PARTS
 from dpaudit.errors import InputError
 
 CONFIDENCE = 0.999
@@ -26,11 +28,23 @@ def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) 
     return int(value)
 
 
-def read_number(name: str, value: Any, low: float, high: float) -> float:
-    """Return a number (of Python or NumPy) in the open interval (low, high), or raise `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
-        raise InputError.of(name, value, f"in ({low:g}, {high:g})")
+def read_number(name: str, value: Any, low: float, high: float, *, closed: bool = False) -> float:
+    """Return a number (of Python or NumPy) in (low, high), or [low, high) if `closed`, or raise `InputError`."""
+    inside = not isinstance(value, bool) and isinstance(value, Real)
+    if not (inside and (low < float(value) < high or (closed and value == low))):
+        half_line = closed and math.isinf(high)
+        allowed = f"a finite number >= {low:g}" if half_line else f"in {'[' if closed else '('}{low:g}, {high:g})"
+        raise InputError.of(name, value, allowed)
     return float(value)
+
+
+def read_flag(name: str, value: Any) -> bool:
+    """Return True or False (of Python or NumPy), or raise `InputError`."""
+    import numpy as np
+
+    if not isinstance(value, bool | np.bool_):
+        raise InputError.of(name, value, "True or False")
+    return bool(value)
 
 
 def read_choice(name: str, value: Any, allowed: Collection[str]) -> str:
@@ -52,6 +66,8 @@ def check_built(source: Any, name: str = "learner") -> None:
 
 def lacking(source: Any) -> tuple[str, ...]:
     """Return the parts of the contract that a learner, or a class of learners, does not have."""
+    from dpaudit.contract import PARTS
+
     # A field without a default is no attribute of the class.
     known = getattr(source, "__dataclass_fields__", {})
     return tuple(part for part in PARTS if not (hasattr(source, part) or part in known))
@@ -85,6 +101,8 @@ def parameters_of(learner: Any) -> dict[str, Any]:
 
 def addressed_parameters_of(learner: Any) -> dict[str, Any]:
     """Return the parameters that stand in the addresses of random streams: one that came later only off its default."""
+    from dpaudit.contract import LATER
+
     given = parameters_of(learner)
     late = {field.name: field.default for field in fields(learner) if LATER in field.metadata} if given else {}
     return {name: value for name, value in given.items() if name not in late or value != late[name]}

@@ -1,6 +1,7 @@
 """Fixtures, a marker and options for other people's test suites.
 
-This module is imported in every pytest run on the machine, so it imports nothing of dpaudit until a fixture is used.
+This module is imported in every pytest run on the machine, so until a fixture is used it imports nothing of dpaudit
+but the declarations of options, which need only the standard library.
 """
 
 from __future__ import annotations
@@ -12,18 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dpaudit.audit.options import OPTIONS, SEED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
 
-_DEFAULTS = {"trials": 20_000, "confidence": 0.999, "seed": 0}
-_MEANINGS = {
-    "trials": "runs a side of each pair in audits of privacy",
-    "confidence": "confidence of each verdict, whatever else is selected",
-    "seed": "root seed of the audits",
-}
+_DECLARED = {"trials": OPTIONS["trials"], "confidence": OPTIONS["confidence"], "seed": SEED}
+_DEFAULTS = {name: one.default for name, one in _DECLARED.items()} | {"trials": 20_000}
 _PREFIX = "dpaudit_"
 _ERROR = f"{_PREFIX}error"
 
@@ -36,9 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of trials, confidence and seed, and the settings of the configuration file for the same."""
     group = parser.getgroup("dpaudit", "audits of privacy and utility")
     for name, default in _DEFAULTS.items():
-        text = f"{_MEANINGS[name]} (default: {_PREFIX}{name} of the configuration, else {default})"
+        text = f"{_DECLARED[name].help} (default: {_PREFIX}{name} of the configuration, else {default})"
         group.addoption(f"--dpaudit-{name}", type=type(default), help=text)
-        parser.addini(f"{_PREFIX}{name}", f"{_MEANINGS[name]} (default: {default})", default=str(default))
+        parser.addini(f"{_PREFIX}{name}", f"{_DECLARED[name].help} (default: {default})", default=str(default))
 
 
 def pytest_configure(config: pytest.Config) -> None:

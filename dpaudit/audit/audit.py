@@ -13,7 +13,7 @@ from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
-from dpaudit.audit.options import RUNNING, Options
+from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_claim, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
@@ -164,7 +164,8 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    options = Options(**given)
+    stopped = time_limit if isinstance(time_limit, Stopped) else None
+    options = Options(**given | {"time_limit": None if stopped else time_limit})
     tested = resolve_bound(options)
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
     claim = resolve_claim(mechanism, epsilon, delta, relation)
@@ -172,7 +173,7 @@ def audit_privacy(
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, options, claim, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
-    how = {name: given[name] for name in RUNNING}
+    how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
     if include_data:
         made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
@@ -185,7 +186,7 @@ def audit_privacy(
         options=options,
         bound=tested,
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
-        clock=Clock(time_limit),
+        clock=Clock(stopped or options.time_limit),
         trials=options.trials,
         moves=moves,
     )
@@ -206,7 +207,8 @@ def sampler_of(
 ) -> Sampler:
     """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy`."""
     check_jobs(n_jobs, backend)
-    limit = Timeout.of(timeout, timeout_is)
+    seconds, word = OPTIONS["timeout"].read(timeout), OPTIONS["timeout_is"].read(timeout_is)
+    limit = None if seconds is None else Timeout(seconds, word)
     return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 

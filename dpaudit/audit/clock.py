@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 
-from dpaudit.arguments import read_number
 from dpaudit.audit.options import OPTIONS
 from dpaudit.record import Frozen, Size
 
@@ -46,8 +45,7 @@ class Clock:
     def __init__(self, limit: float | Stopped | None, now: Callable[[], float] = time.monotonic) -> None:
         self.limited = limit is not None
         self._again = limit if isinstance(limit, Stopped) else None
-        seconds = isinstance(limit, Stopped) or limit is None
-        self._seconds = math.inf if seconds else read_number("time_limit", limit, 0, math.inf)
+        self._seconds = math.inf if limit is None or isinstance(limit, Stopped) else limit
         self._now, self._began = now, now()
         self._asked = self._trials = 0
         self._looks: int | None = None

@@ -7,7 +7,10 @@ and named in the signature of `audit_privacy`. Help reads this module, so it imp
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, dataclass_transform
+
+from dpaudit.arguments import CONFIDENCE, read_choice, read_flag, read_integer, read_number
 
 if TYPE_CHECKING:
     from dpaudit.contract import Relation
@@ -20,8 +23,8 @@ class Option:
 
     `default` is None where the option need not be given. For the command line there are one line of `help` without the
     default, the default in `usual` words (itself if empty), and the `metavar` of the value. `choices` are the words
-    allowed, any text if empty; `limits` the range of a number: `ge` and `le` are in it, `gt` and `lt` are not. The
-    `name` is that of the field, where there is one.
+    allowed, any text if empty; `limits` the range of a number: `ge` is in it, `gt` and `lt` are not. `groups` are
+    those of `grouped`. The `name` is that of the field, where there is one.
     """
 
     kind: type = int
@@ -34,27 +37,38 @@ class Option:
         usual: str = "",
         metavar: str | None = None,
         choices: tuple[str, ...] = (),
+        groups: tuple[str, ...] = (),
         name: str = "",
         **limits: float,
     ) -> None:
         self.default, self.help, self.usual, self.metavar = default, help, usual or str(default), metavar
-        self.choices, self.name = choices, name
+        self.choices, self.groups, self.name = choices, groups, name
         self.limits: dict[str, Any] = limits
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name, self.kind = name, _KINDS[owner.__annotations__[name].partition(" ")[0]]
 
     def read(self, value: Any) -> Any:
-        """Return a value that is allowed, or raise `InputError`; None is allowed where it is the default."""
-        from dpaudit.arguments import read_choice, read_integer, read_number
+        """Return a value that is allowed, or raise `InputError`; None is allowed where it is the default.
 
+        Inputs, which are texts only where files and settings name them, are returned as they are.
+        """
         if value is None and self.default is None:
             return None
         if self.choices:
             return read_choice(self.name, value, self.choices)
         if self.kind is int:
             return read_integer(self.name, value, int(self.limits["ge"]))
-        return read_number(self.name, value, self.limits["gt"], self.limits["lt"]) if "lt" in self.limits else value
+        if self.kind is float:
+            low, high = self.limits.get("gt", self.limits.get("ge", -math.inf)), self.limits.get("lt", math.inf)
+            return read_number(self.name, value, low, high, closed="ge" in self.limits)
+        if self.kind is bool:
+            return read_flag(self.name, value)
+        if self.name == "relation":
+            from dpaudit.contract import Relation
+
+            return Relation.parse(value)
+        return value
 
 
 def _option(*, default: Any, **declared: Any) -> Any:
@@ -79,13 +93,14 @@ class Options(_Declared):
 
     epsilon: float | None = _option(default=None, ge=0, help="claim to test", usual="the learner's own")
     delta: float | None = _option(
-        default=None, ge=0, le=1, help="claim to test", usual="the learner's own; 0 for a function"
+        default=None, ge=0, lt=1, help="claim to test", usual="the learner's own; 0 for a function"
     )
     relation: Relation | None = _option(
         default=None, metavar="NAME", help="what neighbours are", usual="as in the learner's claim"
     )
     pairs: str | None = _option(
         default=None,
+        groups=("input",),
         metavar="SOURCE",
         help="FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
         "strategy of hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so many "
@@ -94,6 +109,7 @@ class Options(_Declared):
     )
     data: str | None = _option(
         default=None,
+        groups=("input",),
         metavar="FILE",
         help=".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a record "
         "comes or goes, or is replaced with --relation replace-one",
@@ -101,16 +117,22 @@ class Options(_Declared):
     )
     bounds: str | None = _option(
         default=None,
+        groups=("input",),
         metavar="LOW,HIGH",
         help="values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside of "
         "them is tried too",
         usual="those that it holds",
     )
     unit: str | None = _option(
-        default=None, metavar="COLUMN", help="column of --data that names the users", usual="every row is one"
+        default=None,
+        groups=("input",),
+        metavar="COLUMN",
+        help="column of --data that names the users",
+        usual="every row is one",
     )
     include_data: bool = _option(
         default=False,
+        groups=("certificate",),
         help="show values of --data",
         usual="the recipes of the pairs, as 'row 17 removed', and its digest",
     )
@@ -122,7 +144,10 @@ class Options(_Declared):
         usual="melded",
     )
     batched: bool = _option(
-        default=False, help="call the function with (data, rng, size) for size outputs", usual="one at a time"
+        default=False,
+        groups=("run",),
+        help="call the function with (data, rng, size) for size outputs",
+        usual="one at a time",
     )
     strict: bool = _option(default=False, help="the same as --bound unconditional", usual="the melded bound")
     sequential: bool = _option(
@@ -131,11 +156,14 @@ class Options(_Declared):
     curve: bool = _option(
         default=False, help="bound delta at every epsilon too, for a fifth of the error", usual="epsilon only"
     )
-    float_bits: bool = _option(default=False, help="look at the bits of floats too", usual="at their values")
+    float_bits: bool = _option(
+        default=False, groups=("certificate",), help="look at the bits of floats too", usual="at their values"
+    )
     randomness: str = _option(
         default="argument",
         metavar="SOURCE",
         choices=("argument", "own"),
+        groups=("replay",),
         help="argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP or "
         "diffprivlib",
     )
@@ -143,7 +171,8 @@ class Options(_Declared):
         default=None,
         metavar="SECONDS",
         gt=0,
-        lt=1e7,
+        lt=1e7,  # a third of a year: longer ones overflow clocks
+        groups=("run", "limit"),
         help="of a run, which is then made in a process of its own: one that takes longer is ended, and is an output "
         "of its own kind",
         usual="none",
@@ -152,18 +181,22 @@ class Options(_Declared):
         default="output",
         metavar="WORD",
         choices=("output", "error"),
+        groups=("run",),
         help="output; error, where a run that takes longer is a fault",
     )
     time_limit: float | None = _option(
         default=None,
         metavar="SECONDS",
         gt=0,
+        groups=("limit",),
         help="of an audit, about: it then makes fewer runs, and stops at looks fixed in advance",
         usual="none",
     )
-    n: int | None = _option(default=None, ge=1, metavar="N", help="examples in a sample", usual="the example's")
+    n: int | None = _option(
+        default=None, groups=("input",), ge=1, metavar="N", help="examples in a sample", usual="the example's"
+    )
     trials: int = _option(default=100_000, ge=10, metavar="N", help="runs on each side of each pair, on average")
-    confidence: float = _option(default=0.999, gt=0.5, lt=1, help="of the verdict, over everything that is tried")
+    confidence: float = _option(default=CONFIDENCE, gt=0.5, lt=1, help="of the verdict, over everything that is tried")
 
 
 OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, Option)}
@@ -173,5 +206,11 @@ SEED = Option(0, name="seed", ge=0, metavar="N", help="root of all randomness")
 JOBS = Option(1, name="n_jobs", metavar="JOBS", help="-1 for one a processor; no result depends on it")
 """The processes; stored nowhere, because no result depends on them."""
 
-RUNNING = ("batched", "timeout", "timeout_is")
-"""The options on how single runs are made, which certificates and their replay take as well."""
+
+def grouped(*groups: str) -> tuple[str, ...]:
+    """Return the names of the options in some groups.
+
+    "input": on what a mechanism is audited; "run": how single runs are made; "limit": the time of a run or an audit,
+    whatever makes it; "certificate" and "replay": what these take of an audit beside "run".
+    """
+    return tuple(name for name, one in OPTIONS.items() if {*groups} & {*one.groups})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.cli.command import command
-from dpaudit.cli.options import FORMS, PLAIN, Color, Json, Learners, Out, Quiet, ShownOut, argument, given, jobs
+from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.errors import InputError
 
@@ -115,14 +115,14 @@ class Checking(NamedTuple):
         float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
     ]
     json: Json
-    out: Out
+    out: ShownOut
     quiet: Quiet
     color: Color
     n_jobs: Annotated[int, jobs("checks at a time", -1)]
     learners: Learners
 
 
-@command("ledger", "dpaudit ledger --refuted", FORMS)
+@command("ledger", "dpaudit ledger --refuted", PLAIN)
 def ledger(asked: Checking) -> int:
     """Check the statements of the papers (default: all) by computation and show each verdict with its evidence.
 

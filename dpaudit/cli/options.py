@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import click
 
-from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
+from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option, grouped
 
 FORMS = {
     ".html": ("html", "render"),
@@ -150,8 +150,7 @@ Size = Annotated[int | None, of(OPTIONS["n"])]
 Config = Annotated[
     str | None, given("the settings (default: audit.toml or pyproject.toml, here or above)", metavar="FILE")
 ]
-Timeout = Annotated[float | None, of(OPTIONS["timeout"])]
-TimeLimit = Annotated[float | None, of(OPTIONS["time_limit"])]
+Limits = Annotated[dict[str, Any], Declared(grouped("limit"))]
 Relation = Annotated[
     str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
 ]

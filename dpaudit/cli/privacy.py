@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS, RUNNING
+from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.cli.audits import Chosen, find_learner, note_taken, show, show_lines
 from dpaudit.cli.command import command
 from dpaudit.cli.options import FORMS, PLAIN, Declared, Parameters, Seed, Shown, ShownPlain, argument, given, jobs
@@ -55,9 +55,6 @@ def privacy(learner: Chosen, runs: Running, shown: Shown) -> int:
     from dpaudit.registry.import_spec import is_place
 
     audit, path = runs.audit, runs.certificate
-    useless = [f"--{name}" for name in ("strict", "curve", "bound") if audit[name]]
-    if audit["sequential"] and useless:
-        raise InputError(f"{' and '.join(useless)} must be left out with --sequential, which bets instead of counting")
     if path is not None and not Path(path).parent.is_dir():
         raise InputError.of("certificate", path, "a file in a folder that exists")
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
@@ -128,7 +125,7 @@ def _certify(
     if finding.verdict != Verdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
         return
-    about |= {name: getattr(arguments, name) for name in (*RUNNING, "float_bits", "include_data")}
+    about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")}
     made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
     made.write(path)
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
@@ -157,7 +154,7 @@ class Replaying(NamedTuple):
     ]
     bounds: Annotated[str | None, given("as in the audit of --data", metavar="LOW,HIGH")]
     unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
-    running: Annotated[dict[str, Any], Declared((*RUNNING, "randomness"))]
+    running: Annotated[dict[str, Any], Declared(grouped("run", "replay"))]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
     seed: Annotated[int | None, given("root of all randomness (default: random)")]
     n_jobs: Annotated[int, jobs("processes", 1)]

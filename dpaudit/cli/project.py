@@ -18,11 +18,10 @@ from dpaudit.cli.options import (
     Color,
     Config,
     Json,
+    Limits,
     Out,
     Quiet,
     ShownOut,
-    TimeLimit,
-    Timeout,
     argument,
     given,
     jobs,
@@ -68,8 +67,7 @@ class Checking(NamedTuple):
     dry_run: Annotated[
         bool, given("run each mechanism a few times and estimate how long the audits take (default: audit)")
     ]
-    timeout: Timeout
-    time_limit: TimeLimit
+    limits: Limits
     json: Json
     out: Out
     quiet: Quiet
@@ -113,9 +111,8 @@ def check(asked: Checking) -> int:
         return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
 
     checked: list[Checked] = []
-    limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
     try:
-        for one in checks.check(settings, asked.names, n_jobs=asked.n_jobs, listener=show, alone=True, **limits):
+        for one in checks.check(settings, asked.names, n_jobs=asked.n_jobs, listener=show, alone=True, **asked.limits):
             checked.append(one)  # one by one, so that an interrupted check loses one at most
     except KeyboardInterrupt as stop:
         line.end()

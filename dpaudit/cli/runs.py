@@ -17,11 +17,10 @@ from dpaudit.cli.options import (
     Color,
     Json,
     Learners,
+    Limits,
     Quiet,
     Seed,
     ShownPlain,
-    TimeLimit,
-    Timeout,
     Verbose,
     argument,
     given,
@@ -54,8 +53,7 @@ class Running(NamedTuple):
     ]
     out: Annotated[str, given("where to", metavar="DIR", default="reports/latest")]
     resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
-    timeout: Timeout
-    time_limit: TimeLimit
+    limits: Limits
     trials: Annotated[int | None, given("runs a side in the black-box audits (default: the profile's)")]
     confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
     seed: Seed
@@ -68,8 +66,8 @@ class Running(NamedTuple):
     def words(self, out: str, *more: str) -> str:
         """Return the command that makes the same results in a folder."""
         words = ["dpaudit", "run", *dict.fromkeys(self.ids)]
-        for name in ("profile", "seed", "confidence", "trials", "timeout", "time_limit"):
-            value = getattr(self, name)
+        named = {name: getattr(self, name) for name in ("profile", "seed", "confidence", "trials")}
+        for name, value in (named | self.limits).items():
             words += [] if value is None else option_words(here(), name, value)
         for path in self.learners:
             words += ["--learners", path]
@@ -108,7 +106,7 @@ def run(asked: Running, shown: ShownRun) -> int:
     registry = find_learners(asked.learners)
     entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
     statements = () if asked.ids else registry.statements
-    chosen = {name: getattr(asked, name) for name in ("profile", "confidence", "trials", "timeout", "time_limit")}
+    chosen = {"profile": asked.profile, "confidence": asked.confidence, "trials": asked.trials, **asked.limits}
     plan = make_plan(entries, statements=statements, **chosen)
     for line in plan.notes:
         tell("note", line)

@@ -11,7 +11,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import CONFIDENCE, read_choice
-from dpaudit.audit.clock import Clock
 from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasFurtherInstances, HasLaw, Learner, Pictured, Statement
 from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
@@ -48,8 +47,7 @@ def make_plan(
     confidence: float = CONFIDENCE,
     trials: int | None = None,
     statements: Sequence[Statement] = (),
-    timeout: float | None = None,
-    time_limit: float | None = None,
+    **limits: float | None,
 ) -> Plan:
     """Plan the audits of some learners on their instances, and the checks of some statements, in this order.
 
@@ -67,17 +65,15 @@ def make_plan(
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
         Runs on each side of each pair in the black-box audit, instead of the profile's.
-    timeout, time_limit : float, optional
-        The most seconds of a run, and of each black-box audit; as for `audit_privacy`.
+    **limits : float, optional
+        The most seconds of a run, `timeout`, and of each black-box audit, `time_limit`; as for `audit_privacy`.
     """
     work = PROFILES[read_choice("profile", profile, PROFILES)]
     # What a black-box audit refuses: otherwise each of them would fail, one by one.
-    OPTIONS["confidence"].read(confidence)
-    if trials is not None:
-        OPTIONS["trials"].read(trials)
-    Timeout.of(timeout, "output")
-    Clock(time_limit)
-    limits = {"timeout": timeout, "time_limit": time_limit}
+    for name, given in {"confidence": confidence, "trials": trials or work.privacy_trials, **limits}.items():
+        OPTIONS[name].read(given)
+    if limits.get("timeout") is not None:
+        Timeout(limits["timeout"])
     tasks: dict[str, Task] = {}
     notes: list[str] = []
     faults: list[Fault] = []

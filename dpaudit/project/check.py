@@ -51,15 +51,15 @@ def check(
     *,
     n_jobs: int = 1,
     listener: Listener = lambda *step: None,
-    timeout: float | None = None,
-    time_limit: float | None = None,
     alone: bool = False,
+    **limits: float | None,
 ) -> Iterator[Checked]:
     """Audit mechanisms of a project, all by default, in the order of its settings, and yield each when it is done.
 
     A mechanism that cannot be audited has a row with the verdict "failed" and the error. No number depends on the
-    processes. The limits, in seconds, of a run and of an audit hold where the settings state none. With `alone` each
-    audit is made in a copy of this process, where processes fork, so that one which ends its process has failed alone.
+    processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
+    none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
+    process has failed alone.
 
     Raises
     ------
@@ -67,7 +67,6 @@ def check(
         If the settings are not there or wrong, or there is no audit of a name.
     """
     chosen = read_project(settings).chosen(names)
-    limits = {"timeout": timeout, "time_limit": time_limit}
     make = _alone if alone and can_fork() else _checked
     for i, each in enumerate(chosen):
         audit = replace(each, **{name: limit for name, limit in limits.items() if getattr(each, name) is None})

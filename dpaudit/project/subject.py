@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.arguments import check_built
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -20,9 +20,6 @@ from dpaudit.neighbours.own_data.tables import read_dataset
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
-
-_INPUTS = ("pairs", "data", "bounds", "unit", "n")
-"""Options that say on what a mechanism is audited."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", 
         If the mechanism or its pairs are not there, or do not fit each other.
     """
     relation = None if audit.relation is None else Relation.parse(audit.relation)
-    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
+    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in grouped("input")}
     chosen |= {"relation": relation, "seed": audit.seed or 0}
     place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
     with chdir(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):

@@ -11,17 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.arguments import read_choice, read_number
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault
 
-TIMEOUT_IS = ("output", "error")
-"""The meanings of a run that takes too long: an output like any other, or a fault."""
-LONGEST = 1e7
-"""Seconds, a third of a year: longer ones overflow clocks."""
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
 AGAIN = 0x74696D65
@@ -45,14 +40,7 @@ class Timeout:
     seconds: float
     is_: str = "output"
 
-    @classmethod
-    def of(cls, seconds: float | None, is_: str) -> Timeout | None:
-        """Return the limit; None where no seconds are given, although the word is checked."""
-        read_choice("timeout_is", is_, TIMEOUT_IS)
-        return None if seconds is None else cls(seconds, is_)
-
     def __post_init__(self) -> None:
-        read_number("timeout", self.seconds, 0, LONGEST)
         if not can_fork():
             message = "{timeout} needs a system on which processes fork, and {system} is none: leave it out"
             raise InputError(message, names=("timeout",), value=self.seconds, system=sys.platform)
