@@ -15,7 +15,7 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.unconditional import get_bound
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.events.event import Learned, Predicate
+from dpaudit.events.event import Event
 from dpaudit.outputs.values import Value
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
@@ -127,8 +127,10 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         The two inputs.
     direction : {"forward", "backward"}
         "forward" if the event is likelier on `data`.
-    event : Predicate
+    event : Event
         The event.
+    learned : int or None
+        Runs a side of an audit that learns such an event anew, if only an audit can tell which outputs are in it.
     counts : Counts or None
         Runs in the event; None where bets decided.
     runs : {"finding", "fresh"}
@@ -144,8 +146,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     schema_version : int
         The version of this record.
     seal : str
-        A digest over all other fields, which is made when the certificate is written; empty for one that an earlier
-        version wrote, and in memory.
+        A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
     mechanism: str
@@ -160,7 +161,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     data: Input
     neighbour: Input
     direction: Direction
-    event: Predicate
+    event: Event
     counts: Counts | None
     runs: Literal["finding", "fresh"]
     searched: Count
@@ -168,12 +169,15 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     streams_version: Size
     versions: dict[str, str]
     schema_version: Literal[1] = 1
+    learned: Size | None = None
     seal: str = ""
 
     def __post_init__(self) -> None:
         counts = self.counts
-        if (counts is None) != (self.bound == "betting") or (counts is None and not isinstance(self.event, Learned)):
-            raise InputError("a certificate has counts unless bets decided, and then its event is learned")
+        if (counts is None) != (self.bound == "betting"):
+            raise InputError("a certificate has counts unless bets decided")
+        if (self.learned is None) != self.event.explicit:
+            raise InputError("a certificate states with how many runs its event is learned, unless that is explicit")
         if counts and (counts.hits > counts.runs or counts.neighbour_hits > counts.neighbour_runs):
             raise InputError("a certificate has no more hits than runs")
         if self.epsilon_lower <= self.epsilon:
@@ -215,6 +219,6 @@ def read(path: str | Path) -> Certificate:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except ToolFault as error:
         raise InputError(f"{path} is no certificate: {error!s:.500}") from None
-    if found.seal and found.seal != seal_of(json.loads(data)):
+    if found.seal != seal_of(json.loads(data)):
         raise InputError(f"{path} was altered since it was written: its seal is not of what it says")
     return replace(found, seal="")

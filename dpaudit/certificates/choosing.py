@@ -20,9 +20,10 @@ from dpaudit.events.cells import LEAST
 from dpaudit.events.event import (
     FEATURES,
     MISSING,
-    Explicit,
+    Event,
+    Interval,
+    Outputs,
     Path,
-    Threshold,
     cell_of,
     listed_outputs,
     numbers_of,
@@ -49,6 +50,8 @@ DIGITS = range(1, 7)
 STORED = "lowest bit"
 
 Array = NDArray[np.float64]
+Explicit = Interval | Outputs
+"""The events that are proposed."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Chosen:
     lower: float
 
 
-def counted(sampler: Sampler, purpose: str, pair: Pair, event: Explicit, direction: Direction, runs: int) -> Counts:
+def counted(sampler: Sampler, purpose: str, pair: Pair, event: Event, direction: Direction, runs: int) -> Counts:
     """Return how many of `runs` runs on each side of a pair are in an event; no output is kept."""
     hits = []
     for side, data in enumerate((pair.data, pair.neighbour)):
@@ -72,7 +75,7 @@ def counted(sampler: Sampler, purpose: str, pair: Pair, event: Explicit, directi
     return _in_order(hits, direction)
 
 
-def _hits(event: Explicit, outputs: Any) -> int:
+def _hits(event: Event, outputs: Any) -> int:
     return int(event.holds(outputs).sum())
 
 
@@ -101,7 +104,7 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
 
 def _complexity(event: Explicit) -> tuple[int, int]:
     """Return how much there is to say of an event: parts, then digits."""
-    if isinstance(event, Threshold):
+    if isinstance(event, Interval):
         ends = [end for end in (event.low, event.high) if math.isfinite(end)]
         return len(event.path) + (1 if event.feature in ("value", "raised") else 2), sum(len(f"{e:g}") for e in ends)
     ranges = sum(1 if low == high else 2 for low, high in event.ranges)
@@ -163,7 +166,7 @@ def _half_lines(
             short = np.array([float(f"{end:.{digits}g}") for digits in DIGITS])
             kept = np.flatnonzero(promised(short, upwards, first) >= ROUNDED * worth.max())
             cut = float(short[kept[0]]) if len(kept) else end
-            yield Threshold(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
+            yield Interval(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
 
 
 def _cuts(pooled: Array) -> Array:

@@ -14,7 +14,6 @@ from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.shrinking import SEARCH, Bounds, Kept, Search, Small, shrink, shrink_by_strategy
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
-from dpaudit.events.event import predicate_of
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.outputs.values import digest_of, encode_value
@@ -229,7 +228,8 @@ class _Maker:
             error=1 - finding.confidence if best is None else best.error,
             bound=finding.bound,
             direction=witness.direction,
-            event=predicate_of(witness.event, finding.trials),
+            event=witness.event,
+            learned=None if witness.event.explicit else finding.trials,
             counts=Counts(*known) if len(known) == len(counts) else None,  # bets have none
             runs="finding",
             searched=0,

@@ -14,7 +14,6 @@ from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.shrinking import take_rows
 from dpaudit.contract import Domain, Learner, Pair, Verdict
 from dpaudit.errors import InputError
-from dpaudit.events.event import Learned
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
@@ -106,7 +105,7 @@ def replay(
     known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
     runs = None if trials is None else read_integer("trials", trials, 10)
     event, made, counts = certificate.event, certificate.counts, None
-    if isinstance(event, Learned):
+    if certificate.learned is not None:
         betting = certificate.bound == "betting"
         finding = audit_privacy(
             mechanism,
@@ -118,7 +117,7 @@ def replay(
             seed=seed,
             sequential=betting,
             bound=None if betting else certificate.bound,
-            trials=event.runs if runs is None else runs,
+            trials=certificate.learned if runs is None else runs,
             randomness=randomness,
             progress=progress,
             **running,

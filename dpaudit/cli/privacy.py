@@ -231,7 +231,7 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
     from dpaudit.report.numbers import count, percent, significant
-    from dpaudit.report.wording import claim_words, event_words
+    from dpaudit.report.wording import answer_words, claim_words
 
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)
@@ -244,5 +244,5 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     if counts is not None:
         hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"
         others = f"{count(counts.neighbour_hits)} of {count(counts.neighbour_runs)} on its neighbour"
-        lines.append(("because", f'"{event_words(certificate.event)}": {hits}, {others}'))
+        lines.append(("because", f'"{answer_words(certificate.event)}": {hits}, {others}'))
     return [*lines, ("seed", str(found.seed))]

@@ -257,17 +257,13 @@ def _lines(found: Verified) -> Lines:
     from dpaudit.engine.records import State
     from dpaudit.report.numbers import plural
 
-    why = {
-        State.OPEN: "the run is not finished, so that lines may be missing; no line was changed",
-        State.NEVER: "it was written by an earlier version, which made no seals",
-    }
     held = f"{plural(found.results, 'result')} in {found.path}"
     counted = [(found.failures, "failed"), (found.missing, "not done")]
     held += "".join(f", {number} {what}" for number, what in counted if number)
     if found.state == State.SEALED:
         lines = [("SEALED", f"{held}: nothing was changed since"), ("total", found.total)]
     else:
-        lines = [("NOT SEALED", f"{held}: {why[found.state]}")]
+        lines = [("NOT SEALED", f"{held}: the run is not finished, so that lines may be missing; no line was changed")]
     if found.again:
         same = sum(not one.differences for one in found.again)
         again = f"{plural(len(found.again), 'task')} done again: {same} with the same bytes"

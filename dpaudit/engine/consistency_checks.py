@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
-from dpaudit.engine.records import Failure, Header, LedgerRow, Result, State
+from dpaudit.engine.records import Failure, Header, LedgerRow, Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import ToolFault
 from dpaudit.exact.finding import LawFinding
@@ -39,8 +39,6 @@ def check_record(header: Header, record: Result | Failure) -> None:
     _same("kind", record.kind, planned.kind, "the plan")
     if isinstance(record, Result):
         _check_finding(header, record)
-    if header.state == State.NEVER:  # earlier versions did not always store what the rest needs
-        return
     key = Task(record.learner, record.parameters, record.arguments).key
     if key != record.task:
         raise ToolFault(f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")

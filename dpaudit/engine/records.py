@@ -105,9 +105,7 @@ AnyFinding = PrivacyFinding | LawFinding | UtilityFinding | LedgerRow | PictureF
 class State(enum.StrEnum):
     """The state of the file of a run."""
 
-    NEVER = "not sealed"
-    """Written by a version that knew no seals."""
-    OPEN = "not sealed yet"
+    OPEN = "not sealed"
     """Not finished: lines stand in the order in which tasks end, each bound to the header by its digest."""
     SEALED = "sealed"
     """Finished: lines stand in the order of the plan, each bound to all before it, and the last one is the seal."""
@@ -167,7 +165,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
         What each positive control of the run leaks, by its id.
     sources : dict of str to str
         A digest of each piece of code that the results come from, by its name.
-    state : {"not sealed", "not sealed yet", "sealed"}
+    state : {"not sealed", "sealed"}
         The state of the file.
     schema_version, streams_version : int
         The versions of the records, and of the addresses of random streams.
@@ -183,7 +181,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     faults: tuple[Fault, ...] = ()
     controls: dict[str, str] = msgspec.field(default_factory=dict)
     sources: dict[str, str] = msgspec.field(default_factory=dict)
-    state: State = State.NEVER
+    state: State = State.OPEN
     schema_version: Literal[2] = SCHEMA_VERSION
     streams_version: int = STREAMS_VERSION
     digest: str = ""

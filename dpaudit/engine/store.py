@@ -158,7 +158,7 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
         raise InputError(f"{path} holds no run: not even its first line is whole")
     first, *rest = content[:whole].split(b"\n")[:-1]
     header = read_header(path, first)
-    before = "" if header.state == State.NEVER else header.digest
+    before = header.digest
     kept: dict[int, tuple[Result | Failure, bytes, int]] = {}
     total = ""
     for number, line in enumerate(rest, start=2):

@@ -1,10 +1,10 @@
 """Events: sets of outputs of a mechanism whose probabilities an audit bounds.
 
-Training selects a `CellEvent`, over the outcome cells of a discretizer, which counts runs. A finding stores the event
-as data: `Cells`, `Interval`, `Bets` or `Withheld`. A certificate needs one that everybody can check: a `Threshold` or
-`Outputs`, which say whether an output is in them, or `Learned`, which only an audit can repeat. Words are made from
-events in `report.wording` and nowhere else; nothing parses them. A new kind of event is a class here, a member of
-`Event` or `Predicate`, and its words there.
+Training selects a `CellEvent`, over the outcome cells of a discretizer, which counts runs. Findings and certificates
+store an `Event`, as data. One that is `explicit` says by itself which outputs it holds, so that a certificate of it can
+be checked by everybody; what the others hold, only the audit that learned them can say. Words are made from events in
+`report.wording` and nowhere else; nothing parses them. A new kind of event is a class here, a member of `Event`, and
+its words there.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import Value, decode_value, encode_value
-from dpaudit.record import Count, Extended, Frozen
+from dpaudit.record import Extended, Frozen
 
 Array = NDArray[np.float64]
-FeatureName = Literal["value", "sum", "maximum", "minimum", "length", "lowest bit", "raised"]
 Tally: TypeAlias = Counter[Hashable]
 
 RARE: Hashable = ("rare",)
@@ -35,8 +35,26 @@ Path = tuple[int | str, ...]
 """The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output."""
 
 
-class Cells(Frozen, frozen=True, tag="cells", tag_field="kind"):
+class _Event(Frozen, frozen=True, tag_field="kind"):
+    @property
+    def explicit(self) -> bool:
+        """Whether the event says by itself which outputs are in it."""
+        return False
+
+    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+        """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
+        if not self.explicit:
+            raise InputError("only the audit that learned the event can tell which outputs are in it")
+        return self._holds(outputs)
+
+    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
+        raise NotImplementedError
+
+
+class Cells(_Event, frozen=True, tag="cells"):
     """The event that an outcome cell, the value of a discrete feature, is one of some.
+
+    It is explicit if the cells are integers that are the outputs themselves.
 
     Attributes
     ----------
@@ -63,18 +81,30 @@ class Cells(Frozen, frozen=True, tag="cells", tag_field="kind"):
         """The number of cells that the event names."""
         return sum(high - low + 1 for low, high in self.ranges) + len(self.values)
 
+    @property
+    def explicit(self) -> bool:
+        """Whether the event says by itself which outputs are in it."""
+        return self.feature == "output" and bool(self.ranges) and not (self.values or self.rare)
 
-class Interval(Frozen, frozen=True, tag="interval", tag_field="kind"):
-    """The event that a real score of the output lies in [low, high).
+    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
+        return Outputs((), self.ranges, path=self.path).holds(outputs)
+
+
+class Interval(_Event, frozen=True, tag="interval"):
+    """The event low <= score < high; an output without such a number is outside.
+
+    It is explicit if the score is one of `FEATURES`.
 
     Attributes
     ----------
     feature : str
-        The name of the score; "value" for an output that is a number itself.
+        The name of the score. "value": the number itself. "sum", "maximum", "minimum", "length": of the numbers of a
+        sequence or an array, or the length of a text. "lowest bit": the exponent of the lowest bit that is set in a
+        float. "raised": 1 if the run ended in an exception, else 0.
     low, high : float
-        The ends; the lower one belongs to the event.
+        The ends; an infinite one is no limit.
     path : tuple of int or str
-        Where in the output the score is read.
+        The indices and keys that lead from the output to what has the score.
     """
 
     feature: str
@@ -82,67 +112,18 @@ class Interval(Frozen, frozen=True, tag="interval", tag_field="kind"):
     high: Extended
     path: Path = ()
 
+    @property
+    def explicit(self) -> bool:
+        """Whether the event says by itself which outputs are in it."""
+        return self.feature in FEATURES
 
-class Bets(Frozen, frozen=True, tag="bets", tag_field="kind"):
-    """No single event: bets on many events of one pair's runs.
-
-    Attributes
-    ----------
-    runs : int
-        Runs of the pair that were bet on, both sides together.
-    log_stake : float
-        Natural logarithm of the factor by which the stake grew.
-    """
-
-    runs: int
-    log_stake: Extended
-
-
-class Told(Frozen, frozen=True, tag="told", tag_field="kind"):
-    """An event of which only the words are known: those of results that an earlier version stored.
-
-    Attributes
-    ----------
-    text : str
-        The words.
-    """
-
-    text: str
-
-
-class Withheld(Frozen, frozen=True, tag="withheld", tag_field="kind"):
-    """An event that names a value of somebody's record, which the finding was not to show."""
-
-
-Event = Cells | Interval | Bets | Told | Withheld
-"""The events of findings."""
-
-
-class Threshold(Interval, frozen=True, tag="threshold", tag_field="kind"):
-    """The event low <= feature < high, where an infinite end is no limit; an output without such a number is outside.
-
-    Attributes
-    ----------
-    feature : str
-        "value": the number itself. "sum", "maximum", "minimum", "length": of the numbers of a sequence or an array, or
-        the length of a text. "lowest bit": the exponent of the lowest bit that is set in a float. "raised": 1 if the
-        run ended in an exception, else 0.
-    path : tuple of int or str
-        The indices and keys that lead from the output to what has the feature.
-    low, high : float
-        The ends.
-    """
-
-    feature: FeatureName
-
-    def holds(self, outputs: Any) -> NDArray[np.bool_]:
-        """Say for each output of a batch whether it is in the event."""
+    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
         found = numbers_of(outputs, self.feature, self.path)
         inside: NDArray[np.bool_] = self.low <= found
         return inside & (found < self.high) if self.high < math.inf else inside
 
 
-class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
+class Outputs(_Event, frozen=True, tag="outputs"):
     """The event that the output is one of some, or none of them.
 
     Attributes
@@ -162,8 +143,12 @@ class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
     complement: bool = False
     path: Path = ()
 
-    def holds(self, outputs: Any) -> NDArray[np.bool_]:
-        """Say for each output of a batch whether it is in the event."""
+    @property
+    def explicit(self) -> bool:
+        """True: the event says by itself which outputs are in it."""
+        return True
+
+    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
         listed = {canonical(decode_value(value)) for value in self.values}
         cells = (cell_of(part_of(output, self.path)) for output in outputs)
         return np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_) ^ self.complement
@@ -172,24 +157,27 @@ class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
         return type(cell) is int and any(low <= cell <= high for low, high in self.ranges)
 
 
-class Learned(Frozen, frozen=True, tag="learned", tag_field="kind"):
-    """An event that only the audit itself can tell: by a fitted score, by bets, or by outputs that are not listed.
+class Bets(_Event, frozen=True, tag="bets"):
+    """No single event: bets on many events of one pair's runs.
 
     Attributes
     ----------
-    event : Event
-        The event, as findings describe it.
     runs : int
-        Runs a side of an audit that learns such an event anew.
+        Runs of the pair that were bet on, both sides together.
+    log_stake : float
+        Natural logarithm of the factor by which the stake grew.
     """
 
-    event: Event
-    runs: Count
+    runs: int
+    log_stake: Extended
 
 
-Explicit = Threshold | Outputs
-Predicate = Threshold | Outputs | Learned
-"""The events of certificates."""
+class Withheld(_Event, frozen=True, tag="withheld"):
+    """An event that names a value of somebody's record, which the finding was not to show."""
+
+
+Event = Cells | Interval | Outputs | Bets | Withheld
+"""The events of findings and certificates."""
 
 
 @dataclass(frozen=True)
@@ -235,16 +223,6 @@ def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
         else:
             found.append((value, value))
     return tuple(found)
-
-
-def predicate_of(event: Event, runs: int) -> Predicate:
-    """Return the explicit predicate of a finding's event, where the finding itself says all of it; else `Learned`."""
-    match event:
-        case Interval(feature="value"):
-            return Threshold("value", event.low, event.high, event.path)
-        case Cells(feature="output", values=(), rare=False) if event.ranges:
-            return Outputs((), event.ranges, path=event.path)
-    return Learned(event, runs)
 
 
 def cell_of(part: Any) -> Hashable:

@@ -47,7 +47,7 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     delta_at_claim : float
         The worst hockey-stick divergence at the claimed epsilon.
     epsilon_at_claim : float or None
-        The least epsilon at the claimed delta; None without a claim, and where an earlier version stored the finding.
+        The least epsilon at the claimed delta; None without a claim.
     pair_in_words : PairInWords
         The worst pair; "worst_pair" in JSON.
     worst_atom : str

@@ -147,7 +147,7 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
     results : tuple of Result
         All results, in the order of the plan.
     seal : str
-        The total of the sealed run; "not sealed" or "not sealed yet" for any other.
+        The total of the sealed run; "not sealed" for any other.
     schema_version : int
         The version of the schema that the report keeps.
     """

@@ -214,7 +214,7 @@ class Row:
 
     @property
     def exact_epsilon(self) -> float | None:
-        """The exact epsilon at the claimed delta (at 0, where an older version stored no other); None without laws."""
+        """The exact epsilon at the claimed delta (at 0, where none is claimed); None without laws."""
         exact = self.exact
         if exact is None:
             return None

@@ -14,7 +14,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import FAIL, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
-from dpaudit.events.event import Cells, Event, Interval, Predicate, Threshold
+from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.outputs.values import decode_value
 from dpaudit.report.numbers import value_text
@@ -37,29 +37,20 @@ _RARE = "any output rare or unseen in training"
 _SHORT = {Verdict.NO_CLAIM: "no privacy claim", Verdict.NOT_CHECKED: "privacy not checked"}
 
 
-def event_words(event: Event | Predicate, decoded: Decoded = None) -> str:
-    """Return an event, of a finding or of a certificate, in words; with what its codes stand for, as far as known."""
+def event_words(event: Event, decoded: Decoded = None) -> str:
+    """Return an event in words, with what its codes stand for, as far as known."""
     match event:
         case Cells():
             return _cells_words(event, decoded)
-        case Threshold(feature="raised"):
-            return "an exception" if event.low > 0 else "no exception"
-        case Threshold():
-            part = _part(event.path)
-            return _between(part if event.feature == "value" else f"{event.feature} of {part}", event)
         case Interval():
             return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case events.Outputs():
             ranges = [f"{low}..{high}" if low < high else str(low) for low, high in event.ranges]
             values = [in_words(canonical(decode_value(value))) for value in event.values]
             return f"{_part(event.path)} {'not ' * event.complement}in {{{', '.join([*ranges, *values])}}}"
-        case events.Learned():
-            return event_words(event.event, decoded)
         case events.Bets():
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
-        case events.Told():
-            return _with_meanings(event.text, decoded or (), decoded)
         case events.Withheld():
             return "an event that names a value of the data, which is shown if asked for (include_data)"
 
@@ -70,9 +61,15 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
     >>> answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1 and x3"})
     '“parity of x1 and x3”'
     """
-    if isinstance(event, Interval):
-        feature = "output" if event.feature == "value" and not event.path else event.feature
-        return _between(_subject(feature, event.path), event)
+    match event:
+        case Interval(feature="raised"):
+            return "an exception" if event.low > 0 else "no exception"
+        case Interval(feature="value"):
+            return _between(_part(event.path), event)
+        case Interval() if event.explicit:
+            return _between(f"{event.feature} of {_part(event.path)}", event)
+        case Interval():
+            return _between(_subject(event.feature, event.path), event)
     known, labels = _known(decoded), answers_of(event)
     return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
 
@@ -96,7 +93,7 @@ def _readable(label: str) -> str:
     return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
-def _between(subject: str, event: Interval | Threshold) -> str:
+def _between(subject: str, event: Interval) -> str:
     """Return that a subject lies in an interval, without the ends that are infinite."""
     if event.high == math.inf and event.low > -math.inf:
         return f"{subject} ≥ {event.low:g}"

@@ -360,22 +360,23 @@ def main():
     (HERE / "run_small.json").write_text(json_report.render(run))
 
 
-def events():
-    """Write what the audits by events of `run_before.jsonl` find today."""
+def pinned():
+    """Write what the audits by events among the tasks of `run_pinned.jsonl` find today; all else stays."""
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
 
-    before = load_run(HERE / "run_before.jsonl")
-    fixed = [one for one in before.results if one.kind == "privacy" and one.finding.design == "fixed"]
-    today = [perform(Task(one.learner, one.parameters, one.arguments), seed=before.header.seed) for one in fixed]
-    found = [replace(one, index=i) for i, one in enumerate(today)]
-    plan = tuple(Planned(one.task, one.learner, one.kind) for one in found)
-    controls = {one.learner: one.fault for one in found if one.fault is not None}
-    header = replace(before.header, plan=plan, controls=controls)
-    (HERE / "run_events.jsonl").write_bytes(lines(Run(header, tuple(found))))
+    before = load_run(HERE / "run_pinned.jsonl")
+
+    def today(one):
+        if one.kind != "privacy" or one.finding.design != "fixed":
+            return one
+        made = perform(Task(one.learner, one.parameters, one.arguments), seed=before.header.seed)
+        return replace(made, index=one.index)
+
+    (HERE / "run_pinned.jsonl").write_bytes(lines(Run(before.header, tuple(map(today, before.results)))))
 
 
 if __name__ == "__main__":
     main()
     if "events" in sys.argv:
-        events()
+        pinned()

@@ -1,4 +1,4 @@
-"""A run that was stored before records were typed, and the same tasks done today: every number is the same."""
+"""A run that was stored once, and the same tasks done today: every number is the same."""
 
 from __future__ import annotations
 
@@ -15,39 +15,18 @@ from dpaudit.engine.tasks import Task
 from dpaudit.record import encodable
 from dpaudit.report.wording import event_words
 
-BEFORE = load_run(Path(__file__).parent / "run_before.jsonl")
-EVENTS = load_run(Path(__file__).parent / "run_events.jsonl")
+BEFORE = load_run(Path(__file__).parent / "run_pinned.jsonl")
 
 
 def events_of(result: Result) -> list[str]:
-    """Return the events of a black-box audit in words, of which the old run stored nothing else; codes stay codes."""
+    """Return the events of a black-box audit in words."""
     finding = result.finding
     if not isinstance(finding, PrivacyFinding):
         return []
     return [event_words(finding.witness.event), *(event_words(test.event) for test in finding.tests)]
 
 
-def by_events(result: Result) -> bool:
-    """Say whether a result is that of an audit by events, which choose and test other events since `run_before`."""
-    return isinstance(result.finding, PrivacyFinding) and result.finding.design == "fixed"
-
-
-@pytest.mark.parametrize("before", list(filter(by_events, BEFORE.results)), ids=lambda result: result.task)
-def test_an_audit_by_events_has_its_address_still_and_refutes_what_it_refuted(before: Result) -> None:
-    task = Task(before.learner, before.parameters, before.arguments)
-    assert task.key == before.task
-    today = perform(task, seed=BEFORE.header.seed)
-    assert isinstance(before.finding, PrivacyFinding)
-    assert isinstance(today.finding, PrivacyFinding)
-    assert (before.finding.verdict == "violation") <= (today.finding.verdict == "violation")
-    for name in ("epsilon", "delta", "trials", "seed", "origins", "relation"):
-        assert getattr(before.finding, name) == getattr(today.finding, name)
-
-
-PINNED = [*(result for result in BEFORE.results if not by_events(result)), *EVENTS.results]
-
-
-@pytest.mark.parametrize("before", PINNED, ids=lambda result: result.task)
+@pytest.mark.parametrize("before", BEFORE.results, ids=lambda result: result.task)
 def test_a_task_finds_today_what_it_found_before(before: Result) -> None:
     task = Task(before.learner, before.parameters, before.arguments)
     assert task.key == before.task
@@ -66,7 +45,7 @@ def test_the_run_holds_every_kind_of_audit_on_controls_and_others() -> None:
 
 
 def test_the_comparison_sees_another_seed() -> None:
-    before = next(result for result in EVENTS.results if result.task.startswith("threshold-exponential/privacy"))
+    before = next(result for result in BEFORE.results if result.task.startswith("threshold-exponential/privacy"))
     today = perform(Task(before.learner, before.parameters, before.arguments), seed=BEFORE.header.seed + 1)
     told = encodable(today)
     told["finding"]["seed"] = BEFORE.header.seed

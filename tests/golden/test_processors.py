@@ -20,7 +20,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.events.cells import steady
 from dpaudit.record import encodable
 
-STORED = Path(__file__).parent / "run_events.jsonl"
+STORED = Path(__file__).parent / "run_pinned.jsonl"
 NEARLY_EQUAL = ["convex-polygon/privacy/n2-17d8fdf7f4", "disc-union/privacy/n2-b1ad835756"]
 """Tasks with events of nearly equal promise: they were other ones on processors with AVX-512 and with SSE only."""
 

@@ -19,7 +19,7 @@ from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Gi
 from dpaudit.certificates.shrinking import _simpler_pairs
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.event import Learned, Outputs, Threshold
+from dpaudit.events.event import Interval, Outputs
 from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.verify_certificate import verify
@@ -53,7 +53,7 @@ def status(certificate: Certificate) -> int:
 
 def test_the_witness_is_shrunk_and_confirmed_on_fresh_runs() -> None:
     certificate = certified()
-    assert isinstance(certificate.event, Threshold)
+    assert isinstance(certificate.event, Interval)
     assert isinstance(certificate.data, Given)
     assert (certificate.runs, certificate.error) == ("fresh", 1 - found().confidence)
     assert certificate.counts is not None
@@ -154,7 +154,7 @@ def test_making_and_replaying_tell_how_many_runs_are_made(trials: int) -> None:
 def test_bets_are_for_replay_only() -> None:
     certificate = certificates.make(found(sequential=True), PAIRS)
     assert (certificate.bound, certificate.counts) == ("betting", None)
-    assert isinstance(certificate.event, Learned)
+    assert certificate.learned == found(sequential=True).trials
     assert status(certificate) == 3
     assert certificates.replay(certificate, mean, batched=True, seed=1).verdict == "violation"
     assert certificates.replay(certificate, honest, batched=True, seed=1).verdict == "no evidence"
@@ -337,7 +337,7 @@ def test_another_pair_is_taken_where_no_explicit_event_convicts_on_the_witness()
     finding = audit_privacy(mean, pairs, epsilon=1.0, trials=5_000, batched=True)
     moved = msgspec.structs.replace(finding, witness=msgspec.structs.replace(finding.witness, pair=0))
     certificate = certificates.make(moved, pairs, mechanism=mean, batched=True, shrinks=False)
-    assert isinstance(certificate.event, Threshold)
+    assert isinstance(certificate.event, Interval)
     assert isinstance(certificate.data, Given)
     assert msgspec.to_builtins(certificate.data.value)["items"] == tuple(PAIRS[1][0])
     assert (certificate.runs, certificate.error) == ("fresh", 1 - finding.confidence)

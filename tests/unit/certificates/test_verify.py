@@ -47,11 +47,7 @@ def told(**changed: Any) -> dict[str, Any]:
     counts = {"hits": 361, "runs": 1000, "neighbour_hits": 52, "neighbour_runs": 1000}
     lower = float(Melded().epsilon_lower(361, 1000, 52, 1000, gamma=1e-3))
     record = {"kind": "certificate", "schema_version": 1, "bound": "melded", "epsilon": 1.0, "epsilon_lower": lower}
-    return (
-        record
-        | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts, "event": {"kind": "threshold"}}
-        | changed
-    )
+    return record | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts, "learned": None} | changed
 
 
 def judged(**changed: Any) -> tuple[int, str]:
@@ -85,7 +81,7 @@ def test_a_changed_number_is_wrong(changed: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"bound": "betting", "counts": None}, {"bound": "unconditional"}, {"event": {"kind": "learned"}}],
+    [{"bound": "betting", "counts": None}, {"bound": "unconditional"}, {"learned": 1000}],
     ids=str,
 )
 def test_other_bounds_are_for_replay_only(changed: dict[str, Any]) -> None:
@@ -137,7 +133,7 @@ def test_a_sealed_certificate_is_refused_when_anything_in_it_was_altered() -> No
     sealed = told(seal=seal_of(told()))
     assert verify(json.dumps(sealed).encode())[0] == 0
     assert verify(json.dumps(dict(reversed(sealed.items())), indent=3).encode())[0] == 0
-    for name, value in told(mechanism="another", epsilon=1.1, event={"kind": "outputs"}).items():
+    for name, value in told(mechanism="another", epsilon=1.1, learned=1000).items():
         if sealed.get(name) != value:
             with pytest.raises(ValueError, match="altered since it was written"):
                 verify(json.dumps(sealed | {name: value}).encode())

@@ -248,8 +248,8 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:coin", "--pairs", "patterns:3"), "a learner takes samples, as of random:COUNT"),
         (("mine:counts", "--pairs", "patterns:0", "--batched", "--epsilon", "1"), "dimension must be an integer >= 1"),
         (("mine:respond", "--pairs", "patterns:x"), "there is no module 'patterns'"),
-        (("toy-coin", "--sequential", "--curve"), "takes neither --curve, --strict nor --bound"),
-        (("toy-coin", "--sequential", "--curve", "--strict"), "takes neither --curve, --strict nor --bound"),
+        (("mine:respond", "--epsilon", "1", "--sequential", "--curve"), "takes neither --curve, --strict nor --bound"),
+        (("mine:respond", "--epsilon", "1", "--sequential", "--strict"), "takes neither --curve, --strict nor --bound"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, words, message):

@@ -207,7 +207,7 @@ def test_report_of_an_unfinished_run_says_so(capsys, tmp_path):
     status, out, err = call(capsys, "report", str(tmp_path))
     assert status == 2
     assert f"{len(stored.results) - 1} of {len(stored.results)} audits have no result" in err
-    assert re.search("^seal +not sealed yet$", out, re.M)
+    assert re.search("^seal +not sealed$", out, re.M)
 
 
 SLOW = """

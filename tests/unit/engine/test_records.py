@@ -4,7 +4,7 @@ import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
 from dpaudit.engine.records import codes_of, decoded
-from dpaudit.events.event import Bets, Cells, Interval, Told
+from dpaudit.events.event import Bets, Cells, Interval
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,6 @@ from dpaudit.events.event import Bets, Cells, Interval, Told
         (Cells("logistic", ((3, 3),)), []),
         (Interval("ranked histogram", 1.0, float("inf")), []),
         (Bets(10, 1.0), []),
-        (Told("output in {3}"), []),
     ],
 )
 def test_codes_that_are_named(named, codes):

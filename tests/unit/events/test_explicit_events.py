@@ -10,16 +10,14 @@ import pytest
 
 from dpaudit.certificates.choosing import choose
 from dpaudit.contract import Direction
+from dpaudit.errors import InputError
 from dpaudit.events.event import (
     Bets,
     Cells,
     Interval,
-    Learned,
     Outputs,
-    Threshold,
     listed_outputs,
     numbers_of,
-    predicate_of,
 )
 from dpaudit.outputs.canonical import Raised
 
@@ -27,10 +25,10 @@ ODD: list[Any] = [1, 2.5, math.nan, math.inf, -math.inf, "3", None, [4], Raised(
 
 
 def test_thresholds_hold_numbers_in_their_range() -> None:
-    assert Threshold("value", 1.0, math.inf).holds(ODD).tolist() == [True, True, False, True] + [False] * 5 + [True]
-    assert Threshold("value", -math.inf, 2.5).holds(ODD).nonzero()[0].tolist() == [0, 4, 9]
-    assert Threshold("raised", 1.0, math.inf).holds(ODD).nonzero()[0].tolist() == [8]
-    assert Threshold("value", 4.0, 5.0, (0,)).holds(ODD).nonzero()[0].tolist() == [7]
+    assert Interval("value", 1.0, math.inf).holds(ODD).tolist() == [True, True, False, True] + [False] * 5 + [True]
+    assert Interval("value", -math.inf, 2.5).holds(ODD).nonzero()[0].tolist() == [0, 4, 9]
+    assert Interval("raised", 1.0, math.inf).holds(ODD).nonzero()[0].tolist() == [8]
+    assert Interval("value", 4.0, 5.0, (0,)).holds(ODD).nonzero()[0].tolist() == [7]
 
 
 def test_features_of_arrays_and_of_lists_are_the_same() -> None:
@@ -60,11 +58,13 @@ def test_listed_outputs_and_all_but_these() -> None:
 
 
 def test_of_a_findings_events_those_are_explicit_that_say_all() -> None:
-    assert predicate_of(Interval("value", -1.0, math.inf), 10) == Threshold("value", -1.0, math.inf)
-    assert predicate_of(Cells("output", ((1, 3),)), 10) == Outputs((), ((1, 3),))
+    assert Interval("value", -1.0, math.inf).explicit
+    assert Cells("output", ((1, 3),)).holds(ODD).nonzero()[0].tolist() == [0]
     learned = [Cells("output", ((1, 3),), rare=True), Cells("output", (), ("'a'",)), Interval("score", 0.0, 1.0)]
     for event in (*learned, Bets(5, 1.0)):
-        assert predicate_of(event, 10) == Learned(event, 10)
+        assert not event.explicit
+        with pytest.raises(InputError, match="only the audit that learned the event can tell"):
+            event.holds(ODD)
 
 
 RNG = np.random.default_rng(5)
@@ -96,7 +96,7 @@ def test_events_are_found_on_the_side_where_they_are_likelier(name: str) -> None
 def test_thresholds_have_few_digits() -> None:
     chosen = choose((NOISE, NOISE[::-1] + 2), 0.0, 1e-3)
     assert chosen is not None
-    assert isinstance(chosen.event, Threshold)
+    assert isinstance(chosen.event, Interval)
     ends = [end for end in (chosen.event.low, chosen.event.high) if math.isfinite(end)]
     assert len(ends) == 1
     assert float(f"{ends[0]:.2g}") == ends[0]

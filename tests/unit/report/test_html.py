@@ -25,7 +25,7 @@ from dpaudit.audit.evidence import Identical, Powerless
 from dpaudit.contract import Origin
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Fault
-from dpaudit.events.event import Cells, Told
+from dpaudit.events.event import Cells
 from dpaudit.exact.finding import PairInWords
 from dpaudit.report import console, html
 
@@ -290,7 +290,7 @@ def full_of(words):
     run = put(run, *(replace(r, arguments=replace(r.arguments, case=words)) for r in cases))
     run = put(run, *(retold(r, concept=words, failure=words, claim_id=words) for r in run.results if r in cases))
     origin = Origin(text=words)
-    run = change_witness(run, event=Told(words), data=words, neighbour=words, origin=origin)
+    run = change_witness(run, event=Cells("output", (), (words,)), data=words, neighbour=words, origin=origin)
     told = {"warnings": (words,), "distinguisher": words, "scores": (words,), "origins": (origin,), "bound": words}
     run = change(run, "privacy", not_looked_at=(words,), **told)
     run = change(run, "exact", worst_atom=words, pair_in_words=PairInWords(words, words, origin))
