@@ -332,5 +332,7 @@ def take_rows(value: Any, rows: Sequence[int]) -> Any:
 
 
 def _taken(table: Table, rows: Sequence[int]) -> Any:
+    import pandas as pd
+
     taken = table.take(np.array(rows, dtype=np.int64))
-    return taken.reset_index(drop=True) if hasattr(taken, "reset_index") else taken
+    return taken.reset_index(drop=True) if isinstance(taken, pd.DataFrame | pd.Series) else taken

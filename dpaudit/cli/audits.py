@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
-from dpaudit.cli.options import FORMS, Parameters, Shown, Size, argument
+from dpaudit.cli.options import FORMS, Parameters, Shown, ShownPlain, Size, argument
 from dpaudit.cli.streams import output, pending, say, tell, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from dpaudit.contract import Learner
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
+    from dpaudit.record import Frozen
     from dpaudit.registry import Entry, Registry
+    from dpaudit.report.formats import Promise
     from dpaudit.report.terminal import Lines
 
 
@@ -183,22 +185,22 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
-def show_plain(as_json: bool, out: str | None, shown: str, **parts: Any) -> None:
+def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, **parts: Any) -> None:
     """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
 
     `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.plain.Plain`, of which the file is
     made.
     """
-    say(parts["json"] if as_json else shown)
+    say(json if as_json else shown)
     if out is not None:
         from dpaudit.report.plain import Plain, rendered  # loads what reports are made with
 
-        _write(out, rendered(Plain(**parts), Path(out).suffix.lower()))
+        _write(out, rendered(Plain(json=json, **parts), Path(out).suffix.lower()))
 
 
-def show_lines(shown: Any, lines: Lines, record: Any, **parts: Any) -> None:
-    """Print labelled lines, or the record that they are about as JSON; `shown` has json, out and color."""
+def show_lines(shown: ShownPlain, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
+    """Print labelled lines, or the record that they are about as JSON."""
     from dpaudit.report.terminal import laid_out
 
-    parts |= {"json": json_lines([record]), "text": laid_out(lines), "lines": lines}
-    show_plain(shown.json, shown.out, terminal_text(lines, shown.color), **parts)
+    parts = {"text": laid_out(lines), "lines": lines, "title": title, "case": case}
+    show_plain(shown.json, shown.out, terminal_text(lines, shown.color), json=json_lines([record]), **parts)

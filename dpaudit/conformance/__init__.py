@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import product
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -241,11 +240,18 @@ def _g_test(counts: Counter[Any], law: dict[Any, float]) -> float:
     return float(chdtrc(len(cells) - 1, max(statistic, 0.0))) if len(cells) > 1 else 1.0
 
 
+class _Remembered(NamedTuple):
+    """A learner whose laws are computed once each."""
+
+    domain: contract.Domain
+    law: Callable[[Any], contract.Law]
+
+
 def check_symmetries(learner: Learner) -> None:
     """Check that each generator that `symmetries` returns keeps what distinguishes samples from their neighbours."""
     if not (isinstance(learner, contract.HasSymmetries) and isinstance(learner, contract.HasLaw)):
         return
-    remembered = SimpleNamespace(domain=learner.domain, law=lru_cache(maxsize=None)(learner.law))
+    remembered = _Remembered(learner.domain, lru_cache(maxsize=None)(learner.law))
     kin = learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
     pairs: list[tuple[Any, Any]] = []
     for sample in _samples_of(learner):

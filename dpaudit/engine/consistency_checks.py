@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Verdict
+from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Failure, Header, LedgerRow, Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import ToolFault
@@ -49,22 +50,22 @@ def check_record(header: Header, record: Result | Failure) -> None:
 
 def _check_finding(header: Header, record: Result) -> None:
     """Raise `ToolFault` unless a finding agrees with itself, the header, the arguments of its task, and the claim."""
-    finding: Any = record.finding
+    finding, arguments, claim = record.finding, record.arguments, record.claim
     if not isinstance(finding, LawFinding | LedgerRow):
         _same("seed", finding.seed, header.seed, "the header")
     for name in _OF_THE_TASK[record.kind]:
-        _same(name, getattr(finding, name), getattr(record.arguments, name), "the task")
-    if isinstance(finding, PrivacyFinding):
-        _check_privacy(finding, record.arguments, record.claim)
-    elif isinstance(finding, LawFinding):
-        _check_exact(finding, record.arguments, record.claim)
-    elif isinstance(finding, UtilityFinding):
-        _check_utility(finding, record.arguments)
+        _same(name, getattr(finding, name), getattr(arguments, name), "the task")
+    if isinstance(finding, PrivacyFinding) and isinstance(arguments, PrivacyArguments):
+        _check_privacy(finding, arguments, claim)
+    elif isinstance(finding, LawFinding) and isinstance(arguments, ExactArguments):
+        _check_exact(finding, arguments, claim)
+    elif isinstance(finding, UtilityFinding) and isinstance(arguments, UtilityArguments):
+        _check_utility(finding, arguments)
     elif isinstance(finding, LedgerRow):
         _same("id", finding.id, record.learner, "the plan")
 
 
-def _check_privacy(finding: PrivacyFinding, arguments: Any, claim: Any) -> None:
+def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: PrivacyClaim | None) -> None:
     if arguments.time_limit is None:
         _same("trials", finding.trials, arguments.trials, "the task")
     else:
@@ -106,7 +107,7 @@ def _check_counts(finding: PrivacyFinding) -> None:
             _at_most(name, getattr(counted, name), runs)
 
 
-def _check_exact(finding: LawFinding, arguments: Any, claim: Any) -> None:
+def _check_exact(finding: LawFinding, arguments: ExactArguments, claim: PrivacyClaim | None) -> None:
     if arguments.samples == "all":
         _same("n", finding.n, arguments.n, "the task")
     _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
@@ -124,7 +125,7 @@ def _check_exact(finding: LawFinding, arguments: Any, claim: Any) -> None:
         raise ToolFault(f"{found}, and a claim of {finding.claimed_epsilon}, {finding.claimed_delta}")
 
 
-def _check_utility(finding: UtilityFinding, arguments: Any) -> None:
+def _check_utility(finding: UtilityFinding, arguments: UtilityArguments) -> None:
     _at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
     _at_most("the trials planned", arguments.trials, finding.trials)
     _at_most("failures", finding.failures, finding.trials)

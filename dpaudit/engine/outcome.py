@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.contract import OPEN, Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.records import Fault, Result, Run
+from dpaudit.engine.records import Fault, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.exact.finding import LawFinding
 
@@ -69,7 +69,7 @@ def leaves_open(result: Result) -> bool:
 
 def _verdict(result: Result) -> Verdict | None:
     """Return the verdict on the claim that a result is about; None of a picture, and below the theorem's n."""
-    return None if is_ladder(result) else getattr(result.finding, "verdict", None)
+    return None if is_ladder(result) or isinstance(result.finding, PictureFinding) else result.finding.verdict
 
 
 def word(result: Result) -> str:

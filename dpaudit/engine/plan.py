@@ -72,8 +72,8 @@ def make_plan(
     # What a black-box audit refuses: otherwise each of them would fail, one by one.
     for name, given in {"confidence": confidence, "trials": trials or work.privacy_trials, **limits}.items():
         OPTIONS[name].read(given)
-    if limits.get("timeout") is not None:
-        Timeout(limits["timeout"])
+    if (timeout := limits.get("timeout")) is not None:
+        Timeout(timeout)
     tasks: dict[str, Task] = {}
     notes: list[str] = []
     faults: list[Fault] = []

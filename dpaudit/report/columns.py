@@ -99,7 +99,7 @@ def numbers_of(shown: Row | Mechanism) -> dict[str, float | None]:
         (tested.blackbox, {name: name for name in ("epsilon_lower", "detectable_epsilon")}),
         (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
     ]
-    return {name: getattr(source, own, None) for source, names in sources for name, own in names.items()}
+    return {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
 
 
 def shown_number(row: Row, name: str) -> str:

@@ -14,7 +14,7 @@ from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
-from dpaudit.engine.arguments import ExactArguments
+from dpaudit.engine.arguments import ExactArguments, UtilityArguments
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
 from dpaudit.errors import in_python
@@ -48,7 +48,7 @@ def brief_block(shown: findings.Shown, results: Sequence[Result], repeat: str) -
     """Return the lines on the gravest of some results of one learner and one kind, which `repeat` makes again."""
     lines = _brief(max(results, key=lambda one: (refutes(one), leaves_open(one))), shown)
     if len(results) > 1:
-        counts = Counter(getattr(one.finding, "verdict", "").lower() for one in results)
+        counts = Counter(str(one.finding.verdict) for one in results if isinstance(one.finding, findings.OneAudit))
         cases = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
         lines.append(("cases", f"{plural(len(results), 'case')}: {cases}; the gravest is shown, -v shows each"))
     return [*lines, ("repeat", repeat)]
@@ -60,8 +60,10 @@ def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
     assert isinstance(finding, findings.OneAudit)
     (label, words), *lines = findings.verdict_lines(finding, name or result.learner, _decoded(result), shown)
     if is_ladder(result):
-        n = getattr(result.arguments, "theorem_n", None)
-        asks = f"the theorem asks for n = {count(n)}" if n is not None else "no theorem of the learner promises this"
+        n = result.arguments.theorem_n if isinstance(result.arguments, UtilityArguments) else None
+        asks = (
+            f"the theorem asks for n = {count(n)}" if isinstance(n, int) else "no theorem of the learner promises this"
+        )
         label, words = "TESTED", f"{words}; this refutes nothing, {asks}"
     lines += _asked_lines(finding)
     tested = (finding.epsilon, finding.delta) if isinstance(finding, PrivacyFinding) else None

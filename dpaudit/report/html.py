@@ -19,6 +19,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Direction, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
+from dpaudit.exact.finding import LawFinding
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
@@ -219,7 +220,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
 
 def _versions(results: Sequence[Result]) -> str:
     """Return the seeds and the versions that the numbers depend on."""
-    seeds = sorted({str(seed) for r in results if (seed := getattr(r.finding, "seed", None)) is not None})
+    seeds = sorted({str(r.finding.seed) for r in results if not isinstance(r.finding, LawFinding | LedgerRow)})
     used = ", ".join(f"{name} {version}" for name, version in sorted(results[0].finding.versions.items()))
     return "; ".join(filter(None, (", ".join(seeds), used)))
 

@@ -26,6 +26,7 @@ from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import aligned, laid_out
 from dpaudit.report.view import row_of
+from dpaudit.results import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +125,7 @@ def to_frame(findings: Any) -> pd.DataFrame:
     else:
         listed = list(findings) if isinstance(findings, Iterable) else [findings]
         for item in listed:
-            if not hasattr(item, "to_dict"):
+            if not isinstance(item, Finding):
                 raise InputError.of("findings", item, "a path or what audits returned")
         rows = [item.to_dict() for item in listed]
     # The JSON writes infinity as a word.

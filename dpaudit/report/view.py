@@ -203,7 +203,11 @@ class Row:
 
     def in_setting(self, setting: str) -> Row:
         """Return the row with the utility results of one setting alone."""
-        return replace(self, results=[r for r in self.results if getattr(r.finding, "setting", setting) == setting])
+
+        def kept(finding: object) -> bool:
+            return not isinstance(finding, UtilityFinding) or finding.setting == setting
+
+        return replace(self, results=[r for r in self.results if kept(r.finding)])
 
     @property
     def utility_confidence(self) -> float | None:

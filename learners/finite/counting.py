@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dpaudit.contract import FAIL, ConceptClass, Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import (
+    FAIL,
+    ConceptClass,
+    HasSymmetries,
+    Hypothesis,
+    InputError,
+    Law,
+    PrivacyClaim,
+    Sample,
+    UtilityClaim,
+)
 from learners.arrays import Integers
 from learners.domains import ENUMERABLE, Cube, Grid, Interval
 from learners.mechanisms.log_laws import placed
@@ -64,8 +74,7 @@ class ClassLearner:
 
     def symmetries(self) -> list[Integers]:
         """Return the symmetries of the class."""
-        found: list[Integers] = self.concepts.symmetries() if hasattr(self.concepts, "symmetries") else []
-        return found
+        return [*self.concepts.symmetries()] if isinstance(self.concepts, HasSymmetries) else []
 
 
 def _pure(self: Any) -> PrivacyClaim:
@@ -124,13 +133,21 @@ BLOCK = 2**24
 """The number of labels that are evaluated at a time."""
 
 
+@runtime_checkable
+class CountsCorrect(Protocol):
+    """A class that has a faster way to count the examples that each concept labels correctly."""
+
+    def correct(self, sample: Sample) -> Integers:
+        """Return the numbers, (size,), exactly."""
+
+
 def scores(concepts: ConceptClass, sample: Sample) -> Integers:
     """Return how many examples each concept labels correctly, (size,), exactly.
 
-    A class with its own method `correct(sample)` is asked; any other is evaluated on the distinct points.
+    A class that counts them itself is asked; any other is evaluated on the distinct points.
     """
-    if (correct := getattr(concepts, "correct", None)) is not None:
-        return np.asarray(correct(sample), dtype=np.int64)
+    if isinstance(concepts, CountsCorrect):
+        return np.asarray(concepts.correct(sample), dtype=np.int64)
     total = np.zeros(concepts.size, dtype=np.int64)
     step = max(1, BLOCK // concepts.size)
     for start in range(0, len(sample.labels), step):

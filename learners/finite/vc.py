@@ -32,7 +32,12 @@ def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
             f"concepts times points must be at most {MAX_LABELS} for an exact search, got {concepts.size} concepts and "
             f"{len(points)} points; give fewer points for a lower bound"
         )
-    labels = np.unique(np.asarray(concepts.evaluate(points), dtype=np.int64), axis=0)
+    return most_shattered(concepts.evaluate(points))
+
+
+def most_shattered(labels: NDArray[Any]) -> int:
+    """Return the VC dimension of a class from its labels (concepts, points); see `vc_dimension`."""
+    labels = np.unique(np.asarray(labels, dtype=np.int64), axis=0)
     # Of points with the same labels everywhere only one can be in a shattered set.
     columns = np.unique(labels, axis=1).T
     most = int(math.log2(len(labels)))

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
 
 from dpaudit.contract import Hypothesis, Panel, Sample, Shape
 
 LARGEST, LEAST = 9.0, 3.0
 """Diameters of the markers of the heaviest point and of the lightest points."""
+
+
+@runtime_checkable
+class HasRegion(Protocol):
+    """A hypothesis on the plane that can be drawn."""
+
+    def region(self, side: int) -> Sequence[Sequence[tuple[Fraction, Fraction]]]:
+        """Return the vertices of polygons whose union in [0, side]^2 is labelled 1; they may overlap."""
 
 
 def panel(side: int, sample: Sample, shapes: Sequence[Shape], what: str = "regions") -> Panel:
@@ -28,7 +38,7 @@ def regions(
 ) -> tuple[Shape, ...]:
     """Return the outlines of the hypotheses, each with its error on the sample, and of the target, if any.
 
-    Each has `region(side)`: the polygons whose union is labelled 1, as tuples of rational vertices; they may overlap.
+    Each is one that `HasRegion`.
     """
     shapes = []
     for hypothesis in hypotheses:
@@ -40,8 +50,8 @@ def regions(
 
 
 def _outlines(side: int, hypothesis: Hypothesis, *, tone: str, shade: float, width: float, label: str) -> list[Shape]:
-    # What is drawn are regions of the plane, more than the protocol of hypotheses demands.
-    found = hypothesis.region(side)  # type: ignore[attr-defined]
+    assert isinstance(hypothesis, HasRegion)
+    found = hypothesis.region(side)
     return [
         Shape("polygon", tuple((float(x), float(y)) for x, y in vertices), tone, shade, width, shade == 0, label=label)
         # An empty region has its entry in the legend all the same.

@@ -6,14 +6,11 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Tools
-from learners.finite.vc import vc_dimension
+from learners.finite.vc import most_shattered
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
 from learners.papers.evidence import errors_data, judged_loss, losses_of
@@ -22,12 +19,6 @@ from learners.papers.verdicts import exceeds, greatest, judged, statements_in, s
 from learners.regions.families import halfplane_family
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.snapping import full_grid
-
-
-def _vc(labels: NDArray[Any]) -> int:
-    """Return the VC dimension of a class given by its labels on a list of points."""
-    listed: Any = SimpleNamespace(size=len(labels), evaluate=lambda points: labels[:, points[:, 0]])
-    return vc_dimension(np.arange(labels.shape[1])[:, None], listed)
 
 
 @states(
@@ -43,10 +34,10 @@ def _observation_22(tools: Tools) -> Evidence:
     cases = []
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
-        own, labels = _vc(base), base
+        own, labels = most_shattered(base), base
         for k in (2, 3):
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
-            found = _vc(labels)
+            found = most_shattered(labels)
             numbers[f"{name} k={k}"] = found
             words = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
             cases.append((found / (2 * own * k * math.log2(3 * k)), words, {"found": numbers}))

@@ -17,6 +17,7 @@ from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Labels
 from learners.domains import Grid, grid_rows
 from learners.finite.counting import Numbered, check_code
+from learners.geometry.pictures import HasRegion
 from learners.geometry.polygons import clip, square
 from learners.parameters import Built, check_integer
 from learners.regions.families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
@@ -141,8 +142,9 @@ class Union:
 
     def region(self, side: int) -> tuple[Vertices, ...]:
         """Return the vertices of every part in the square [0, side]^2; the parts may overlap."""
-        # Only unions of regions of the plane are drawn; the parts of others have no `region`.
-        return tuple(vertices for part in self.parts for vertices in part.region(side))  # type: ignore[attr-defined]
+        drawn = [part for part in self.parts if isinstance(part, HasRegion)]
+        assert len(drawn) == len(self.parts)  # only unions of regions of the plane are drawn
+        return tuple(tuple(vertices) for part in drawn for vertices in part.region(side))
 
 
 def triangle(regions: Sequence[Region]) -> Intersection:

@@ -23,7 +23,7 @@ from learners.domains import Grid
 from learners.geometry.pictures import error_share, panel
 from learners.geometry.polygons import clip, square
 from learners.parameters import Built, check_integer
-from learners.regions.concepts import Listed
+from learners.regions.concepts import Listed, Union
 from learners.regions.families import Family, Regions
 from learners.regions.pictures import uniform_sample
 from learners.regions.region_cover import COVERED, INSTANCE, RegionCover
@@ -202,9 +202,9 @@ class DiscUnion(RegionCover):
         shapes: list[Shape] = []
         for code in codes:
             union = self.decode(code)
+            assert isinstance(union, Union)
             label = f"learned, error {error_share(sample, union):.3g} on the sample"
-            # A union of what `_region` makes.
-            shapes += [disc.shape(self.side, "blue", label) for disc in union.parts]  # type: ignore[attr-defined]
+            shapes += [disc.shape(self.side, "blue", label) for disc in union.parts if isinstance(disc, Disc)]
         if isinstance(target, Disc):
             shapes.append(target.shape(self.side, "orange", "target"))
         return Picture((panel(self.side, sample, shapes, "discs (dashed: the outside of a disc)"),))
