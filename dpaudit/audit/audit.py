@@ -164,8 +164,7 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    stopped = time_limit if isinstance(time_limit, Stopped) else None
-    options = Options(**given | {"time_limit": None if stopped else time_limit})
+    options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     tested = resolve_bound(options)
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
     claim = resolve_claim(mechanism, epsilon, delta, relation)
@@ -186,7 +185,7 @@ def audit_privacy(
         options=options,
         bound=tested,
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
-        clock=Clock(stopped or options.time_limit),
+        clock=Clock(time_limit),
         trials=options.trials,
         moves=moves,
     )

@@ -106,11 +106,10 @@ def test_files_are_read_back_and_nothing_else_is(tmp_path: Path) -> None:
         file.write_text(json.dumps(wrong))
         with pytest.raises(InputError, match="is no certificate"):
             certificates.read(file)
-    file.write_text(json.dumps({**told, "mechanism": "another"}))
-    with pytest.raises(InputError, match="was altered since it was written"):
-        certificates.read(file)
-    file.write_text(json.dumps({k: v for k, v in told.items() if k != "seal"}))  # of an earlier version
-    assert certificates.read(file) == certified()
+    for altered in ({**told, "mechanism": "another"}, {k: v for k, v in told.items() if k != "seal"}):
+        file.write_text(json.dumps(altered))
+        with pytest.raises(InputError, match="was altered since it was written"):
+            certificates.read(file)
     file.write_bytes(b" " * (MOST_BYTES + 1))
     with pytest.raises(InputError, match="longer than"):
         certificates.read(file)

@@ -47,7 +47,8 @@ def told(**changed: Any) -> dict[str, Any]:
     counts = {"hits": 361, "runs": 1000, "neighbour_hits": 52, "neighbour_runs": 1000}
     lower = float(Melded().epsilon_lower(361, 1000, 52, 1000, gamma=1e-3))
     record = {"kind": "certificate", "schema_version": 1, "bound": "melded", "epsilon": 1.0, "epsilon_lower": lower}
-    return record | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts, "learned": None} | changed
+    event = {"event": {"kind": "interval"}, "learned": None}
+    return record | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts} | event | changed
 
 
 def judged(**changed: Any) -> tuple[int, str]:
