@@ -11,6 +11,7 @@ from ledger_rows import ledger_row
 
 import dpaudit
 from learners.conjunctions.concepts import Conjunctions
+from learners.finite.vc import most_shattered
 from learners.geometry.polygons import area
 from learners.papers import kmms_halfplanes
 from learners.regions.families import halfplane_family
@@ -80,4 +81,4 @@ def test_the_thin_triangle_is_a_thin_triangle() -> None:
 def test_vc_of_listed_labels() -> None:
     # Two variables: four points, conjunctions shatter two of them.
     labels = Conjunctions(2).evaluate(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
-    assert kmms_halfplanes._vc(labels) == 2
+    assert most_shattered(labels) == 2
