@@ -16,9 +16,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Direction, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
+from dpaudit.registry.import_spec import parted
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
@@ -38,25 +39,8 @@ _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
 _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
-_VERDICTS = (
-    ("bad", "violation"),
-    ("none", "no evidence"),
-    ("ok", "consistent"),
-    ("nc", "no claim"),
-    ("caught", "caught"),
-)
-_ACCURACY = {
-    Verdict.VIOLATION: "broken",
-    Verdict.NOT_CHECKED: "not run",
-    Verdict.INCOMPLETE: "not finished",
-}
-"""The verdict on accuracy, where its word would not say so."""
-_LEDGERS = {
-    Verdict.REFUTED: "Refuted, with a witness",
-    Verdict.UNDECIDED: "Undecided",
-    Verdict.LOOSE: "True, but loose",
-    Verdict.HOLDS: "Holding",
-}
+_VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
+"""The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
 _SHOWN = 100
 """The most characters shown of what differs between two inputs, and of what stands before and behind it."""
 _NEIGHBOURS = {
@@ -138,7 +122,7 @@ def _line(mechanism: Mechanism, columns: Sequence[Column]) -> dict[str, Any]:
     return {
         "mechanism": mechanism,
         "cells": [(raised(column.text(numbers)), key(numbers[column.name])) for column in columns],
-        "accuracy": _ACCURACY.get(mechanism.accuracy, mechanism.accuracy),
+        "accuracy": mechanism.accuracy,
         "caught_by": " and ".join("the laws" if kind == "exact" else "runs" for kind in mechanism.tested.convicted_by),
     }
 
@@ -151,8 +135,8 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
         return {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip("."), **numbers}
 
     return [
-        {"id": f"ledger-{verdict}", "label": label, "rows": found, "open": verdict.needs_look}
-        for verdict, label in _LEDGERS.items()
+        {"id": f"ledger-{verdict}", "label": verdict.capitalize(), "rows": found, "open": verdict.needs_look}
+        for verdict in Verdict
         if (found := [statement(row) for row in rows if row.verdict == verdict])
     ]
 
@@ -205,7 +189,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     mechanism, privacy = Mechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
     verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
     page = {
-        "name": row.learner.rpartition(":")[2],
+        "name": parted(row.learner)[1],
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
@@ -295,7 +279,7 @@ def _numbers(mechanism: Mechanism) -> Lines:
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
-        kept = _ACCURACY.get(mechanism.accuracy, mechanism.accuracy)
+        kept = mechanism.accuracy
         lines.append((f"{share(utility.failure_rate)} %", f"{runs}; {share(utility.beta)} % are allowed: {kept}"))
     return lines
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.engine.arguments import ExactArguments
+from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
+from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
 from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
@@ -148,9 +148,8 @@ class Row:
         judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
         # Exact laws without a claim judge nothing.
         judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
-        if judging:
-            return Verdict.NO_EVIDENCE if judging == {Verdict.NO_EVIDENCE} else Verdict.CONSISTENT
-        return Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+        silent = Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+        return next((verdict for verdict in OF_PRIVACY if verdict in judging), silent)
 
     @property
     def state(self) -> Verdict:
@@ -259,10 +258,28 @@ def row_of(results: Sequence[Result]) -> Row:
     return Row(first.learner, first.parameters, results, fault=first.fault, label=first.learner)
 
 
+def alone(finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
+    """Return the record of a finding that is of no run: what the finding does not say is left open."""
+    arguments: Arguments
+    if isinstance(finding, PrivacyFinding):
+        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
+    elif isinstance(finding, LawFinding):
+        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
+    else:
+        same = {name: getattr(finding, name) for name in ("alpha", "beta", "n", "trials", "confidence", "setting")}
+        arguments = UtilityArguments(role="claim", case=finding.distribution, case_index=None, concept=None, **same)
+    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
+    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+
+
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
     """Return the finding with the gravest verdict, and among those with the largest `size`."""
-    order = (Verdict.UNDECIDED, Verdict.VIOLATION)
-    return max(findings, key=lambda f: (order.index(f.verdict) if f.verdict in order else -1, size(f)), default=None)
+
+    def key(finding: Judged) -> tuple[bool, bool, float]:
+        verdict = finding.verdict
+        return verdict == Verdict.VIOLATION, verdict == Verdict.UNDECIDED, size(finding)
+
+    return max(findings, key=key, default=None)
 
 
 @dataclass(frozen=True)
