@@ -132,9 +132,9 @@ def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, s
     return gaps_words(finding), "; ".join(remedies)
 
 
-def caught_words(finding: PrivacyFinding) -> str:
-    """Return which leaks would have been caught."""
-    least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
+def caught_words(finding: PrivacyFinding, written: Callable[..., str] = significant) -> str:
+    """Return which leaks would have been caught, with numbers as they are `written`."""
+    least = written(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
     caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
     return f"{caught} would have been caught, {OFTEN}"
 
@@ -228,11 +228,11 @@ def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
     return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
 
 
-def times_words(ratio: float, epsilon: float) -> str:
+def times_words(ratio: float, epsilon: float, written: Callable[..., str] = significant) -> str:
     """Return by which factor one probability exceeds another, and by which a claim of epsilon lets it."""
     allowed = _factor(epsilon)
-    times = significant(ratio, digits=2, apart_from=allowed)
-    return f"{times} times as often, the claim allows {significant(allowed, digits=2, apart_from=ratio)}"
+    times = written(ratio, digits=2, apart_from=allowed)
+    return f"{times} times as often, the claim allows {written(allowed, digits=2, apart_from=ratio)}"
 
 
 def _factor(epsilon: float) -> float:

@@ -25,7 +25,7 @@ from dpaudit.escaping import harmless
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.columns import COLUMNS, numbers_of
 from dpaudit.report.numbers import raised
-from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, privacy_words, says
+from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.view import Mechanism, mechanisms
 
@@ -72,18 +72,14 @@ def promises(summary: Summary) -> list[Promise]:
     """Return the promises of the mechanisms and controls of a run: those that need a look first."""
     found = []
     for mechanism in (*mechanisms(summary.controls), *mechanisms(summary.learners)):
-        words = _plain(privacy_words(mechanism))
+        words = plain(privacy_words(mechanism))
         if mechanism.tested.fault is not None:
             found.append(Promise(mechanism.name, "control", mechanism.state, words))
         else:
-            accuracy = _plain(accuracy_words(mechanism.accurate))
+            accuracy = plain(accuracy_words(mechanism.accurate))
             found.append(Promise(mechanism.name, "privacy", mechanism.state, words))
             found.append(Promise(mechanism.name, "accuracy", mechanism.accuracy, accuracy))
     return sorted(found, key=lambda promise: promise.verdict.rank)
-
-
-def _plain(phrases: Sequence[Phrase]) -> str:
-    return "".join(phrase.text for phrase in phrases).strip()
 
 
 def junit(run: Run) -> str:

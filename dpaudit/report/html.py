@@ -159,8 +159,8 @@ def _command(row: Row, run: Run) -> str:
     """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
     if row.learner in run.listed:
         return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
-    deciding = next((finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None), None)
-    return "" if deciding is None else repeat_command(row.result_of(deciding), run.header.seed)
+    audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
+    return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
 
 
 def _remake(run: Run) -> str:
@@ -315,7 +315,7 @@ def _often(finding: PrivacyFinding) -> str:
     ratio = finding.witness.ratio
     if not math.isfinite(ratio):
         return "in no run" if math.isnan(ratio) else "on one alone"
-    return raised(times_words(ratio, finding.epsilon)) + " times, and δ" * (finding.delta > 0)
+    return times_words(ratio, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
 
 
 def compared(data: str, neighbour: str) -> list[tuple[str, str, str]]:

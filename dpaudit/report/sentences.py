@@ -10,7 +10,7 @@ from dpaudit.contract import Verdict
 from dpaudit.report.columns import shown_claim, shown_number
 from dpaudit.report.findings import OFTEN, caught_words, fails_words, gaps_words
 from dpaudit.report.ledger import counts_text
-from dpaudit.report.numbers import count, plural, raised, share, value_text
+from dpaudit.report.numbers import count, number, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines
 from dpaudit.report.view import Mechanism, Row
@@ -49,6 +49,11 @@ class Phrase(NamedTuple):
 
     text: str
     strong: bool = False
+
+
+def plain(phrases: Sequence[Phrase]) -> str:
+    """Return phrases as one text."""
+    return "".join(phrase.text for phrase in phrases).strip()
 
 
 # On a whole run.
@@ -183,7 +188,7 @@ def _by_runs(row: Row) -> str:
         return f"The runs show ε ≥ {shown_number(row, 'epsilon_lower')}{calm}."
     if row.blackbox.gaps:
         return f"The runs could have seen no leak: {gaps_words(row.blackbox)}."
-    return f"The runs found no violation; {raised(caught_words(row.blackbox))}."
+    return f"The runs found no violation; {caught_words(row.blackbox, number)}."
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
@@ -201,12 +206,10 @@ def accuracy_words(row: Row) -> list[Phrase]:
 
 def finding_words(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
-    row, state, runs = mechanism.tested, mechanism.state, mechanism.tested.blackbox
-    audited = runs is not None or row.exact is not None
-    words = [*filter(None, _privacy(row, state))] if audited else []
+    row, runs = mechanism.tested, mechanism.tested.blackbox
+    phrases = privacy_words(mechanism)[1:] if runs is not None or row.exact is not None else []
     if runs is not None and not runs.gaps:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
         silent = "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."
-        words.append(wrong if runs.verdict == Verdict.VIOLATION else silent)
-    phrases = [Phrase(" ".join(words))] if words else []
+        phrases.append(Phrase(f" {wrong if runs.verdict == Verdict.VIOLATION else silent}"))
     return phrases + (accuracy_words(row) if row.utility is not None else [])

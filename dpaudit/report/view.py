@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
@@ -19,7 +19,8 @@ from dpaudit.utility.finding import UtilityFinding
 
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
-_REASONS = {
+Kind: TypeAlias = Literal["exact", "privacy", "utility"]
+_REASONS: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",
     "utility": "no audit of utility was planned",
@@ -120,12 +121,16 @@ class Row:
         return next((_SCOPES[a.samples] for a in deciding if isinstance(a, ExactArguments)), "")
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """For each kind of audit without a finding, why."""
-        found = {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
-        return {kind: self._reason(kind) for kind, finding in found.items() if finding is None}
+    def deciding(self) -> Mapping[Kind, PrivacyFinding | LawFinding | UtilityFinding | None]:
+        """The finding of each kind of audit that decides."""
+        return {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
 
-    def _reason(self, kind: str) -> str:
+    @property
+    def missing(self) -> dict[Kind, str]:
+        """For each kind of audit without a finding, why."""
+        return {kind: self._reason(kind) for kind, finding in self.deciding.items() if finding is None}
+
+    def _reason(self, kind: Kind) -> str:
         """Return why there is no finding of a kind."""
         if self.further:
             return "audited at other parameters: see this learner's other row"
