@@ -137,7 +137,7 @@ def _privacy(row: Row, state: Verdict) -> list[str]:
             missed = "No audit found its leak, so that finding nothing elsewhere means little."
             return [f"Planted fault: {row.fault}.", missed]
         case Verdict.CAUGHT:
-            return [f"Planted fault: {row.fault}."]
+            return [f"Planted fault: {row.fault}.", _claims(row), _exactly(row), _by_runs(row)]
         case Verdict.FAILED | Verdict.INCOMPLETE:
             what = {"plan": "Nothing could be audited"}
             failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
