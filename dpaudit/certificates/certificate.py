@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
@@ -52,12 +53,15 @@ class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
         The digest of the input, after records were left out; "" where its type cannot be taken apart.
     records : tuple of int or None
         The numbers of the records of that input that were kept; None where it is as it was.
+    index : int
+        The number of the pair in the list; certificates of an earlier version lack it.
     """
 
     place: str
     recipe: str
     digest: str
     records: tuple[Count, ...] | None = None
+    index: Count | UnsetType = UNSET
 
 
 Input = Given | Referred

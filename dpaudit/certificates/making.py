@@ -271,5 +271,6 @@ class _Maker:
             except InputError:
                 if kept is None and not whole:
                     return None
-                found.append(Referred(f"{self.place}[{index}]", pair.origin.text, digest_of(value), kept))
+                place = f"{self.place}[{index}]"
+                found.append(Referred(place, pair.origin.text, digest_of(value), kept, index))
         return found[0], found[1]

@@ -155,8 +155,10 @@ def _status(words: list[str]) -> int:
         unnamed = full if error.errno == errno.ENOSPC else "file system"
         tell("error", f"{error.filename or unnamed}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
+        from dpaudit.report.terminal import ShellCommand
+
         first, *more = getattr(stop, "__notes__", ()) or ["nothing was stored"]
-        complain("INTERRUPTED", first, *(("resume", line) for line in more))
+        complain("INTERRUPTED", first, *(("resume", ShellCommand(line)) for line in more))
         return 128 + getattr(stop, "signal", signal.SIGINT)
     except MemoryError:
         raise

@@ -353,14 +353,14 @@ def _show(
     from dpaudit.report.plain import summed
     from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
-    from dpaudit.report.terminal import aligned
+    from dpaudit.report.terminal import ShellCommand, aligned
 
     what, verdict, data = "sample complexity", finding.verdict, finding.to_dict()
     if isinstance(finding, SupremumFinding):
         what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
         verdict = Verdict.VIOLATION if finding.proof_refuted else verdict
     repeat = command_line(verb, name, parameters, options, shown.learners, arguments)
-    brief, page = measured_brief(finding, name, repeat), measured_page(finding, name, repeat)
+    brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
     show_plain(
         shown.json,
         shown.out,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -206,27 +205,28 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     from dpaudit.neighbours.own_data.pairs import neighbours_of
     from dpaudit.neighbours.own_data.tables import read_dataset
 
-    named = [side.place for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)]
-    index = re.search(r"\[(\d+)\]$", named[0]) if named else None
+    named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)
     source = "--data" if asked.data else "--pairs"
     if not given and asked.data is None:
-        if index is not None and certificate.origin.kind == OriginKind.OWN_DATA:
+        if named is not None and certificate.origin.kind == OriginKind.OWN_DATA:
             raise InputError(
                 "the certificate names its inputs and does not hold them, "
-                f"{named[0]} ({certificate.origin.text}): replay with --data FILE"
+                f"{named.place} ({certificate.origin.text}): replay with --data FILE"
             )
         return None
-    if index is None:
+    if named is None:
         raise InputError(f"{source} must be left out: the certificate holds its inputs")
+    if not isinstance(named.index, int):
+        raise InputError(f"{source} must be left out: the certificate does not say which pair of a list it is about")
     if given:
         pairs = pairs_at(given[0], certificate.seed)
     else:
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
         options: dict[str, Any] = {"bounds": bounds_of_text(asked.bounds), "unit": asked.unit, "seed": certificate.seed}
         pairs = neighbours_of(read_dataset(str(asked.data)), relation, **options)
-    if int(index[1]) >= len(pairs):
-        raise InputError(f"{source} must have the pair {index[0]} of the certificate; it has {len(pairs)}")
-    return pairs[int(index[1])]
+    if named.index >= len(pairs):
+        raise InputError(f"{source} must have the pair [{named.index}] of the certificate; it has {len(pairs)}")
+    return pairs[named.index]
 
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
@@ -239,7 +239,7 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
     shown = f"shows ε ≥ {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
-    lines = [(found.verdict.upper(), f"{claim}, {shown}")]
+    lines: Lines = [(found.verdict, f"{claim}, {shown}")]
     counts = found.counts
     if counts is not None:
         hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"

@@ -1,21 +1,34 @@
-"""The audits that checks of statements get, and the parts of findings that they use, typed for them."""
+"""Statements of papers with the evidence on them, and the audits that their checks get, typed for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dpaudit.contract.claims import Relation
 from dpaudit.contract.pairs import Pair
 from dpaudit.contract.samples import Distribution, Hypothesis
+from dpaudit.contract.verdicts import OF_STATEMENTS, Grade, Verdict
+from dpaudit.errors import InputError
 
-__all__ = ["LawAudit", "MeasuredLaw", "MeasuredPoint", "MeasuredSlope", "SupremumAudit", "Tools", "UtilityAudit"]
+__all__ = [
+    "Evidence",
+    "LawAudit",
+    "MeasuredLaw",
+    "MeasuredPoint",
+    "MeasuredSlope",
+    "Statement",
+    "SupremumAudit",
+    "Tools",
+    "UtilityAudit",
+]
 
 
 class LawAudit(Protocol):
     """The part of `dpaudit.LawFinding` that checks use."""
 
-    verdict: str
+    verdict: Verdict
     epsilon: float
     delta_at_claim: float
     pairs: int
@@ -37,7 +50,7 @@ class SupremumAudit(Protocol):
 class UtilityAudit(Protocol):
     """The part of `dpaudit.UtilityFinding` that checks use."""
 
-    verdict: str
+    verdict: Verdict
     failures: int
     trials: int
     failure_rate: float
@@ -65,7 +78,7 @@ class MeasuredPoint(Protocol):
 class MeasuredLaw(Protocol):
     """The part of `dpaudit.ScalingFinding` that checks use."""
 
-    verdict: str
+    verdict: Verdict
     grade: str
     learner: str
     abscissa: str
@@ -121,3 +134,78 @@ class Tools(Protocol):
         **fixed: Any,
     ) -> MeasuredLaw:
         """Measure the growth of a sample complexity with one parameter, against the theorem's."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The evidence for or against a statement of a paper.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        One of `OF_STATEMENTS`: "loose" if the statement is true and its constant is far from the truth; "refuted" needs
+        a witness.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : mapping of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence.
+    witness : str
+        The instance that refutes, in words; empty otherwise.
+    witness_data : mapping of str to data
+        The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
+        numbers again: learners with their parameters, samples, distributions, outputs.
+    """
+
+    verdict: Verdict
+    summary: str
+    numbers: Mapping[str, float]
+    grade: str
+    witness: str = ""
+    witness_data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("verdict", OF_STATEMENTS), ("grade", tuple(Grade))):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise InputError.among(name, value, allowed)
+        if self.verdict == Verdict.REFUTED and not self.witness:
+            raise InputError("a refutation needs a witness", parameter="witness", value="")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a paper that computation can check; modules list theirs in ``STATEMENTS``.
+
+    Parameters
+    ----------
+    id : str
+        The paper's short name and the theorem, as in "NIS-ParityLearner".
+    statement : str
+        The statement as it is checked, with its constants.
+    source : str
+        Paper and place.
+    check : callable
+        Takes the audits as `Tools`, so that learners need not import the harness, and returns the `Evidence`.
+        Deterministic; seconds, not minutes.
+    short : str
+        The statement in a line, for tables; empty where `statement` has to do.
+    printed, found : str
+        What the paper prints and what computation finds, in a few words. A name of the evidence's numbers in braces
+        stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
+    slow : bool
+        Whether the check takes more than two seconds, so that quick runs leave it out.
+    best : str
+        The best constant known to the tool, as `found` is written; empty where the statement has no constant.
+    """
+
+    id: str
+    statement: str
+    source: str
+    check: Callable[[Tools], Evidence]
+    short: str = ""
+    printed: str = ""
+    found: str = ""
+    slow: bool = False
+    best: str = ""

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Self, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
-from dpaudit.engine.outcome import word
+from dpaudit.contract import Verdict
+from dpaudit.engine.outcome import KINDS, ON_CONTROLS, detects, kind_of
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Failure, Result
 from dpaudit.engine.tasks import Task, canonical
@@ -88,22 +89,6 @@ def _records(
             yield ended
 
 
-_CONTROLS = "on controls"
-_WORDS = {"detected": _CONTROLS, "not detected": _CONTROLS, "ladder": "at smaller n"}
-_SHOWN = (
-    "violation",
-    "failed",
-    "no evidence",
-    "undecided",
-    "vacuous",
-    "consistent",
-    "at smaller n",
-    _CONTROLS,
-    "checked",
-    "drawn",
-)
-
-
 class Progress:
     """Shows how many audits ended how, and how many controls are detected, while a block runs; see `progress.Line`.
 
@@ -136,18 +121,20 @@ class Progress:
     def __call__(self, record: Result | Failure) -> None:
         """Show that a task ended; a control is detected as soon as one of its audits detects its leak."""
         self._done += 1
-        learner, found = "", "failed"
+        learner, found = "", str(Verdict.FAILED)
         if isinstance(record, Result):
-            learner, found = record.learner, word(record)
+            learner, found = record.learner, kind_of(record)
             if record.fault is not None:
                 control = canonical([learner, record.parameters])
-                self._detected[control] = found == "detected" or self._detected.get(control, False)
-        self._counts[_WORDS.get(found, found)] += 1
+                self._detected[control] = detects([record]) or self._detected.get(control, False)
+        self._counts[found] += 1
         self._line(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
 
     def _sums(self) -> str:
         """Return how many audits ended how."""
         caught = f" ({sum(self._detected.values())} of {len(self._detected)} detected)"
         return ", ".join(
-            f"{self._counts[name]} {name}{caught if name == _CONTROLS else ''}" for name in _SHOWN if self._counts[name]
+            f"{self._counts[name]} {name}{caught if name == ON_CONTROLS else ''}"
+            for name in KINDS
+            if self._counts[name]
         )

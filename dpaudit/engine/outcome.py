@@ -17,6 +17,11 @@ from dpaudit.exact.finding import LawFinding
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
+ON_CONTROLS = "on controls"
+_BELOW = "at smaller n"
+_OTHERS = {"ledger": "checked", "picture": "drawn"}
+KINDS = (*Verdict, _BELOW, ON_CONTROLS, *_OTHERS.values())
+"""What progress counts, in its order: audits by verdict, those below the theorem's n, those of controls, and others."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +77,14 @@ def _verdict(result: Result) -> Verdict | None:
     return None if is_ladder(result) or isinstance(result.finding, PictureFinding) else result.finding.verdict
 
 
-def word(result: Result) -> str:
-    """Return one result in a word.
-
-    One of "violation", "no evidence", "undecided", "vacuous" and "consistent" (which includes "holds") for a learner's
-    claim, "detected" and "not detected" for a positive control, "ladder" for a point below the theorem's n, "checked"
-    for a statement of the ledger, "drawn" for a picture.
-    """
+def kind_of(result: Result) -> str:
+    """Return which of `KINDS` a result counts as; a promise of accuracy that holds is consistent."""
     if result.kind not in AUDITS:
-        return {"ledger": "checked", "picture": "drawn"}[result.kind]
+        return _OTHERS[result.kind]
     if result.fault is not None:
-        return "detected" if _detects([result]) else "not detected"
-    verdict = _verdict(result)
-    return {None: "ladder", Verdict.HOLDS: "consistent"}.get(verdict, str(verdict))
+        return ON_CONTROLS
+    verdict = _verdict(result) or _BELOW
+    return Verdict.CONSISTENT if verdict == Verdict.HOLDS else verdict
 
 
 def outcome(run: Run) -> Outcome:
@@ -102,7 +102,7 @@ def outcome(run: Run) -> Outcome:
     accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
     return Outcome(
         violations=tuple(one.task for one in sound if refutes(one) and one.learner not in accepted),
-        undetected=tuple(sorted(found[0].learner for found in controls if not _detects(found))),
+        undetected=tuple(sorted(found[0].learner for found in controls if not detects(found))),
         missing=tuple(planned.task for planned in missing),
         faults=run.header.faults,
         no_evidence=tuple(task for found in groups.values() for task in _unseen(found)),
@@ -123,6 +123,6 @@ def _judges_privacy(result: Result) -> bool:
     return result.kind == "privacy"
 
 
-def _detects(results: Sequence[Result]) -> bool:
+def detects(results: Sequence[Result]) -> bool:
     """Return whether an audit of privacy among the results detects the leak of the control that they are about."""
     return any(result.kind in PRIVACY_AUDITS and refutes(result) for result in results)

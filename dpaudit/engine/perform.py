@@ -153,7 +153,9 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         file = getattr(getattr(statement.check, "__code__", None), "co_filename", None)
         part = next((frame for frame in reversed(running) if frame.filename == file), running[-1])
         stopped_in = f"{part.name}, line {part.lineno}: {part.line}"
-        evidence = Evidence("undecided", f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact")
+        evidence = Evidence(
+            Verdict.UNDECIDED, f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact"
+        )
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
     printed, found, best = (_filled(statement, template, evidence.numbers) for template in templates)

@@ -114,10 +114,9 @@ def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return _failed(audit, str(error))
-    findings = [one.finding for one in results if isinstance(one.finding, PrivacyFinding | LawFinding)]
     loud = (one for one in results if refutes(one) or leaves_open(one))
     why = next((because(one.finding, one.decoded or None) for one in loud if isinstance(one.finding, OneAudit)), "")
-    return Checked(standing_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
+    return Checked(standing_of(audit.name, audit.mechanism, *results, why=why, accepted=audit.accepted), results)
 
 
 def _failed(audit: Audit, why: str) -> Checked:

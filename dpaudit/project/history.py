@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
@@ -23,10 +23,11 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
-from dpaudit.record import Amount, Frozen, NonNegative, Probability, decode, encodable
-from dpaudit.report.columns import Numbers
+from dpaudit.record import Frozen, NonNegative, decode, encodable
+from dpaudit.report.columns import numbers_of
 from dpaudit.report.json import Report
 from dpaudit.report.numbers import significant
+from dpaudit.report.view import alone, row_of
 from dpaudit.report.wording import label_parameters
 from dpaudit.results import SCHEMA_VERSION, versions
 from dpaudit.utility.finding import UtilityFinding
@@ -41,63 +42,32 @@ _EXACT_MARGIN = 1 + 1e-9
 class Standing(Frozen, frozen=True, kw_only=True):
     """The findings on one mechanism or learner, in numbers.
 
-    The verdict is that of the exact audit where it found a violation, "accepted" for a violation that is accepted, and
-    "failed" without a finding, with the error as `why`; else `why` shows the violation. Of privacy, `found` is the
-    lower bound on epsilon that the black-box audit found, `exact` the worst epsilon by exact laws, and `detectable` the
-    least epsilon that would have been caught, infinite where there is none. Of utility, `claimed` is beta and `found`
-    the lower end of the failure rate.
+    The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
+    else `why` shows the violation. The `numbers` are those of the columns of reports, by name.
     """
 
     name: str
     mechanism: str
     verdict: Verdict
     promise: Literal["privacy", "utility"] = "privacy"
-    claimed: Amount | None = None
-    delta: Probability | None = None
-    found: NonNegative | None = None
-    exact: NonNegative | None = None
-    detectable: NonNegative | None = None
+    numbers: dict[str, NonNegative] = msgspec.field(default_factory=dict)
     why: str = ""
     accepted: Accepted | None = None
 
-    @property
-    def numbers(self) -> Numbers:
-        """The numbers on privacy by the names of columns; without evidence no epsilon would have been detected."""
-        return {
-            "claimed_epsilon": self.claimed,
-            "claimed_delta": self.delta,
-            "exact_epsilon": self.exact,
-            "epsilon_lower": self.found,
-            "detectable_epsilon": math.inf if self.verdict == Verdict.NO_EVIDENCE else self.detectable,
-        }
-
 
 def standing_of(
-    name: str,
-    mechanism: str,
-    *findings: PrivacyFinding | LawFinding | UtilityFinding,
-    why: str = "",
-    accepted: Accepted | None = None,
+    name: str, mechanism: str, *results: Result, why: str = "", accepted: Accepted | None = None
 ) -> Standing:
-    """Return what was found of one mechanism, at most one of each kind."""
-    numbers: dict[str, Any] = {}
-    for finding in sorted(findings, key=lambda one: isinstance(one, PrivacyFinding)):
-        match finding:
-            case UtilityFinding():
-                numbers |= {"promise": "utility", "claimed": finding.beta, "found": finding.failure_lower}
-            case LawFinding():
-                numbers |= {"claimed": finding.claimed_epsilon, "delta": finding.claimed_delta}
-                numbers |= {"exact": finding.epsilon}
-            case PrivacyFinding():
-                numbers |= {"claimed": finding.epsilon, "delta": finding.delta, "found": finding.epsilon_lower}
-                numbers |= {"detectable": finding.detectable_epsilon}
-    verdicts = [finding.verdict for finding in findings]
-    telling = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
-    found = next((verdict for verdict in telling if verdict in verdicts), verdicts[0])
-    most = max(numbers.get("found") or 0.0, numbers.get("exact") or 0.0)
-    if found == Verdict.VIOLATION and accepted is not None and most <= accepted.epsilon:
-        found = Verdict.ACCEPTED
-    return Standing(name=name, mechanism=mechanism, verdict=found, why=why, accepted=accepted, **numbers)
+    """Return what was found of the privacy of one mechanism, or of its utility."""
+    promise: Literal["privacy", "utility"] = "utility" if results[0].kind == "utility" else "privacy"
+    row = row_of([replace(one, claim=None) for one in results] if promise == "utility" else results)
+    verdict = row.utility_verdict if promise == "utility" else row.privacy_verdict
+    most = max(row.exact.epsilon if row.exact else 0.0, row.blackbox.epsilon_lower if row.blackbox else 0.0)
+    if verdict == Verdict.VIOLATION and accepted is not None and most <= accepted.epsilon:
+        verdict = Verdict.ACCEPTED
+    numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
+    found = Standing(name=name, mechanism=mechanism, verdict=verdict, promise=promise, numbers=numbers)
+    return replace(found, why=why, accepted=accepted)
 
 
 class Check(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
@@ -162,6 +132,23 @@ def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
     return changes
 
 
+_FOUND = ("epsilon_lower", "failure_lower")
+"""Lower bounds: where nothing is refuted they say how much was found and not how much there is."""
+_COMPARED = (
+    ("beta", "allows failures with probability {1}, claimed {0} before", 1.0, "nearest"),
+    ("claimed_epsilon", "claims epsilon {1}, claimed {0} before", 1.0, "nearest"),
+    ("claimed_delta", "claims delta {1}, claimed {0} before", 1.0, "nearest"),
+    ("exact_epsilon", "has exact epsilon {1}, had {0}", _EXACT_MARGIN, "nearest"),
+    ("detectable_epsilon", "would catch an epsilon of {1}, caught {0} before", _MARGIN, "up"),
+    *((name, "shows {1}, showed {0}", _MARGIN, "down") for name in _FOUND),
+)
+
+
+def _claimed(row: Standing) -> float | None:
+    """Return the claim, on which power depends, and which has a line of its own."""
+    return row.numbers.get("claimed_epsilon")
+
+
 def _changes(old: Standing, new: Standing) -> list[Change]:
     """Return what changed in a row."""
     changes = []
@@ -169,19 +156,11 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
         steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
-    promised = "allows failures with probability" if new.promise == "utility" else "claims epsilon"
     failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
-    compared = [
-        (f"{promised} {{1}}, claimed {{0}} before", old.claimed, new.claimed, 1.0, "nearest"),
-        ("claims delta {1}, claimed {0} before", old.delta, new.delta, 1.0, "nearest"),
-        ("has exact epsilon {1}, had {0}", old.exact, new.exact, _EXACT_MARGIN, "nearest"),
-    ]
-    if old.claimed == new.claimed:  # power depends on the claim, which has a line of its own
-        power = old.detectable, new.detectable
-        compared.append(("would catch an epsilon of {1}, caught {0} before", *power, _MARGIN, "up"))
-    # Where nothing is refuted a lower bound says how much was found and not how much there is.
-    compared += [("shows {1}, showed {0}", old.found, new.found, _MARGIN, "down")] if failing else []
-    for words, was, now, margin, towards in compared:
+    for name, words, margin, towards in _COMPARED:
+        was, now = old.numbers.get(name), new.numbers.get(name)
+        if (name in _FOUND and not failing) or (name == "detectable_epsilon" and _claimed(old) != _claimed(new)):
+            continue
         if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
             changes.append(
                 Change(new.name, words.format(significant(was, towards), significant(now, towards)), now > was)
@@ -220,7 +199,7 @@ def read_standings(path: Path | str) -> tuple[Standing, ...]:
 
 def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
     """Return the rows of a run: a learner and parameters each, and of utility a case each."""
-    found: dict[tuple[str, str], list[PrivacyFinding | LawFinding | UtilityFinding]] = {}
+    found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
             name, arguments = result.learner, result.arguments
@@ -228,8 +207,8 @@ def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
                 name += f" ({label_parameters(result.parameters)})"
             if isinstance(arguments, UtilityArguments):
                 name += f", {arguments.case}, n = {arguments.n} ({arguments.setting})"
-            found.setdefault((name, result.learner), []).append(result.finding)
-    return tuple(standing_of(name, learner, *findings) for (name, learner), findings in found.items())
+            found.setdefault((name, result.learner), []).append(result)
+    return tuple(standing_of(name, learner, *own) for (name, learner), own in found.items())
 
 
 def _rows_of_json(path: Path) -> tuple[Standing, ...]:
@@ -245,5 +224,7 @@ def _rows_of_json(path: Path) -> tuple[Standing, ...]:
         allowed = "give a run, a history, a report in JSON or what finding.save wrote"
         raise InputError(f"{path} holds no finding: {allowed}") from None
     return (
-        _rows_of(found.results) if isinstance(found, Report) else (standing_of("the finding", "the mechanism", found),)
+        _rows_of(found.results)
+        if isinstance(found, Report)
+        else (standing_of("the finding", "the mechanism", alone(found)),)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -20,14 +21,16 @@ CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
-    numbers = [one.numbers for one in found]
+    # Without evidence no epsilon would have been detected.
+    unseen = {"detectable_epsilon": math.inf}
+    numbers = [one.numbers | (unseen if one.verdict == Verdict.NO_EVIDENCE else {}) for one in found]
     columns = columns_of(numbers, PRIVACY)
     heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
     cells = [
         [
             one.verdict.mark,
             one.name,
-            *(column.text(own) if one.claimed is not None else "-" for column in columns),
+            *(column.text(own) if one.numbers else "-" for column in columns),
             _word(one),
         ]
         for one, own in zip(found, numbers, strict=True)
@@ -44,11 +47,7 @@ def _word(one: Standing) -> str:
 def _sum(found: Sequence[Standing]) -> str:
     """Return how many claims have which verdict, the gravest first."""
     counts = Counter(one.verdict for one in found)
-    parts = [
-        plural(counts[verdict], verdict) if verdict == Verdict.VIOLATION else f"{counts[verdict]} {verdict}"
-        for verdict in Verdict
-        if counts[verdict]
-    ]
+    parts = (verdict.counted(counts[verdict]) for verdict in Verdict if counts[verdict])
     return f"{plural(len(found), 'claim')}: {', '.join(parts)}."
 
 

@@ -118,6 +118,12 @@ def is_place(text: str) -> bool:
     return ":" in text or text.endswith(".py")
 
 
+def parted(text: str) -> tuple[str, str]:
+    """Return the file or the module and the name of a place; of the id of a learner, "" and that."""
+    source, _, name = text.rpartition(":")
+    return source, name
+
+
 @dataclass(frozen=True)
 class Place:
     """An object in a Python file or a module: its role in messages, the file or the module, and its name, with dots."""
@@ -132,7 +138,7 @@ class Place:
 
         Text of another form raises `InputError`; of a file without a name the message lists what it holds.
         """
-        source, _, name = text.rpartition(":")
+        source, name = parted(text)
         names = [*name.split("."), *([] if source.endswith(".py") else source.split("."))]
         if text.endswith(".py") or not all(map(str.isidentifier, names)):
             hint = _functions_hint(text) if text.endswith(".py") else ""

@@ -116,5 +116,5 @@ def shown_claim(claim: PrivacyClaim) -> str:
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:
     """Return the columns of a table of plain text: no delta where all are 0, and intervals only in a whole one."""
-    left = set() if any(one["claimed_delta"] for one in numbers) else {"claimed_delta"}
+    left = set() if any(one.get("claimed_delta") for one in numbers) else {"claimed_delta"}
     return [column for column in columns if column.name not in left and (whole or not column.low)]

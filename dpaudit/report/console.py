@@ -18,7 +18,7 @@ from dpaudit.report.findings import OFTEN, because, gaps_words
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise
-from dpaudit.report.terminal import WIDTH, Head, Lines, laid_out, painted, style_of, table
+from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
 
@@ -33,12 +33,6 @@ _STATUS = {
     1: "a violation, or a missed control",
     2: "results are missing",
     3: "no evidence or undecided",
-}
-_MARKS = {
-    "!": "violation",
-    "x": "no result",
-    "?": "no evidence",
-    "~": "accepted, or accuracy undecided",
 }
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
@@ -116,7 +110,11 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
     parts += laid_out(counts(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
-    ends = [("repeat", run.header.command), ("seal", run.seal), ("status", f"{status} ({_STATUS[status]})")]
+    ends = [
+        ("repeat", ShellCommand(run.header.command)),
+        ("seal", run.seal),
+        ("status", f"{status} ({_STATUS[status]})"),
+    ]
     return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])
 
 
@@ -148,8 +146,8 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
 
 def _legend(rows: Sequence[Row]) -> list[str]:
     """Return what the marks of rows mean."""
-    marks = dict.fromkeys(row.verdict.mark for row in rows if row.verdict.needs_look)
-    return ["   ".join(f"{mark} {_MARKS[mark]}" for mark in marks)] if marks else []
+    marked = dict.fromkeys(row.verdict for row in rows if row.verdict.needs_look)
+    return ["   ".join(f"{verdict.mark} {verdict}" for verdict in marked)] if marked else []
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:
@@ -163,7 +161,7 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
             row.state.mark,
             row.label,
             *(column.text(own) if row.results else "-" for column in columns),
-            " + ".join(row.convicted_by) or ("NOT DETECTED" if row.state == Verdict.MISSED else row.state.value),
+            " + ".join(row.convicted_by) or row.state,
             str(row.fault),
         ]
         for row, own in zip(rows, numbers, strict=True)

@@ -22,7 +22,7 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.terminal import Lines, aligned
+from dpaudit.report.terminal import Lines, ShellCommand, aligned
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
@@ -34,7 +34,7 @@ _PURPOSES = {
     "checks": "to check randomness and state",
 }
 _STATEMENTS = {"epsilon_lower": "bound on ε"}
-_EVENTS = ("the main one", "a second one", "a third one")
+_EVENTS = (("the", "main one"), ("a", "second one"), ("a", "third one"))
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
 ASSUMED = (
     f"these are what {_SHARES[LEARNING]} of the runs detect on an event that is given (of bets, about what "
@@ -51,7 +51,7 @@ def brief_block(shown: findings.Shown, results: Sequence[Result], repeat: str) -
         counts = Counter(str(one.finding.verdict) for one in results if isinstance(one.finding, findings.OneAudit))
         cases = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
         lines.append(("cases", f"{plural(len(results), 'case')}: {cases}; the gravest is shown, -v shows each"))
-    return [*lines, ("repeat", repeat)]
+    return [*lines, ("repeat", ShellCommand(repeat))]
 
 
 def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
@@ -252,8 +252,10 @@ def errors_text(finding: PrivacyFinding) -> str:
     words, bounds = f"{shown(1 - finding.confidence)} in all: {parts}", [test.epsilon_lower for test in finding.tests]
     if len(bounds) < 2:
         return words
-    shares = ", ".join(f"{shown(test.error)} for {place}" for test, place in zip(finding.tests, _EVENTS, strict=False))
-    best, number = _EVENTS[bounds.index(max(bounds))].partition(" ")[2], ("two", "three")[len(bounds) - 2]
+    shares = ", ".join(
+        f"{shown(test.error)} for {' '.join(name)}" for test, name in zip(finding.tests, _EVENTS, strict=False)
+    )
+    best, number = _EVENTS[bounds.index(max(bounds))][1], ("two", "three")[len(bounds) - 2]
     return f"{words}; {number} events share the verdict's, {shares}; the witness is the {best}"
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.bounds.curve import claimed_delta
 from dpaudit.report.columns import numbers_of, shown_claim, shown_number
-from dpaudit.report.findings import caught_words
 from dpaudit.report.numbers import count, number, plural, raised, significant, value_text
 from dpaudit.report.numbers import share as per_cent
+from dpaudit.report.sentences import plain, privacy_words
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
 from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
@@ -103,13 +103,7 @@ def _box(name: str, start: float, end: float, y: float, height: float, **more: s
 
 def said(mechanism: Mechanism) -> str:
     """Return a row of the figure in words."""
-    row = mechanism.tested
-    parts = [f"{mechanism.name}: {mechanism.state}"]
-    parts.append("claims no privacy" if row.claim is None else f"claims {shown_claim(row.claim)}")
-    parts.append("exact ε unknown" if row.exact is None else f"exact ε = {shown_number(row, 'exact_epsilon')}")
-    if row.blackbox is not None:
-        parts.append(f"found ε ≥ {shown_number(row, 'epsilon_lower')}, {raised(caught_words(row.blackbox))}")
-    return "; ".join(parts) + "."
+    return f"{mechanism.name}: {plain(privacy_words(mechanism))}"
 
 
 def aside(mechanism: Mechanism) -> str:

@@ -115,7 +115,7 @@ def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded,
     warnings = [("warning", text) for text in (*finding.warnings, *failed)]
     if finding.verdict == Verdict.VIOLATION:
         sure = f"({percent(finding.confidence)} sure)"
-        return [("VIOLATION", f"{words} {sure}"), ("because", because(finding, decoded)), *warnings]
+        return [(finding.verdict, f"{words} {sure}"), ("because", because(finding, decoded)), *warnings]
     if (bits := finding.representation) is not None and bits.epsilon_lower > finding.epsilon:
         warnings.append(("warning", representation_text(finding)))
     if finding.verdict == Verdict.NO_EVIDENCE:
@@ -123,7 +123,7 @@ def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded,
         power = [("power", f"none: {why}"), ("next", remedy)]
     else:
         power = [("power", f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
-    return [(finding.verdict.upper(), words), *power, *warnings]
+    return [(finding.verdict, words), *power, *warnings]
 
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
@@ -132,9 +132,9 @@ def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, s
     return gaps_words(finding), "; ".join(remedies)
 
 
-def caught_words(finding: PrivacyFinding) -> str:
-    """Return which leaks would have been caught."""
-    least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
+def caught_words(finding: PrivacyFinding, written: Callable[..., str] = significant) -> str:
+    """Return which leaks would have been caught, with numbers as they are `written`."""
+    least = written(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
     caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
     return f"{caught} would have been caught, {OFTEN}"
 
@@ -146,7 +146,7 @@ def _exact_brief(finding: LawFinding, name: str, decoded: wording.Decoded) -> Li
     claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
     if claimed is None:
         words = f"{name} promises no privacy, has ε = {shown(finding.epsilon)} ({finding.grade})"
-        return [("NO CLAIM", words), ("covers", covers_text(finding))]
+        return [(Verdict.NO_CLAIM, words), ("covers", covers_text(finding))]
     if not delta:
         worst = shown(finding.epsilon)
     elif least is not None:
@@ -156,7 +156,7 @@ def _exact_brief(finding: LawFinding, name: str, decoded: wording.Decoded) -> Li
     words = f"{name} claims {wording.claim_words(claimed, delta)}, has {worst} ({finding.grade})"
     refuted = finding.verdict == Verdict.VIOLATION
     reason = ("because", because(finding, decoded)) if refuted else ("covers", covers_text(finding))
-    return [(finding.verdict.upper(), words), reason]
+    return [(finding.verdict, words), reason]
 
 
 def covers_text(finding: LawFinding) -> str:
@@ -166,7 +166,7 @@ def covers_text(finding: LawFinding) -> str:
 
 
 def _utility_brief(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
-    lines = [(finding.verdict.upper(), f"{name} {fails_words(finding)}"), ("because", because(finding))]
+    lines = [(finding.verdict, f"{name} {fails_words(finding)}"), ("because", because(finding))]
     if finding.verdict == Verdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
@@ -228,11 +228,11 @@ def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
     return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
 
 
-def times_words(ratio: float, epsilon: float) -> str:
+def times_words(ratio: float, epsilon: float, written: Callable[..., str] = significant) -> str:
     """Return by which factor one probability exceeds another, and by which a claim of epsilon lets it."""
     allowed = _factor(epsilon)
-    times = significant(ratio, digits=2, apart_from=allowed)
-    return f"{times} times as often, the claim allows {significant(allowed, digits=2, apart_from=ratio)}"
+    times = written(ratio, digits=2, apart_from=allowed)
+    return f"{times} times as often, the claim allows {written(allowed, digits=2, apart_from=ratio)}"
 
 
 def _factor(epsilon: float) -> float:

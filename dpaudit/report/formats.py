@@ -22,10 +22,11 @@ from xml.etree.ElementTree import Element, SubElement
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
+from dpaudit.registry.import_spec import parted
 from dpaudit.report.columns import COLUMNS, numbers_of
 from dpaudit.report.numbers import raised
-from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, privacy_words, says
-from dpaudit.report.summary import Summary, shown_of, summarise
+from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
+from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.view import Mechanism, mechanisms
 
 _SUBJECTS = ("privacy", "accuracy", "control")
@@ -36,7 +37,6 @@ _RULES = {
     "no-evidence": "No leak was found, and none could have been.",
     "accuracy-undecided": "The interval of the failure rate contains what is allowed.",
 }
-_MARKS = {"bad": "🔶", "none": "⬜", "ok": "🔵", "nc": "➖", "caught": "✔️"}
 _MOST_LOST = 20
 """The most audits without a result that are listed."""
 
@@ -72,18 +72,14 @@ def promises(summary: Summary) -> list[Promise]:
     """Return the promises of the mechanisms and controls of a run: those that need a look first."""
     found = []
     for mechanism in (*mechanisms(summary.controls), *mechanisms(summary.learners)):
-        words = _plain(privacy_words(mechanism))
+        words = plain(privacy_words(mechanism))
         if mechanism.tested.fault is not None:
             found.append(Promise(mechanism.name, "control", mechanism.state, words))
         else:
-            accuracy = _plain(accuracy_words(mechanism.accurate))
+            accuracy = plain(accuracy_words(mechanism.accurate))
             found.append(Promise(mechanism.name, "privacy", mechanism.state, words))
             found.append(Promise(mechanism.name, "accuracy", mechanism.accuracy, accuracy))
     return sorted(found, key=lambda promise: promise.verdict.rank)
-
-
-def _plain(phrases: Sequence[Phrase]) -> str:
-    return "".join(phrase.text for phrase in phrases).strip()
 
 
 def junit(run: Run) -> str:
@@ -101,7 +97,7 @@ def junit(run: Run) -> str:
 def junit_of(
     found: Sequence[Promise],
     subjects: Sequence[str] = ("result",),
-    lost: Sequence[tuple[str, str]] = (),
+    lost: Sequence[Lost] = (),
     seal: str = "",
 ) -> str:
     """Return promises as JUnit XML, a suite for each subject, with what has no result in one of its own."""
@@ -112,9 +108,9 @@ def junit_of(
             own = [one for one in own if one.verdict.junit not in ("error", "")]
         _suite(root, subject, list(map(_case, own)), seal)
     cases = []
-    for name, reason in lost:
-        case = Element("testcase", {"classname": harmless(name.partition("/")[0]), "name": harmless(name)})
-        SubElement(case, "error", {"message": harmless(reason), "type": "no-result"}).text = harmless(reason)
+    for one in lost:
+        case = Element("testcase", {"classname": harmless(one.learner), "name": harmless(one.name)})
+        SubElement(case, "error", {"message": harmless(one.why), "type": "no-result"}).text = harmless(one.why)
         cases.append(case)
     _suite(root, "without a result", cases, seal)
     for name in ("tests", "failures", "errors", "skipped"):
@@ -159,8 +155,7 @@ def sarif(run: Run) -> str:
     """
     summary = summarise(run)
     notices = [
-        {"level": "error", "message": {"text": f"{harmless(name)}: {harmless(reason)}"}}
-        for name, reason in summary.lost
+        {"level": "error", "message": {"text": f"{harmless(one.name)}: {harmless(one.why)}"}} for one in summary.lost
     ]
     invocation = {
         "executionSuccessful": not notices,
@@ -183,10 +178,10 @@ def sarif(run: Run) -> str:
 def _result(promise: Promise) -> dict[str, Any]:
     """Return one promise that is broken or open, at the file of a mechanism that is named as FILE.py:function."""
     mechanism = harmless(promise.mechanism)
-    file, colon, name = mechanism.rpartition(":")
+    file, name = parted(mechanism)
     logical = {"fullyQualifiedName": mechanism, "name": name or mechanism, "kind": "function"}
     location: dict[str, Any] = {"logicalLocations": [logical]}
-    if colon and file.endswith(".py"):
+    if file.endswith(".py"):
         uri = file.replace("\\", "/")
         location["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
     identity = f"{promise.mechanism}/{promise.subject}/{promise.rule}"
@@ -220,7 +215,7 @@ def markdown(run: Run) -> str:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
         parts.append(f"{folded}\n\n{_table(calm)}\n\n</details>")
     lost = summary.lost
-    parts += [f"- without a result: {escaped(name)}: {escaped(reason)}" for name, reason in lost[:_MOST_LOST]]
+    parts += [f"- without a result: {escaped(one.name)}: {escaped(one.why)}" for one in lost[:_MOST_LOST]]
     parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
     parts += [CAVEAT]
     parts += [fenced(run.header.command)]
@@ -241,7 +236,7 @@ def _table(shown: Sequence[Mechanism]) -> str:
     rows = [heads, ("---", "---", *["--:"] * len(COLUMNS), "---")]
     for mechanism in shown:
         numbers = numbers_of(mechanism)
-        verdict = f"{_MARKS[mechanism.state.tone]} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
+        verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
         cells = [escaped(raised(column.text(numbers))) for column in COLUMNS]
         rows.append((escaped(mechanism.name), verdict, *cells, str(mechanism.accuracy)))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

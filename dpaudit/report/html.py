@@ -16,10 +16,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Direction, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
 from dpaudit.exact.finding import LawFinding
+from dpaudit.registry.import_spec import parted
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
@@ -39,25 +40,8 @@ _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
 _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
-_VERDICTS = (
-    ("bad", "violation"),
-    ("none", "no evidence"),
-    ("ok", "consistent"),
-    ("nc", "no claim"),
-    ("caught", "caught"),
-)
-_ACCURACY = {
-    Verdict.VIOLATION: "broken",
-    Verdict.NOT_CHECKED: "not run",
-    Verdict.INCOMPLETE: "not finished",
-}
-"""The verdict on accuracy, where its word would not say so."""
-_LEDGERS = {
-    Verdict.REFUTED: "Refuted, with a witness",
-    Verdict.UNDECIDED: "Undecided",
-    Verdict.LOOSE: "True, but loose",
-    Verdict.HOLDS: "Holding",
-}
+_VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
+"""The verdicts that the table of all mechanisms is filtered by, each with all others of its tone."""
 _SHOWN = 100
 """The most characters shown of what differs between two inputs, and of what stands before and behind it."""
 _NEIGHBOURS = {
@@ -139,7 +123,7 @@ def _line(mechanism: Mechanism, columns: Sequence[Column]) -> dict[str, Any]:
     return {
         "mechanism": mechanism,
         "cells": [(raised(column.text(numbers)), key(numbers[column.name])) for column in columns],
-        "accuracy": _ACCURACY.get(mechanism.accuracy, mechanism.accuracy),
+        "accuracy": mechanism.accuracy,
         "caught_by": " and ".join("the laws" if kind == "exact" else "runs" for kind in mechanism.tested.convicted_by),
     }
 
@@ -152,8 +136,8 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
         return {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip("."), **numbers}
 
     return [
-        {"id": f"ledger-{verdict}", "label": label, "rows": found, "open": verdict.needs_look}
-        for verdict, label in _LEDGERS.items()
+        {"id": f"ledger-{verdict}", "label": verdict.capitalize(), "rows": found, "open": verdict.needs_look}
+        for verdict in Verdict
         if (found := [statement(row) for row in rows if row.verdict == verdict])
     ]
 
@@ -176,8 +160,8 @@ def _command(row: Row, run: Run) -> str:
     """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
     if row.learner in run.listed:
         return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
-    deciding = next((finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None), None)
-    return "" if deciding is None else repeat_command(row.result_of(deciding), run.header.seed)
+    audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
+    return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
 
 
 def _remake(run: Run) -> str:
@@ -206,7 +190,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     mechanism, privacy = Mechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
     verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
     page = {
-        "name": row.learner.rpartition(":")[2],
+        "name": parted(row.learner)[1],
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
@@ -296,7 +280,7 @@ def _numbers(mechanism: Mechanism) -> Lines:
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
-        kept = _ACCURACY.get(mechanism.accuracy, mechanism.accuracy)
+        kept = mechanism.accuracy
         lines.append((f"{share(utility.failure_rate)} %", f"{runs}; {share(utility.beta)} % are allowed: {kept}"))
     return lines
 
@@ -332,7 +316,7 @@ def _often(finding: PrivacyFinding) -> str:
     ratio = finding.witness.ratio
     if not math.isfinite(ratio):
         return "in no run" if math.isnan(ratio) else "on one alone"
-    return raised(times_words(ratio, finding.epsilon)) + " times, and δ" * (finding.delta > 0)
+    return times_words(ratio, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
 
 
 def compared(data: str, neighbour: str) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, encod
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.ledger import counts
 from dpaudit.report.summary import Summary, summarise
-from dpaudit.report.view import Row
+from dpaudit.report.view import Kind, Row
 
 
 class Verdicts(Frozen, frozen=True):
@@ -74,11 +74,11 @@ class Mechanism(Frozen, frozen=True, kw_only=True):
     claim: PrivacyClaim | None
     verdict: Verdicts
     numbers: dict[str, NonNegative | None]
-    deciding: dict[Literal["exact", "privacy", "utility"], Words]
+    deciding: dict[Kind, Words]
     deciding_settings: dict[str, Words]
     hard_cases: Count
     joint_confidence: Probability | None
-    missing: dict[Literal["exact", "privacy", "utility"], Words]
+    missing: dict[Kind, Words]
     convicted_by: tuple[str, ...]
     conflict: bool
 
@@ -217,7 +217,6 @@ def _totals(summary: Summary) -> Totals:
 
 def _mechanism(row: Row) -> Mechanism:
     """Return the record of one row."""
-    found = {"exact": row.exact, "privacy": row.blackbox, "utility": row.utility}
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return Mechanism(
         label=row.label,
@@ -227,11 +226,11 @@ def _mechanism(row: Row) -> Mechanism:
         claim=row.claim,
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
         numbers=numbers_of(row),
-        deciding={kind: row.result_of(f).task for kind, f in found.items() if f is not None},  # type: ignore[misc]
+        deciding={kind: row.result_of(f).task for kind, f in row.deciding.items() if f is not None},
         deciding_settings={setting: row.result_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
-        missing=dict(row.missing),  # type: ignore[arg-type]
+        missing=row.missing,
         convicted_by=row.convicted_by,
         conflict=row.conflict,
     )

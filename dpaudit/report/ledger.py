@@ -121,8 +121,7 @@ def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:
 
 def counts_text(rows: Sequence[LedgerRow]) -> str:
     """Return the counts as "4 statements checked: 1 holds, 1 loose, 2 refuted, 0 undecided"."""
-    found = {str(verdict): n for verdict, n in counts(rows).items()}
-    words = ", ".join(f"{n} {'hold' if verdict == 'holds' and n != 1 else verdict}" for verdict, n in found.items())
+    words = ", ".join(verdict.counted(n) for verdict, n in counts(rows).items())
     return f"{plural(len(rows), 'statement')} checked: {words}"
 
 

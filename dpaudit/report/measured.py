@@ -79,7 +79,7 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
         exceeded = f"the learner's closed form, {significant(proved, digits=6)}, is refuted by the witness"
         warnings.append(("warning", exceeded))
     brief = [
-        ("NO CLAIM" if claimed is None else finding.verdict.upper(), f"{name} {claim}, has {value}"),
+        (Verdict.NO_CLAIM if claimed is None else finding.verdict, f"{name} {claim}, has {value}"),
         ("witness", witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."),
         ("search", search),
         *warnings,
@@ -105,7 +105,7 @@ def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lin
     ratio = f", {significant(finding.theorem / finding.lower, digits=2)} times as many" if finding.lower else ""
     asked = f"the theorem asks for {count(finding.theorem)}{ratio}"
     lines = [
-        (finding.verdict.upper(), f"{name} needs n* > {count(finding.lower)} examples, {asked}"),
+        (finding.verdict, f"{name} needs n* > {count(finding.lower)} examples, {asked}"),
         ("because", f"on its worst case found {count(finding.lower)} fail and {enough} ({sure}): {finding.worst.name}"),
     ]
     seen = {"the uniform distribution": finding.uniform, "the hard cases alone": finding.hard_cases}
@@ -135,7 +135,7 @@ def _law_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
     )
     asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
     brief = [
-        (finding.verdict.upper(), f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
+        (finding.verdict, f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
         ("because", f"ln(n*/theorem) has slope {ratio} there ({percent(finding.confidence)})"),
         ("exponent", f"{all_values} over all, {upper} in the upper half"),
         ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpaudit.report.formats import Promise, escaped, fenced, junit_of
 from dpaudit.report.html import filled
-from dpaudit.report.terminal import Lines
+from dpaudit.report.terminal import Lines, ShellCommand, label_text
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Plain:
 
 def summed(lines: Lines) -> str:
     """Return the first two of some lines as the text of a test case."""
-    return "; ".join(f"{label} {text}" for label, text in lines[:2])
+    return "; ".join(f"{label_text(label)} {text}" for label, text in lines[:2])
 
 
 def rendered(shown: Plain, suffix: str) -> bytes:
@@ -59,16 +59,20 @@ def _html(shown: Plain) -> str:
     source = ""
     if shown.figure is not None:
         source = f"data:image/svg+xml;base64,{base64.b64encode(shown.figure()).decode()}"
-    return filled("plain.html.j2", {"shown": shown, "figure": source})
+    answer = [(label_text(label), text) for label, text in shown.lines[:1]]
+    rest = [line for line in shown.lines[1:] if not isinstance(line[1], ShellCommand)]
+    commands = [text for _, text in shown.lines if isinstance(text, ShellCommand)]
+    page = {"shown": shown, "figure": source, "answer": answer, "rest": rest, "commands": commands}
+    return filled("plain.html.j2", page)
 
 
 def _markdown(shown: Plain) -> str:
     parts = [f"## {escaped(shown.title)}"]
     if shown.lines:
         (label, text), *rest = shown.lines
-        parts.append(f"**{escaped(label)}** {escaped(text)}")
-        parts += [f"- {escaped(label)}: {escaped(text)}" for label, text in rest if label != "repeat"]
-        parts += [fenced(text) for label, text in rest if label == "repeat"]
+        parts.append(f"**{escaped(label_text(label))}** {escaped(text)}")
+        parts += [f"- {escaped(label)}: {escaped(text)}" for label, text in rest if not isinstance(text, ShellCommand)]
+        parts += [fenced(text) for _, text in rest if isinstance(text, ShellCommand)]
     if shown.rows:
         rows = [shown.heads, ["---"] * len(shown.heads), *shown.rows]
         cells = ([text if row is rows[1] else escaped(text) for text in row] for row in rows)

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
-from dpaudit.engine.records import Result
 from dpaudit.engine.store import load_run
 from dpaudit.errors import InputError
 from dpaudit.escaping import harmless
@@ -24,8 +22,8 @@ from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import OneAudit, brief_lines
 from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
-from dpaudit.report.terminal import aligned, laid_out
-from dpaudit.report.view import row_of
+from dpaudit.report.terminal import Copied, aligned, laid_out
+from dpaudit.report.view import alone, row_of
 from dpaudit.results import Finding
 
 if TYPE_CHECKING:
@@ -38,15 +36,15 @@ AnyAudit = OneAudit | SearchFinding
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
     if isinstance(finding, SearchFinding):
-        lines = measured_brief(finding, finding.audited, finding.call)
+        lines = measured_brief(finding, finding.audited, Copied(finding.call))
     else:
-        lines = brief_lines(finding, finding.audited, repeat=finding.call or None)
-    return laid_out(lines, shell=False).rstrip()
+        lines = brief_lines(finding, finding.audited, repeat=Copied(finding.call) or None)
+    return laid_out(lines).rstrip()
 
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
-    return figure_of(row_of([_result(finding)]) if isinstance(finding, PrivacyFinding | LawFinding) else finding)
+    return figure_of(row_of([alone(finding)]) if isinstance(finding, PrivacyFinding | LawFinding) else finding)
 
 
 def notebook(finding: AnyAudit) -> str:
@@ -65,27 +63,13 @@ def notebook(finding: AnyAudit) -> str:
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
     if isinstance(finding, SearchFinding):
-        return aligned(measured_page(finding, finding.audited, finding.call))
-    repeat = [("repeat", finding.call)] if finding.call else []
-    return aligned([*finding_lines(_result(finding), finding.audited), *repeat])
+        return aligned(measured_page(finding, finding.audited, Copied(finding.call)))
+    repeat = [("repeat", Copied(finding.call))] if finding.call else []
+    return aligned([*finding_lines(alone(finding), finding.audited), *repeat])
 
 
 def _preformatted(text: str) -> str:
     return f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
-
-
-def _result(finding: OneAudit) -> Result:
-    """Return the record of a finding that is of no run: what the finding does not say is left open."""
-    arguments: Arguments
-    if isinstance(finding, PrivacyFinding):
-        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
-    elif isinstance(finding, LawFinding):
-        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
-    else:
-        same = {name: getattr(finding, name) for name in ("alpha", "beta", "n", "trials", "confidence", "setting")}
-        arguments = UtilityArguments(role="claim", case=finding.distribution, case_index=None, concept=None, **same)
-    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
-    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
 
 
 def to_frame(findings: Any) -> pd.DataFrame:

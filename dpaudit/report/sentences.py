@@ -10,7 +10,7 @@ from dpaudit.contract import Verdict
 from dpaudit.report.columns import shown_claim, shown_number
 from dpaudit.report.findings import OFTEN, caught_words, fails_words, gaps_words
 from dpaudit.report.ledger import counts_text
-from dpaudit.report.numbers import count, plural, raised, share, value_text
+from dpaudit.report.numbers import count, number, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines
 from dpaudit.report.view import Mechanism, Row
@@ -42,14 +42,6 @@ CAVEAT = "Silence is not proof: every number is about the inputs and answers tha
 """The limit of every number, beside the answer of every report of a run."""
 _NAMED = 3
 """The most names in a sentence."""
-_HEADS = {
-    Verdict.FAILED: "Not finished.",
-    Verdict.INCOMPLETE: "Not finished.",
-    Verdict.ACCEPTED: "Violation, accepted.",
-    Verdict.NOT_CHECKED: "Privacy not audited.",
-    Verdict.CAUGHT: "Caught, as it should be.",
-}
-"""The beginning of the answer on a mechanism, where that is not the word of the verdict."""
 
 
 class Phrase(NamedTuple):
@@ -57,6 +49,11 @@ class Phrase(NamedTuple):
 
     text: str
     strong: bool = False
+
+
+def plain(phrases: Sequence[Phrase]) -> str:
+    """Return phrases as one text."""
+    return "".join(phrase.text for phrase in phrases).strip()
 
 
 # On a whole run.
@@ -110,8 +107,7 @@ def counts(summary: Summary) -> Lines:
 def _tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
-    words = {Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
-    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in Verdict if found[v]) or "nothing audited"
+    return ", ".join(v.counted(found[v]) for v in Verdict if found[v]) or "nothing audited"
 
 
 # On one mechanism.
@@ -126,7 +122,7 @@ def says(mechanism: Mechanism) -> list[Phrase]:
 def privacy_words(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
     row, state = mechanism.tested, mechanism.state
-    head = Phrase(_HEADS.get(state, f"{state.capitalize()}."), strong=True)
+    head = Phrase(f"{state.capitalize()}.", strong=True)
     parts = [head, Phrase(" " + " ".join(filter(None, _privacy(row, state))))]
     if row.conflict:
         why = " The runs show more than the exact laws allow: one of the two computations is wrong."
@@ -141,13 +137,13 @@ def _privacy(row: Row, state: Verdict) -> list[str]:
             missed = "No audit found its leak, so that finding nothing elsewhere means little."
             return [f"Planted fault: {row.fault}.", missed]
         case Verdict.CAUGHT:
-            return [f"Planted fault: {row.fault}."]
+            return [f"Planted fault: {row.fault}.", _claims(row), _exactly(row), _by_runs(row)]
         case Verdict.FAILED | Verdict.INCOMPLETE:
             what = {"plan": "Nothing could be audited"}
             failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
             return [f"{head}: {error}." for head, error in failed] or ["Planned audits were not run to their end."]
         case Verdict.ACCEPTED:
-            return [*_privacy(row, Verdict.VIOLATION), f"The project accepts it {row.accepted}."]
+            return [*_privacy(row, Verdict.VIOLATION), f"The project accepts this violation {row.accepted}."]
         case Verdict.NO_EVIDENCE:
             why = gaps_words(row.blackbox)
             return [_claims(row), f"{why[:1].upper()}{why[1:]}.", "More runs or other inputs are needed."]
@@ -192,33 +188,28 @@ def _by_runs(row: Row) -> str:
         return f"The runs show ε ≥ {shown_number(row, 'epsilon_lower')}{calm}."
     if row.blackbox.gaps:
         return f"The runs could have seen no leak: {gaps_words(row.blackbox)}."
-    return f"The runs found no violation; {raised(caught_words(row.blackbox))}."
+    return f"The runs found no violation; {caught_words(row.blackbox, number)}."
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
     """Return the sentence about accuracy; the verdict is strong where it is broken, undecided or not finished."""
     verdict, found = row.utility_verdict, row.utility
+    head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
     if verdict in (Verdict.FAILED, Verdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
-        return [Phrase(" Accuracy not finished.", strong=True), Phrase(f" {errors[0]}." if errors else "")]
+        return [head, Phrase(f" {errors[0]}." if errors else "")]
     if found is None:
-        return [Phrase(" Accuracy was not audited.")]
-    rate = f" it {fails_words(found)} ({failure_text(found)}, n = {count(found.n)})"
-    if verdict.needs_look:
-        head = " Accuracy broken:" if verdict == Verdict.VIOLATION else " Accuracy undecided:"
-        return [Phrase(head, strong=True), Phrase(f"{rate}.")]
+        return [head]
     vacuous = ", and promises next to nothing" if verdict == Verdict.VACUOUS else ""
-    return [Phrase(f" Accuracy holds{vacuous}:{rate}.")]
+    return [head, Phrase(f" It {fails_words(found)} ({failure_text(found)}, n = {count(found.n)}){vacuous}.")]
 
 
 def finding_words(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
-    row, state, runs = mechanism.tested, mechanism.state, mechanism.tested.blackbox
-    audited = runs is not None or row.exact is not None
-    words = [*filter(None, _privacy(row, state))] if audited else []
+    row, runs = mechanism.tested, mechanism.tested.blackbox
+    phrases = privacy_words(mechanism)[1:] if runs is not None or row.exact is not None else []
     if runs is not None and not runs.gaps:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
         silent = "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."
-        words.append(wrong if runs.verdict == Verdict.VIOLATION else silent)
-    phrases = [Phrase(" ".join(words))] if words else []
+        phrases.append(Phrase(f" {wrong if runs.verdict == Verdict.VIOLATION else silent}"))
     return phrases + (accuracy_words(row) if row.utility is not None else [])

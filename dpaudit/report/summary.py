@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import NamedTuple
 
 from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import AUDITS, outcome
@@ -18,6 +19,14 @@ from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Re
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
 from dpaudit.report.view import Mechanism, Row, Trouble, mechanisms
+
+
+class Lost(NamedTuple):
+    """An audit without a result, or a learner for which no plan could be made, with its name and why."""
+
+    learner: str
+    name: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,8 @@ class Summary:
         The learners for which no plan could be made.
     errors : dict of str to str
         Failed task -> its error.
+    lost : sequence of Lost
+        The audits without a result, and the mechanisms that could not be planned.
     """
 
     learners: Sequence[Row]
@@ -44,6 +55,7 @@ class Summary:
     ledger: Sequence[LedgerRow] = ()
     faults: Sequence[Fault] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
+    lost: Sequence[Lost] = ()
 
     @property
     def violations(self) -> Sequence[Row]:
@@ -75,12 +87,6 @@ class Summary:
         """Whether every learner could be planned and every planned task has a result."""
         return not self.pending and not self.faults
 
-    @property
-    def lost(self) -> list[tuple[str, str]]:
-        """Name and reason of each planned audit without a result and of each mechanism that could not be planned."""
-        planned = [(task, self.errors.get(task, "not run to its end")) for task in self.pending]
-        return [*planned, *((fault.learner, fault.error) for fault in self.faults)]
-
 
 def shown_of(summary: Summary) -> tuple[list[Mechanism], list[Mechanism], list[Mechanism]]:
     """Return the mechanisms of the learners, of the controls that were not caught, and of the other controls."""
@@ -100,14 +106,17 @@ def summarise(run: Run) -> Summary:
     """Return the view of a run."""
     found = outcome(run)
     results = sorted(run.results, key=attrgetter("index"))
-    rows = _related(_rows(run, results), results)
+    rows, errors = _related(_rows(run, results), results), {failure.task: failure.error for failure in run.failures}
+    planned = [one for one in run.header.plan if one.task in found.missing]
+    lost = [Lost(one.learner, one.task, errors.get(one.task, "not run to its end")) for one in planned]
     return Summary(
         learners=[row for row in rows if row.fault is None],
         controls=[row for row in rows if row.fault is not None],
         pending=found.missing,
         ledger=[result.finding for result in results if isinstance(result.finding, LedgerRow)],
         faults=found.faults,
-        errors={failure.task: failure.error for failure in run.failures},
+        errors=errors,
+        lost=[*lost, *(Lost(fault.learner, fault.learner, fault.error) for fault in found.faults)],
     )
 
 

@@ -17,29 +17,31 @@ from dpaudit.escaping import harmless
 
 Cell: TypeAlias = str | tuple[str, ...]
 Lines: TypeAlias = list[tuple[str, str]]
-"""A label and a text for each line."""
+"""A label, which may be a `Verdict`, and a text for each line."""
 
 WIDTH = 120
 """The columns of what is shown whole."""
-_STYLES = {"bad": "bold red", "ok": "blue", "none": "bold"}
-"""Tone of a verdict -> its style, in rich's words."""
 _ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
 _SIGNS = str.maketrans({"ε": "epsilon", "δ": "delta", "μ": "mu", "≥": ">=", "≤": "<=", "∞": "inf", "“": '"', "”": '"'})
 """The signs of sentences, as every terminal has them."""
-_BOLD = ("BAD INPUT", "INTERRUPTED")
-"""Labels, beside verdicts, that are bold."""
 _TEXT_AT = 13
 """The column at which the texts of lines begin."""
-_COMMANDS = ("repeat", "resume")
-"""Labels of commands, which are broken so that a shell reads them as one."""
 _LEAST, _TEXT, _GAP = 12, 30, 2
 """In a table: the least columns of a name and of a text, and those between two cells."""
 _ESCAPE, _END = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 
 
+class Copied(str):
+    """The text of a line that is there to be copied, and keeps its signs."""
+
+
+class ShellCommand(Copied):
+    """The text of a line that is a command, which is broken so that a shell reads it as one."""
+
+
 def style_of(verdict: Verdict, calm: str = "") -> str:
     """Return the style of the row of a verdict; `calm` where nothing about it needs a look."""
-    return _STYLES[verdict.tone] if verdict.needs_look else calm
+    return verdict.tone.style if verdict.needs_look else calm
 
 
 def painted(text: str, style: str) -> str:
@@ -47,27 +49,27 @@ def painted(text: str, style: str) -> str:
     return f"{_ESCAPES[style]}{text}\x1b[0m" if style else text
 
 
-def in_ascii(text: str, label: str = "") -> str:
-    """Return the text of a line with its signs in ASCII; a command stays as it is, to be copied."""
-    return text if label in _COMMANDS else text.translate(_SIGNS)
+def in_ascii(text: str) -> str:
+    """Return the text of a line with its signs in ASCII; one that is there to be copied stays as it is."""
+    return text if isinstance(text, Copied) else text.translate(_SIGNS)
 
 
-def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool = True) -> str:
+def label_text(label: str) -> str:
+    """Return the label of a line, a verdict in capitals."""
+    return label.upper() if isinstance(label, Verdict) else label
+
+
+def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
     """Return lines as aligned text, broken below themselves at `width` columns, commands so that a shell takes them.
 
-    With ``shell=False`` what repeats a finding is Python, which is broken as text is.
+    Of labels, verdicts have their colours, and others in capitals are bold.
     """
-
-    def style(label: str) -> str:
-        """Return the style of a label: that of the verdict whose word it is, in capitals."""
-        verdict = next((verdict for verdict in Verdict if label == verdict.upper()), None)
-        return _STYLES.get(verdict.tone, "") if verdict else "bold" if label in _BOLD else ""
-
     rows: list[str] = []
     for label, text in lines:
-        parts = _command_parts if shell and label in _COMMANDS else _text_parts
-        first, *more = parts(in_ascii(text, label), max(width - _TEXT_AT, 20)) or [""]
-        rows.append(painted(label, style(label) if color else "") + " " * (_TEXT_AT - len(label)) + first)
+        parts = _command_parts if isinstance(text, ShellCommand) else _text_parts
+        first, *more = parts(in_ascii(text), max(width - _TEXT_AT, 20)) or [""]
+        style = label.tone.style if isinstance(label, Verdict) else "bold" * label.isupper()
+        rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_AT - len(label)) + first)
         rows += [" " * _TEXT_AT + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
@@ -75,7 +77,7 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool 
 def aligned(lines: Lines) -> str:
     """Return lines with their texts below each other, unbroken."""
     width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name.ljust(width)}  {harmless(in_ascii(text, name))}" for name, text in lines) + "\n"
+    return "\n".join(f"{label_text(name).ljust(width)}  {harmless(in_ascii(text))}" for name, text in lines) + "\n"
 
 
 def _text_parts(text: str, width: int) -> list[str]:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.engine.arguments import ExactArguments
+from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
+from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
 from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
@@ -19,7 +19,8 @@ from dpaudit.utility.finding import UtilityFinding
 
 _ROUNDING = 1e-12
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
-_REASONS = {
+Kind: TypeAlias = Literal["exact", "privacy", "utility"]
+_REASONS: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",
     "privacy": "no black-box audit was planned",
     "utility": "no audit of utility was planned",
@@ -120,12 +121,16 @@ class Row:
         return next((_SCOPES[a.samples] for a in deciding if isinstance(a, ExactArguments)), "")
 
     @property
-    def missing(self) -> Mapping[str, str]:
-        """For each kind of audit without a finding, why."""
-        found = {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
-        return {kind: self._reason(kind) for kind, finding in found.items() if finding is None}
+    def deciding(self) -> Mapping[Kind, PrivacyFinding | LawFinding | UtilityFinding | None]:
+        """The finding of each kind of audit that decides."""
+        return {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
 
-    def _reason(self, kind: str) -> str:
+    @property
+    def missing(self) -> dict[Kind, str]:
+        """For each kind of audit without a finding, why."""
+        return {kind: self._reason(kind) for kind, finding in self.deciding.items() if finding is None}
+
+    def _reason(self, kind: Kind) -> str:
         """Return why there is no finding of a kind."""
         if self.further:
             return "audited at other parameters: see this learner's other row"
@@ -148,9 +153,8 @@ class Row:
         judging = {f.verdict for f in findings if isinstance(f, PrivacyFinding)}
         # Exact laws without a claim judge nothing.
         judging |= {f.verdict for f in findings if isinstance(f, LawFinding) and f.claimed_epsilon is not None}
-        if judging:
-            return Verdict.NO_EVIDENCE if judging == {Verdict.NO_EVIDENCE} else Verdict.CONSISTENT
-        return Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+        silent = Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+        return next((verdict for verdict in OF_PRIVACY if verdict in judging), silent)
 
     @property
     def state(self) -> Verdict:
@@ -263,10 +267,28 @@ def row_of(results: Sequence[Result]) -> Row:
     return Row(first.learner, first.parameters, results, fault=first.fault, label=first.learner)
 
 
+def alone(finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
+    """Return the record of a finding that is of no run: what the finding does not say is left open."""
+    arguments: Arguments
+    if isinstance(finding, PrivacyFinding):
+        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
+    elif isinstance(finding, LawFinding):
+        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
+    else:
+        same = {name: getattr(finding, name) for name in ("alpha", "beta", "n", "trials", "confidence", "setting")}
+        arguments = UtilityArguments(role="claim", case=finding.distribution, case_index=None, concept=None, **same)
+    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
+    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+
+
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
     """Return the finding with the gravest verdict, and among those with the largest `size`."""
-    order = (Verdict.UNDECIDED, Verdict.VIOLATION)
-    return max(findings, key=lambda f: (order.index(f.verdict) if f.verdict in order else -1, size(f)), default=None)
+
+    def key(finding: Judged) -> tuple[bool, bool, float]:
+        verdict = finding.verdict
+        return verdict == Verdict.VIOLATION, verdict == Verdict.UNDECIDED, size(finding)
+
+    return max(findings, key=key, default=None)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ _MOST = 12
 _FEW, _LONG = 4, 60
 """The most answers that are listed one by one, and the most characters of one."""
 _RARE = "any output rare or unseen in training"
-_SHORT = {Verdict.NO_CLAIM: "no privacy claim", Verdict.NOT_CHECKED: "privacy not checked"}
 
 
 def event_words(event: Event, decoded: Decoded = None) -> str:
@@ -179,4 +178,4 @@ def label_parameters(parameters: Mapping[str, Any]) -> str:
 
 def verdict_words(verdict: Verdict, promises: Sequence[str] = ()) -> str:
     """Return the verdict on a learner, with the promises that it is about where these are to blame."""
-    return f"{verdict}: {' and '.join(promises)}" if promises else _SHORT.get(verdict, str(verdict))
+    return f"{verdict}: {' and '.join(promises)}" if promises else str(verdict)

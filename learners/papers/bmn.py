@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import collections_of, public_family
@@ -37,7 +37,7 @@ def _literal_family(tools: Tools) -> Evidence:
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items()) + f", of {sample.n} examples"
     witness = "public (0, 0), (1, 0); private (3, 0), (4, 0); each single point supported by the line y = 0"
     data = errors_data(printed, sample, numbers["least errors, printed"] - 1, 1.0)
-    return judged("undecided", text, numbers, witness, data, failed=failed)
+    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=failed)
 
 
 @states(
@@ -56,7 +56,7 @@ def _helly(tools: Tools) -> Evidence:
     found = "misses" if excess > 0 else "always has"
     text = f"{len(cases)} label-determined samples: G {found} the best halfspace's error"
     data = errors_data(learner, sample, least - 1, 1.0) | {"least errors": least, "of a halfspace": least - excess}
-    return judged("holds", text, {"samples": len(cases)}, repr(sample), data, failed=excess > 0)
+    return judged(Verdict.HOLDS, text, {"samples": len(cases)}, repr(sample), data, failed=excess > 0)
 
 
 def _samples(shapes: Iterable[tuple[int, int, int]], kinds: Iterable[tuple[int, bool]]) -> Iterator[tuple[Any, Any]]:
@@ -90,7 +90,7 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
         f"{checked} samples with public examples of both labels: the best of G errs at most {used} times more than the "
         "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
-    return judged("holds", text, {"samples": checked, "excess": used}, witness, data)
+    return judged(Verdict.HOLDS, text, {"samples": checked, "excess": used}, witness, data)
 
 
 _relaxation_i = states(
@@ -162,7 +162,7 @@ def _family_size(tools: Tools) -> Evidence:
     )
     data = {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]}
     failed = bool(witness) or growth > 4.25
-    return judged("holds", summary, {**numbers, "growth": growth}, witness or text, data, failed=failed)
+    return judged(Verdict.HOLDS, summary, {**numbers, "growth": growth}, witness or text, data, failed=failed)
 
 
 def _listed_size(points: Any) -> int:
@@ -200,7 +200,7 @@ def _agnostic_display(tools: Tools) -> Evidence:
     )
     # One case, and the chance is bounded from above only.
     failed, data = chance < 1 - beta / 4, {"n": n, "bound": bound, "probability of an error": 0.5}
-    return judged("undecided", text, numbers, witness, data, failed=failed, grade="numeric")
+    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=failed, grade="numeric")
 
 
 STATEMENTS = statements_in(globals())

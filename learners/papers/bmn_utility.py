@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools
+from dpaudit.contract import Distribution, Evidence, Tools, Verdict
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
@@ -69,7 +69,7 @@ def _excess(over_best_halfspace: bool) -> Evidence:
         f"{worst:.2g}"
     )
     numbers = {"failure": worst, "beta": BETA, "n": max(sizes)}
-    return judged("holds", text, numbers, where, data, failed=exceeds(worst, BETA))
+    return judged(Verdict.HOLDS, text, numbers, where, data, failed=exceeds(worst, BETA))
 
 
 _beyond_g = states(
@@ -131,7 +131,7 @@ def _compression(tools: Tools) -> Evidence:
         f"the literature"
     )
     # One hypothesis: a bound that it obeys need not hold for the choice among many.
-    return judged("undecided", text, {"failure": worst, "beta": BETA}, where, data, failed=exceeds(worst, BETA))
+    return judged(Verdict.UNDECIDED, text, {"failure": worst, "beta": BETA}, where, data, failed=exceeds(worst, BETA))
 
 
 @states(
@@ -149,7 +149,7 @@ def _compression_size(tools: Tools) -> Evidence:
     # Public examples have the label 0: a map from one example has so many values on them.
     values = len(points)
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"d = 1, {values} public points: G has {size} members, and a map from one example takes {values} "
         "values: the signs of the halfspaces are left out",
         {"|G|": size, "sequences of k examples": values},

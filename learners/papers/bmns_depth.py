@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Tools
+from dpaudit.contract import Evidence, Pair, Tools, Verdict
 from learners.domains import Grid
 from learners.geometry.polygons import cross
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
@@ -42,7 +42,7 @@ def _centerpoint(tools: Tools) -> Evidence:
             cases.append((3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}))
     least, data = min(cases, key=lambda case: case[0])
     text = f"least (d + 1) max depth / n over all multisets of n <= 6 on 2 x 2 and n <= 3 on 3 x 3 points: {least:.3f}"
-    return judged("holds", text, {"least ratio": least}, text, data, failed=least < 1)
+    return judged(Verdict.HOLDS, text, {"least ratio": least}, text, data, failed=least < 1)
 
 
 @states(
@@ -63,7 +63,7 @@ def _facets(tools: Tools) -> Evidence:
     data = {"points": triangle, "counts": ones, "points on a facet": min(on)}
     failed = top == 1 and min(on) < 3
     return judged(
-        "undecided", text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed
+        Verdict.UNDECIDED, text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed
     )
 
 
@@ -100,7 +100,7 @@ def _quasi_concave(tools: Tools) -> Evidence:
     text = f"all 35 multisets of 4 corners: {dips} dips in Q, and Q moves by at most {most} between neighbours"
     numbers = {"dips": dips, "sensitivity": most}
     data = {"points": grid, "counts": one, "neighbouring counts": two, "sensitivity": most}
-    return judged("holds", text, numbers, text, data, failed=dips > 0 or most > 1)
+    return judged(Verdict.HOLDS, text, numbers, text, data, failed=dips > 0 or most > 1)
 
 
 @states(
@@ -156,7 +156,7 @@ def _extended_literal(tools: Tools) -> Evidence:
     data = {"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre}
     failed = best < centerpoint_bound(4, 2)
     return judged(
-        "undecided", text, numbers, "the four corners of the unit square, one example each", data, failed=failed
+        Verdict.UNDECIDED, text, numbers, "the four corners of the unit square, one example each", data, failed=failed
     )
 
 
@@ -227,7 +227,7 @@ def _same_depth(other: Callable[[list[Point], Point], int], name: str) -> Eviden
         f"of {'some only' if misses else 'all'}"
     )
     witness = f"points {data['points']}, x = {data['x']}: depth {data['depth']}, {name} {data['other']}"
-    return judged("holds", text, {"cases": len(cases)}, witness, data, failed=bool(misses))
+    return judged(Verdict.HOLDS, text, {"cases": len(cases)}, witness, data, failed=bool(misses))
 
 
 _projections = states(
@@ -273,7 +273,7 @@ def _step_loss(tools: Tools) -> Evidence:
     share, witness, data = greatest(cases)
     total = "; ".join(f"{name}: {value:.3g}" for name, value in numbers.items())
     text = f"the share 1/(2 d) of the first promise n/(d + 1) is n/(2 d (d + 1)): {total}"
-    return judged("holds", text, numbers, witness, data, failed=share > 1)
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=share > 1)
 
 
 @states(
@@ -299,7 +299,7 @@ def _rank(tools: Tools) -> Evidence:
     )
     witness = f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}"
     data = {"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low}
-    return judged("undecided", text, {"probability": low, "at least r": high}, witness, data, failed=low < 0.95)
+    return judged(Verdict.UNDECIDED, text, {"probability": low, "at least r": high}, witness, data, failed=low < 0.95)
 
 
 @states(
@@ -323,7 +323,7 @@ def _joint(tools: Tools) -> Evidence:
     for side in (1, 2):
         numbers[f"joint, side {side}"] = measured_examples(HullPointJoint(side, 2, 1.0), 0.1)
         numbers[f"by coordinates, side {side}"] = measured_examples(HullPointExponential(side, 2, 1.0), 0.1)
-    leaks = any(finding.verdict == "violation" for finding in findings)
+    leaks = any(finding.verdict == Verdict.VIOLATION for finding in findings)
     more = any(numbers[f"joint, side {side}"] > numbers[f"by coordinates, side {side}"] for side in (1, 2))
     text = (
         f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
@@ -331,7 +331,9 @@ def _joint(tools: Tools) -> Evidence:
         + ", ".join(f"{name}: {value}" for name, value in numbers.items() if name != "epsilon")
     )
     data = pair_data(learner, worst.worst_pair, epsilon=worst.epsilon)
-    return judged("holds", text, numbers, repr(worst.worst_pair) if leaks else str(numbers), data, failed=leaks or more)
+    return judged(
+        Verdict.HOLDS, text, numbers, repr(worst.worst_pair) if leaks else str(numbers), data, failed=leaks or more
+    )
 
 
 STATEMENTS = statements_in(globals())

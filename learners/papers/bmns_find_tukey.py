@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from learners.halfspaces.hull_point import HullPoint, HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import (
@@ -49,7 +49,7 @@ def _printed_promise(tools: Tools) -> Evidence:
     lost, witness, data = greatest(cases)
     shown = ", ".join(f"{k}: {v:.3f}" for k, v in ratios.items())
     text = f"share of n/(2(d+1)) that the last promise guarantees: {shown}"
-    return judged("holds", text, ratios, witness, data, failed=lost > 0)
+    return judged(Verdict.HOLDS, text, ratios, witness, data, failed=lost > 0)
 
 
 @states(
@@ -162,7 +162,9 @@ def _pays(tools: Tools) -> Evidence:
     witness = ", ".join(name for name, bits in numbers.items() if bits == math.inf)
     data = {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON}
     failed = most == math.inf
-    return judged("loose" if most > WORD else "holds", text, numbers, witness, data, failed=failed, grade="numeric")
+    return judged(
+        Verdict.LOOSE if most > WORD else Verdict.HOLDS, text, numbers, witness, data, failed=failed, grade="numeric"
+    )
 
 
 STATEMENTS = statements_in(globals())

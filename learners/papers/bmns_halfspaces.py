@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools
+from dpaudit.contract import Distribution, Evidence, Tools, Verdict
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.sizes import printed_examples
@@ -42,7 +42,7 @@ def _dichotomies(tools: Tools) -> Evidence:
     numbers = {name: data["labellings"] for _, name, data in cases}
     text = "|HALFSPACE(X)|: " + ", ".join(f"{k}: {v}" for k, v in numbers.items())
     share, _, data = greatest(cases)
-    return judged("holds", text, numbers, text, data, failed=share > 1)
+    return judged(Verdict.HOLDS, text, numbers, text, data, failed=share > 1)
 
 
 @states(
@@ -108,10 +108,10 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
 def _unrealizable(tools: Tools) -> Evidence:
     learner = HalfspaceRefusing(1, 1, 1.0)
     finding = tools.audit_law(learner, n=3)
-    delta, pair, leaks = finding.delta_at_claim, finding.worst_pair, finding.verdict == "violation"
+    delta, pair, leaks = finding.delta_at_claim, finding.worst_pair, finding.verdict == Verdict.VIOLATION
     text = f"if step 3 stops where a subsample is inconsistent, delta at epsilon = 1 is {delta:.4f} instead of 1e-6"
     data = pair_data(learner, pair, at=1.0, delta=delta)
-    return judged("holds", text, {"delta": delta}, against(pair), data, failed=leaks)
+    return judged(Verdict.HOLDS, text, {"delta": delta}, against(pair), data, failed=leaks)
 
 
 @states(
@@ -211,7 +211,7 @@ def _corollary(tools: Tools) -> Evidence:
     witness = "; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above)
     data = {"growth": growth, "s at d = 10": corollary_examples(*plain)}
     # Exponents are rounded to the nearest half.
-    return judged("holds", text, growth, witness, data, grade="numeric")
+    return judged(Verdict.HOLDS, text, growth, witness, data, grade="numeric")
 
 
 STATEMENTS = statements_in(globals())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from dpaudit.contract import Sample as Examples
 from learners.domains import Grid
 from learners.halfspaces.hull_point import HullPointExponential
@@ -47,7 +47,7 @@ def _inequality(tools: Tools) -> Evidence:
     d, side = min(slacks, key=lambda case: slacks[case])
     data = {"d": d, "T": side + 1, "slack": float(worst)}
     text = f"least slack over d = 10 .. 59 and T = 2 .. 49: {float(worst):.5f}"
-    return judged("holds", text, {"slack": float(worst)}, text, data, failed=worst < 0)
+    return judged(Verdict.HOLDS, text, {"slack": float(worst)}, text, data, failed=worst < 0)
 
 
 @states(
@@ -76,7 +76,7 @@ def _largest_coefficient(tools: Tools) -> Evidence:
         f"{tried} multiples b of x_1, x_1 and x_2 in {{1, 2}}^2: the largest coefficient names another point in "
         f"{outside['printed']} cases, the largest absolute one in {outside['repaired']}"
     )
-    return judged("holds", text, {"cases": tried, **outside}, witness, data)
+    return judged(Verdict.HOLDS, text, {"cases": tried, **outside}, witness, data)
 
 
 @states(
@@ -94,7 +94,7 @@ def _span_count(tools: Tools) -> Evidence:
     vectors = np.array([[1 + (j == i) for j in range(5)] + [1] * 5 for i in range(5)])
     inside, most = points_in_span(vectors, _grid(d, 2)), 2 ** (d // 2)
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"{inside} of the 2^10 points lie in the span of I_-i and b, where T^(-d/2) of them are {most}: a "
         f"factor of {inside / most:g}, which leaves the rate of growth. This is one I_-i; the display of the proof "
         f"averages over it (BMNS-Thm5.1-display)",
@@ -141,7 +141,7 @@ def _display(tools: Tools) -> Evidence:
         f"(d, T) was found at which the display fails"
     )
     witness = "; ".join(failing)
-    return judged("undecided", text, numbers, witness, {"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]})
+    return judged(Verdict.UNDECIDED, text, numbers, witness, {"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]})
 
 
 def named_exactly(law: Callable[[Examples], Mapping[Any, float]], domain: Grid, copies: int) -> tuple[float, float]:
@@ -219,7 +219,7 @@ def _experiment(tools: Tools) -> Evidence:
     )
     data = {"share": most, "at": worst, "epsilon": 1.0}
     failed = exceeds(most, 1) or bool(early)
-    return judged("holds", text, {**numbers, "greatest share": most}, early or worst, data, failed=failed)
+    return judged(Verdict.HOLDS, text, {**numbers, "greatest share": most}, early or worst, data, failed=failed)
 
 
 STATEMENTS = statements_in(globals())

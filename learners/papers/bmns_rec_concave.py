@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Tools
+from dpaudit.contract import Evidence, Pair, Tools, Verdict
 from learners.bisection import least_beyond
 from learners.interior_points.controls import StableSelectWrong, WrongStable
 from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
@@ -75,7 +75,7 @@ def _crossover(tools: Tools) -> Evidence:
     # The worst pair known: 48 examples at three points, one of which moves to the middle.
     one, other = (learner.domain.sample([10, 19, 30], [0] * 3, counts) for counts in ([2, 16, 30], [1, 17, 30]))
     law = tools.audit_law(learner, samples=[Pair(one, other, "10 replaced by 19")])
-    leaks = law.verdict == "violation"
+    leaks = law.verdict == Verdict.VIOLATION
     numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta_at_claim}
     promise = math.ceil(numbers["printed, 2^6"])
     numbers["failure at the printed promise, 2^6"] = failure = _failure_at(promise)
@@ -90,7 +90,7 @@ def _crossover(tools: Tools) -> Evidence:
     )
     return judged(
         # Where the printed promise is below the one that is proved to suffice, nothing is known but the failure above.
-        tightness(share, 1.0) if share <= 1 else "undecided",
+        tightness(share, 1.0) if share <= 1 else Verdict.UNDECIDED,
         text,
         numbers,
         repr(law.worst_pair)
@@ -198,7 +198,7 @@ def _log_star(tools: Tools) -> Evidence:
     )
     witness = f"two adjacent points on 2^{HUGE}, or within a level"
     data = {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers}
-    return judged("holds", summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
+    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
 
 
 SELECTIONS = "the selections inside Proposition 2.11"
@@ -279,7 +279,7 @@ def _wrong(tools: Tools) -> Evidence:
     finding = tools.audit_law(learner, n=6)
     hidden = _hidden(tools)
     ratio, named = _measured(WrongStable(Fraction(1), Fraction(1, 50)))
-    failed = finding.verdict == "violation" or exceeds(ratio, 1.0) or exceeds(named, 0.02)
+    failed = finding.verdict == Verdict.VIOLATION or exceeds(ratio, 1.0) or exceeds(named, 0.02)
     numbers = {"epsilon": ratio, "delta": named, "delta at claim": finding.delta_at_claim, "inside RecConcave": hidden}
     text = (
         f"claimed (1, 0.02): really ratio e^{ratio:.3f} and naming with probability {named:.3f} at gap 2; delta(1) = "

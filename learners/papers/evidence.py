@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, SupremumAudit, Tools
+from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, SupremumAudit, Tools, Verdict
 from learners.papers.verdicts import exceeds, judged, tightness
 
 
@@ -46,7 +46,7 @@ def judged_loss(
     summary: str,
     numbers: Mapping[str, float],
     *,
-    otherwise: str | None = None,
+    otherwise: Verdict | None = None,
     failed: bool = False,
     witness: str = "",
 ) -> Evidence:
@@ -56,7 +56,7 @@ def judged_loss(
     supremum does not; `otherwise` replaces the verdict on the loss of a statement that is not refuted.
     """
     leaks, pair = exceeds(loss.found.value - loss.found.error, claimed), loss.found.witness
-    verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else "holds"
+    verdict = tightness(loss.value, claimed) if loss.found.support == Support.PROVED else Verdict.HOLDS
     words = repr(pair) if leaks or not witness else witness
     data = pair_data(loss.learner, pair, epsilon=loss.found.attained)
     return judged(otherwise or verdict, summary, numbers, words, data, failed=leaks or failed)

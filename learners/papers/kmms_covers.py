@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpaudit.contract import Evidence, Relation, Tools
+from dpaudit.contract import Evidence, Relation, Tools, Verdict
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import choice_cost, composed_share, noiseless_share, paper_share, pure_share, rounds_for
@@ -39,7 +39,7 @@ def _no_literal(tools: Tools) -> Evidence:
         f"d = 4, k = 2 and n = {n} it failed in {found.failures} of {found.trials} runs"
     )
     witness = "the conjunction of no literal, always 1, under the uniform distribution"
-    return judged("holds", summary, numbers, witness, data, failed=min(least.values()) > 0)
+    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=min(least.values()) > 0)
 
 
 @states(
@@ -74,12 +74,12 @@ def _calibration(tools: Tools) -> Evidence:
     )
     return judged(
         # What is known to be allowed are lower bounds: above them nothing is decided.
-        "undecided" if printed > allowed else tightness(printed, allowed),
+        Verdict.UNDECIDED if printed > allowed else tightness(printed, allowed),
         summary,
         numbers,
         repr(law.worst_pair),
         {**pair_data(tiny, law.worst_pair, epsilon=law.epsilon), "allowed": allowed},
-        failed=law.verdict == "violation",
+        failed=law.verdict == Verdict.VIOLATION,
         grade="numeric",
     )
 
@@ -113,7 +113,7 @@ def _pure_calibration(tools: Tools) -> Evidence:
     )
     numbers = {"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": loss.value}
     witness = f"k = {greatest + 1} costs {costs.get(greatest + 1, math.inf):.4f}"
-    return judged_loss(loss, bound, text, numbers, otherwise="holds", failed=greatest < 8, witness=witness)
+    return judged_loss(loss, bound, text, numbers, otherwise=Verdict.HOLDS, failed=greatest < 8, witness=witness)
 
 
 @states(
@@ -144,7 +144,7 @@ def _pure_budget(tools: Tools) -> Evidence:
         f"gains over composition for k = {gains['composition'][0]} to {gains['composition'][-1]}, and over the "
         f"analysis without noise for k = {gains['no noise'][0]} to {gains['no noise'][-1]}"
     )
-    return judged_loss(worst, 1.0, text, {**numbers, "epsilon": worst.value}, otherwise="holds")
+    return judged_loss(worst, 1.0, text, {**numbers, "epsilon": worst.value}, otherwise=Verdict.HOLDS)
 
 
 @states(
@@ -180,7 +180,10 @@ def _claim_34(tools: Tools) -> Evidence:
         f"costs {law.epsilon:.3f} exactly"
     )
     # The game bounds the cost from above: it can show the statement; only the exact law can contradict it.
-    verdict, leaks = "undecided" if upper > epsilon else tightness(upper, epsilon), law.verdict == "violation"
+    verdict, leaks = (
+        Verdict.UNDECIDED if upper > epsilon else tightness(upper, epsilon),
+        law.verdict == Verdict.VIOLATION,
+    )
     return judged(verdict, summary, numbers, repr(law.worst_pair), data, failed=leaks, grade="numeric")
 
 
@@ -216,7 +219,7 @@ def _sketch(tools: Tools) -> Evidence:
     )
     witness = f"epsilon = {epsilon:g}, delta = {delta:g}: {sketched:.4f} of {epsilon:g}"
     data = {"epsilon": epsilon, "delta": delta, "eps_hat": share, "by the sketch": sketched}
-    return judged("holds", text, numbers, witness, data, failed=exceeds(sketched, epsilon), grade="numeric")
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(sketched, epsilon), grade="numeric")
 
 
 STATEMENTS = statements_in(globals())

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from learners.finite.vc import most_shattered
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.polygons import Polygon, area, polygon
@@ -43,7 +43,7 @@ def _observation_22(tools: Tools) -> Evidence:
             cases.append((found / (2 * own * k * math.log2(3 * k)), words, {"found": numbers}))
     share, witness, data = greatest(cases)
     summary = f"VC dimensions of conjunctions {numbers}: at most {share:.3f} of 2 VC(H) k log2(3 k)"
-    return judged("holds", summary, numbers, witness, data, failed=share > 1)
+    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=share > 1)
 
 
 @states(
@@ -138,7 +138,7 @@ def _observation_41(tools: Tools) -> Evidence:
     shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
     text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
     data = data or {"d": 3, "labellings": counts["d=3"]}
-    return judged("holds", text, counts, witness, data)
+    return judged(Verdict.HOLDS, text, counts, witness, data)
 
 
 def least_area(side: int) -> Fraction:
@@ -202,7 +202,7 @@ def _proof_45(tools: Tools) -> Evidence:
     summary = (
         f"a triangular cell has {100 * ratio:.1f} % of the area of the equilateral triangle on its own shortest edge"
     )
-    return judged("holds", summary, numbers, witness, data, failed=ratio < 1)
+    return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=ratio < 1)
 
 
 @states(
@@ -227,7 +227,9 @@ def _regions(tools: Tools) -> Evidence:
     numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
     summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
     # More cells than lines can make would be a fault of the enumeration.
-    return judged("undecided" if steiner > 1 else "holds", summary, numbers, witness, data, failed=printed > 1)
+    return judged(
+        Verdict.UNDECIDED if steiner > 1 else Verdict.HOLDS, summary, numbers, witness, data, failed=printed > 1
+    )
 
 
 @states(
@@ -256,7 +258,7 @@ def _observation_44(tools: Tools) -> Evidence:
         f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included; "
         "on the lines themselves labels depend on the side"
     )
-    return judged("holds", summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
+    return judged(Verdict.HOLDS, summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
 
 
 STATEMENTS = statements_in(globals())

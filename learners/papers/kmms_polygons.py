@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from learners.covers.game import game_epsilon
 from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers.evidence import pair_data
@@ -45,12 +45,12 @@ def _claim_43(tools: Tools) -> Evidence:
         f"(convex) and {numbers['exact, polygon-union']:.3f} (unions) exactly at d = 1, k = 1, n = 3, and at most "
         f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses"
     )
-    leaky = [i for i, law in enumerate(laws) if law.verdict == "violation"]
+    leaky = [i for i, law in enumerate(laws) if law.verdict == Verdict.VIOLATION]
     shown = leaky[0] if leaky else -1
     pair, epsilon = laws[shown].worst_pair, laws[shown].epsilon
     data = {**pair_data(learners[shown], pair, epsilon=epsilon), "eps_hat": share}
     # The game bounds the cost from above: it can show the statement; only the exact laws can contradict it.
-    verdict = "undecided" if upper > 1 else tightness(upper, 1)
+    verdict = Verdict.UNDECIDED if upper > 1 else tightness(upper, 1)
     return judged(verdict, summary, numbers, repr(pair), data, failed=bool(leaky), grade="numeric")
 
 
@@ -113,7 +113,7 @@ def _triangles(tools: Tools) -> Evidence:
         f"triangles on the grid, and three halfplanes of the box make all {len(shapes)} triangles at d = 3"
     )
     data = {"corners": corners or [], "triangles": triangulate(corners) if corners else []}
-    return judged("holds", summary, numbers, witness, data)
+    return judged(Verdict.HOLDS, summary, numbers, witness, data)
 
 
 def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tools) -> Evidence:

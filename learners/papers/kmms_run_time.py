@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence, Sample, Tools
+from dpaudit.contract import Evidence, Sample, Tools, Verdict
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
@@ -127,7 +127,7 @@ def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
         f"{numbers[f'in {name}']:.2f} in {name}" for name in grown
     )
     data = {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}}
-    return judged("holds", text, numbers, "; ".join(failing), data)
+    return judged(Verdict.HOLDS, text, numbers, "; ".join(failing), data)
 
 
 STATEMENTS = statements_in(globals())

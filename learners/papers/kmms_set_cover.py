@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Tools
+from dpaudit.contract import Evidence, Pair, Tools, Verdict
 from learners.conjunctions.concepts import contradicted
 from learners.conjunctions.consistent import ConjunctionCover
 from learners.conjunctions.set_cover import SetCoverConjunction
@@ -80,7 +80,7 @@ def _errors(tools: Tools) -> Evidence:
         f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound"
     )
     numbers = {"share of the bound": share, "cases": len(cases)}
-    return judged("holds", text, numbers, witness, data, failed=exceeds(share, 1))
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(share, 1))
 
 
 @states(
@@ -123,11 +123,11 @@ def _composition(tools: Tools) -> Evidence:
     numbers = {"growth of eps_hat": growth(shares), "growth of n": growth(sizes)}
     tiny = SetCoverConjunction(**TINY, variant="composition")
     found = tools.audit_law(tiny, samples=[_ray(tiny, COPIES)])
-    leaks = found.verdict == "violation"
+    leaks = found.verdict == Verdict.VIOLATION
     numbers["epsilon"] = found.epsilon
     return judged(
         # Factors that are logarithmic in k are left out: what is nearer to another half than to 1.5 is another law.
-        "holds",
+        Verdict.HOLDS,
         f"from k = {ks[len(ks) // 2]} to {ks[-1]} at d = 2^16 eps_hat grows like k^"
         f"{numbers['growth of eps_hat']:.2f} and n like k^{numbers['growth of n']:.2f} (logarithmic factors "
         f"included); at d = 2, k = 1 the exact epsilon of {COPIES + 1} examples is {found.epsilon:.4f} of {EPSILON:g}",
@@ -168,7 +168,7 @@ def _noiseless(tools: Tools) -> Evidence:
         {"epsilon": worst.epsilon, "claim": EPSILON, "copies": COPIES, "epsilon, n=3": every.epsilon},
         repr(worst.worst_pair),
         pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
-        failed=every.verdict == "violation" or ray.verdict == "violation",
+        failed=every.verdict == Verdict.VIOLATION or ray.verdict == Verdict.VIOLATION,
     )
 
 
@@ -195,7 +195,7 @@ def _noise(tools: Tools) -> Evidence:
     cost, bare_cost = (tools.audit_law(learner, samples=[pair]).epsilon for learner in (noisy, bare))
     most = game_epsilon(bare.k, bare.rounds, bare.selection_epsilon / 2, DELTA, reach=EPSILON)
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without noise "
         f"costs at most {most:.3f} at delta = 1e-6 on any sample (the game takes any fixed b). Purely, on {COPIES:,} "
         f"copies of (x, 0) beside one (x, 1), it costs {bare_cost:.4f}, and {cost:.4f} with the noise, whose offset "
@@ -240,7 +240,7 @@ def _greedy(tools: Tools) -> Evidence:
         f"most {most} literals"
     )
     numbers = {"errors": errors, "most literals": most, "cases": len(cases)}
-    return judged("holds", text, numbers, witness, data, failed=excess > 0)
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=excess > 0)
 
 
 STATEMENTS = statements_in(globals())

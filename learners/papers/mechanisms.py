@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from learners.bisection import last
 from learners.mechanisms.exponential import log_law
 from learners.mechanisms.log_laws import log_above, log_below
@@ -73,7 +73,7 @@ def _exponential(tools: Tools) -> Evidence:
             share, case = mass / (size * math.exp(-epsilon * gap / 2)), (size, gap)
     leaks = exceeds(loss, epsilon)
     return judged(
-        "holds",
+        Verdict.HOLDS,
         f"all scores 0 .. 3 of three candidates, all moves by at most 1, and a leader by up to 100: worst loss "
         f"{loss:.6f} of {epsilon:g}; |H| - 1 candidates lambda below the best have at most {share:.4f} of the bound "
         f"(|H| = 2, 10, 1000, lambda = 1, 10, 30)",

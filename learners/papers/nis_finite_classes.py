@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools
+from dpaudit.contract import Distribution, Evidence, Tools, Verdict
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
@@ -44,7 +44,9 @@ def _point(tools: Tools) -> Evidence:
         f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}"
     )
     numbers = {"n": n, "failure": failure, "bound": bound, "beta": beta}
-    return judged("holds" if bound <= beta else "undecided", text, numbers, where, data, failed=failure > bound)
+    return judged(
+        Verdict.HOLDS if bound <= beta else Verdict.UNDECIDED, text, numbers, where, data, failed=failure > bound
+    )
 
 
 @states(
@@ -68,7 +70,7 @@ def _occam(tools: Tools) -> Evidence:
         f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
         f"failure probability is at most {worst:.5f}; beta is {beta}"
     )
-    return judged("holds", text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
+    return judged(Verdict.HOLDS, text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
 
 
 @states(
@@ -90,7 +92,7 @@ def _threshold(tools: Tools) -> Evidence:
     worst = int(np.argmax(wrong))
     right = max(sample.errors(answer(repaired, sample)) for sample in samples)
     return judged(
-        "holds",
+        Verdict.HOLDS,
         f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = 1 iff x < "
         f"j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by up to {right}",
         {"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
@@ -149,7 +151,7 @@ def _generic_large_epsilon(tools: Tools) -> Evidence:
     words = f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0"
     failure, where, data = hard_case(learner, 1, hard, n, alpha, words)
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and "
         f"the exact failure probability on a hard case is {failure:.3f}, beta {beta}: the maximum lacks the term "
         f"1/alpha (epsilon <= 1 implies it)",
@@ -191,7 +193,7 @@ def _generalises(tools: Tools) -> Evidence:
     numbers = {"epsilon": epsilon, "gap": gap, "share": most}
     data = {"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap}
     # One learner that overfits as it can: that it does not refute shows nothing of the others.
-    return judged("undecided", text, numbers, f"epsilon = {epsilon:g}: gap {gap:.4f}", data, failed=most > 1)
+    return judged(Verdict.UNDECIDED, text, numbers, f"epsilon = {epsilon:g}: gap {gap:.4f}", data, failed=most > 1)
 
 
 @states(
@@ -218,7 +220,7 @@ def _sauer(tools: Tools) -> Evidence:
         f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
         f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)"
     )
-    return judged("holds", text, {"worst_ratio": worst}, where, data, failed=worst > 1)
+    return judged(Verdict.HOLDS, text, {"worst_ratio": worst}, where, data, failed=worst > 1)
 
 
 @states(
@@ -234,7 +236,7 @@ def _vc_examples(tools: Tools) -> Evidence:
     text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
     data = {"intervals on 8 points": intervals, "parities, d = 1 ..": parities}
     failed = intervals != 2 or parities != list(range(1, 7))
-    return judged("holds", text, {"intervals": intervals, "parity_6": parities[-1]}, text, data, failed=failed)
+    return judged(Verdict.HOLDS, text, {"intervals": intervals, "parity_6": parities[-1]}, text, data, failed=failed)
 
 
 @states(
@@ -276,7 +278,7 @@ def _vc_bounds(tools: Tools) -> Evidence:
         f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}"
     )
     # That a learner does with fewer on a case would not show that it does on all.
-    return judged("holds" if needed else "undecided", text, numbers, failed, data)
+    return judged(Verdict.HOLDS if needed else Verdict.UNDECIDED, text, numbers, failed, data)
 
 
 STATEMENTS = statements_in(globals())

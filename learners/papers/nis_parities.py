@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Relation, Tools
+from dpaudit.contract import Evidence, Pair, Relation, Tools, Verdict
 from learners.domains import Cube
 from learners.papers.evidence import judged_loss, losses_of, pair_data
 from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
@@ -71,7 +71,7 @@ def _parity_failure(tools: Tools) -> Evidence:
     ]
     most, first, second, pair = max(moves, key=lambda move: move[:3], default=(0.0, "no sample", "no other", None))
     return judged(
-        "holds",
+        Verdict.HOLDS,
         f"d = 1, n = 1 and 2: one example moves Pr[fail] from 1/2 by at most {most:.4f}; epsilon/8 is "
         f"{epsilon / 8:.4f}: the coin must pass (1/2) and the example be kept (epsilon/4)",
         {"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
@@ -192,7 +192,7 @@ def _effect(tools: Tools) -> Evidence:
     )
     witness = f"d = {d}: equations {chosen} (point number, label), and then {added}"
     data = {"d": d, "equations": [*chosen, added], "share": least}
-    return judged("holds", text, {"least_share": least, "cases": len(shares)}, witness, data, failed=least < 0.5)
+    return judged(Verdict.HOLDS, text, {"least_share": least, "cases": len(shares)}, witness, data, failed=least < 0.5)
 
 
 STATEMENTS = statements_in(globals())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools
+from dpaudit.contract import Evidence, MeasuredLaw, Statement, Tools, Verdict
 from learners.papers.verdicts import judged, states
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -90,7 +90,9 @@ def _law(
 def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
     broken = [
-        law for law in found if law.verdict == "violation" or any(point.lower >= point.theorem for point in law.points)
+        law
+        for law in found
+        if law.verdict == Verdict.VIOLATION or any(point.lower >= point.theorem for point in law.points)
     ]
     worst = max(found, key=lambda law: float(law.ratio_slope.upper))
     last = worst.points[-1]
@@ -118,7 +120,7 @@ def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
         for law in found
     ]
     return judged(
-        "holds" if all(law.verdict == "holds" for law in found) else "undecided",
+        Verdict.HOLDS if all(law.verdict == Verdict.HOLDS for law in found) else Verdict.UNDECIDED,
         f"{measured}, {words}",
         numbers,
         "; ".join(f"{law.learner} against {law.abscissa}: {law.points[-1].case}" for law in broken),

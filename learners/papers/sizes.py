@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit, Verdict
 from learners.arrays import Floats, Integers, Labels
 from learners.papers.evidence import case_data
 from learners.papers.verdicts import judged, tightness
@@ -115,25 +115,26 @@ class HalvedSizes:
         The least n down to which the failure rate was at most beta at every n; 0 if not even at the top.
     too_few : int
         The greatest n at which the failure rate exceeded beta; 0 if none did.
-    verdict : str
+    verdict : Verdict
         That on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough.
     """
 
     def __init__(self, findings: Mapping[int, UtilityAudit]) -> None:
         self.findings, self.top = findings, max(findings)
         by_size = sorted(findings.items(), reverse=True)
-        kept = itertools.takewhile(lambda item: item[1].verdict == "holds", by_size)
+        kept = itertools.takewhile(lambda item: item[1].verdict == Verdict.HOLDS, by_size)
         self.enough = min((n for n, _ in kept), default=0)
-        self.too_few = max((n for n, finding in by_size if finding.verdict == "violation"), default=0)
-        refuted = findings[self.top].verdict == "violation"
-        found = tightness(self.enough, self.top) if self.enough else "undecided"
-        self.verdict = "refuted" if refuted else found
+        self.too_few = max((n for n, finding in by_size if finding.verdict == Verdict.VIOLATION), default=0)
+        refuted = findings[self.top].verdict == Verdict.VIOLATION
+        found = tightness(self.enough, self.top) if self.enough else Verdict.UNDECIDED
+        self.verdict = Verdict.REFUTED if refuted else found
 
 
-def joint_verdict(verdicts: Iterable[str]) -> str:
+def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict on a statement from those on its cases: loose only if it is loose on each of them."""
     found = set(verdicts)
-    return next(verdict for verdict in ("refuted", "undecided", "holds", "loose") if verdict in found)
+    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.LOOSE)
+    return next(verdict for verdict in order if verdict in found)
 
 
 def audit_halved(
@@ -161,7 +162,7 @@ def audit_halved(
         findings[n] = tools.audit_utility(
             learner, concept, distribution, alpha=alpha, beta=beta, n=n, trials=trials, confidence=0.99, **setting
         )
-        if findings[n].verdict == "violation" or n == 1:
+        if findings[n].verdict == Verdict.VIOLATION or n == 1:
             break
         n = -(-n // 2)
     return HalvedSizes(findings)
@@ -169,7 +170,7 @@ def audit_halved(
 
 def audit_cases(
     tools: Tools, cases: Iterable[Case], **levels: Any
-) -> tuple[str, dict[str, float], str, str, dict[str, Any]]:
+) -> tuple[Verdict, dict[str, float], str, str, dict[str, Any]]:
     """Return the joint verdict on some cases, numbers, words, the witness and its data.
 
     `levels` are those of `audit_halved`. The witness is empty if no case refutes; its data are then those of the last.
@@ -180,10 +181,10 @@ def audit_cases(
     for name, learner, concept, distribution in cases:
         found = audit_halved(tools, learner, concept, distribution, **levels)
         verdicts.append(found.verdict)
-        if found.verdict == "refuted" or not witness:
+        if found.verdict == Verdict.REFUTED or not witness:
             data = case_data(learner, concept, distribution, found.top, levels["alpha"], beta=levels["beta"])
             data |= {name: levels[name] for name in ("setting", "noise") if name in levels}
-        if found.verdict == "refuted":
+        if found.verdict == Verdict.REFUTED:
             drawn = f"{distribution} distribution"
             if isinstance(distribution, Distribution):
                 drawn = f"probabilities {distribution.probabilities.tolist()}"

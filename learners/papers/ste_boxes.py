@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from dpaudit.contract import Evidence, Tools
+from dpaudit.contract import Evidence, Tools, Verdict
 from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
@@ -40,7 +40,9 @@ def _signs(tools: Tools) -> Evidence:
     )
     witness = f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative points"
     data = errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"])
-    return judged("undecided", text, numbers, witness, data, failed=numbers["Pr[some positive example wrong]"] > 0.1)
+    return judged(
+        Verdict.UNDECIDED, text, numbers, witness, data, failed=numbers["Pr[some positive example wrong]"] > 0.1
+    )
 
 
 @states(
@@ -69,7 +71,7 @@ def _count(tools: Tools) -> Evidence:
     )
     witness = f"{against(found.worst_pair)}: {literal.m} or fewer positives"
     data = pair_data(literal, found.worst_pair, epsilon=found.epsilon)
-    return judged("holds", text, numbers, witness, data, failed=exceeds(found.epsilon, 8.0))
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(found.epsilon, 8.0))
 
 
 @states(
@@ -124,7 +126,13 @@ def _dimension(tools: Tools) -> Evidence:
     failed = slopes["advanced"] > 1.75
     # Logarithmic factors are left out: the exponent is rounded to the nearest half.
     return judged(
-        "loose" if slopes["advanced"] < 1.25 else "holds", text, slopes, witness, data, failed=failed, grade="numeric"
+        Verdict.LOOSE if slopes["advanced"] < 1.25 else Verdict.HOLDS,
+        text,
+        slopes,
+        witness,
+        data,
+        failed=failed,
+        grade="numeric",
     )
 
 
@@ -147,7 +155,7 @@ def _exponential(tools: Tools) -> Evidence:
         "Pr[score < OPT - (2/epsilon) ln(|C|/beta)]": float(p[wrong > 2 * (size - math.log(beta))].sum()),
     }
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"|C| = {learner.concepts.size}, epsilon = 1: the score is below OPT - {size:.2f} with probability "
         f"{numbers['Pr[score < OPT - ln|C|/epsilon]']:.3f}, below OPT - 2 (ln|C| + ln 10) with probability "
         f"{numbers['Pr[score < OPT - (2/epsilon) ln(|C|/beta)]']:.2g}, where at most 0.1 is proved",
@@ -180,7 +188,7 @@ def _tightest(tools: Tools) -> Evidence:
         f"points, and beta is {beta}"
     )
     numbers = {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n}
-    return judged("holds", text, numbers, witness, data, failed=failure > beta)
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=failure > beta)
 
 
 STATEMENTS = statements_in(globals())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Relation, Tools
+from dpaudit.contract import Evidence, Pair, Relation, Tools, Verdict
 from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.greedy import ConjunctionGreedy
@@ -47,7 +47,7 @@ def _elimination(tools: Tools) -> Evidence:
     )
     data = errors_data(example, shown, 0, float(shown.errors(found) > 0))
     witness = next((words for count, words in wrong if count), repr(shown))
-    return judged("holds", text, {"errors": errors, "cases": len(wrong)}, witness, data, failed=errors > 0)
+    return judged(Verdict.HOLDS, text, {"errors": errors, "cases": len(wrong)}, witness, data, failed=errors > 0)
 
 
 @states(
@@ -182,7 +182,7 @@ def _greedy_slack(tools: Tools) -> Evidence:
     law, _ = log_law(scores, learner.share(rounds) / (2 * k))
     below = float(np.exp(law[scores < -printed * k]).sum())
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
         f"one literal has score 0 and the others at most -20, a round chooses a literal with score below "
         f"-(1/epsilon) ln d = -{printed:.2f} with probability {below:.3f}. "
@@ -211,7 +211,7 @@ def _greedy_constant(tools: Tools) -> Evidence:
         p, wrong = errors_of_law(learner, sample)
         errors[literal] = float(p[wrong / n >= 0.5].sum())
     return judged(
-        "undecided",
+        Verdict.UNDECIDED,
         f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on half of "
         f"the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate {errors[False]:.1e}",
         {"failure_literal": errors[True], "failure_repaired": errors[False]},
@@ -266,7 +266,7 @@ def _with_delta(tools: Tools) -> Evidence:
         "n without delta, d=31": _size(HIGH, None),
         "first d that gains": min(gaining, default=math.inf),
     }
-    leaky = any(finding.verdict == "violation" for _, _, finding in found)
+    leaky = any(finding.verdict == Verdict.VIOLATION for _, _, finding in found)
     text = (
         f"d = 1, 2, 3 and delta = 0.01, 0.1: on {len(COPIES) ** 2} pairs each, in which a replaced example "
         f"moves all counts, delta(1) is at most {share:.3f} of the claim. With delta = {DELTA:g} n grows like d^"
@@ -277,7 +277,7 @@ def _with_delta(tools: Tools) -> Evidence:
     witness = repr(worst.worst_pair) if leaky else f"sample sizes {sizes}"
     data = pair_data(learner, worst.worst_pair, at=1.0, delta=worst.delta_at_claim)
     # What is nearer to d^2 than to d^1.5 is another law.
-    return judged("holds", text, numbers, witness, data, failed=leaky or numbers["growth of n"] > 1.75)
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=leaky or numbers["growth of n"] > 1.75)
 
 
 def _size(dimension: int, delta: float | None) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Tools
+from dpaudit.contract import Evidence, Pair, Tools, Verdict
 from learners.interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.steps import Multiset, of_counter, ranks
@@ -68,7 +68,7 @@ def _thresholds(tools: Tools) -> Evidence:
     failure, worst = worst_empirical_failure(learner, n, alpha)
     leaks = exceeds(finding.epsilon, 4.0)
     return judged(
-        "holds",
+        Verdict.HOLDS,
         f"T = 4, epsilon = 4, m = {learner.m}: exact epsilon {finding.epsilon:.4f} (n = 4, all pairs; a "
         f"flipped label moves two values, so the mechanism is charged for a group of two); on n = (m - 1)/alpha = "
         f"{n} examples an error above alpha = {alpha} has exact probability at most {failure:.4f} over all labelled "
@@ -101,9 +101,9 @@ def _tree(tools: Tools) -> Evidence:
             left = learner.domain.sample([a, b], [0, 0], [n - share, share])
             pairs.append(Pair(left, learner.domain.sample([a, b], [0, 0], [n - share - 1, share + 1])))
     found = tools.audit_law(learner, samples=pairs)
-    leaks = found.verdict == "violation"
+    leaks = found.verdict == Verdict.VIOLATION
     return judged(
-        "holds",
+        Verdict.HOLDS,
         f"T = 32, epsilon = 2, delta = 0.01: on {len(pairs)} pairs of n = {n} examples at most delta "
         f"{found.delta_at_claim:.2g} is needed at epsilon = 2 (exact epsilon {found.epsilon:.4f}); the point is not "
         f"interior with exact probability at most {failure:.2g} on data side by side, apart, equal, spread, and beta "
@@ -183,7 +183,7 @@ def _slices(tools: Tools) -> Evidence:
         "neighbour": sorted(moved.items()),
         "moved": numbers["moved"],
     }
-    return judged("undecided", text, numbers, witness, data, failed=found.verdict == "violation")
+    return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=found.verdict == Verdict.VIOLATION)
 
 
 def _rest(tree: TreeLog, data: dict[int, int]) -> Counter[int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Statement, Tools
+from dpaudit.contract import Evidence, Statement, Tools, Verdict
 from learners import citations
 
 LOOSE = 0.75
@@ -46,7 +46,7 @@ def statements_in(names: Mapping[str, Any]) -> tuple[Statement, ...]:
 
 
 def judged(
-    otherwise: str,
+    otherwise: Verdict,
     summary: str,
     numbers: Mapping[str, float],
     witness: str,
@@ -61,7 +61,7 @@ def judged(
     `witness` and `data` are the instance that decides, in words and as data, which are returned whatever the verdict.
     `failed` says whether the statement is refuted; by default whether there is a witness.
     """
-    verdict, shown = ("refuted", witness) if failed or (failed is None and witness) else (otherwise, "")
+    verdict, shown = (Verdict.REFUTED, witness) if failed or (failed is None and witness) else (otherwise, "")
     return Evidence(verdict, summary, numbers, grade, shown, _plain(data))
 
 
@@ -75,9 +75,9 @@ def exceeds(found: float, claimed: float) -> bool:
     return found > claimed * (1 + TOLERANCE)
 
 
-def tightness(truth: float, claimed: float) -> str:
+def tightness(truth: float, claimed: float) -> Verdict:
     """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
-    return "loose" if truth <= LOOSE * claimed else "holds"
+    return Verdict.LOOSE if truth <= LOOSE * claimed else Verdict.HOLDS
 
 
 def _plain(value: Any) -> Any:

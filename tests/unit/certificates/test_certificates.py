@@ -209,7 +209,7 @@ def test_data_of_people_stay_out() -> None:
     private = Pair(pair.data, pair.neighbour, origin)
     finding = msgspec.structs.replace(finding, origins=(origin,))
     certificate = certificates.make(finding, [private], mechanism=groups)
-    assert certificate.data == Referred("PAIRS[0]", "row 39 replaced", certificate.data.digest, (39,))
+    assert certificate.data == Referred("PAIRS[0]", "row 39 replaced", certificate.data.digest, (39,), 0)
     assert certificates.replay(certificate, groups, pair=pair).verdict == "violation"
     assert "age" not in json.dumps(certificate.to_dict())
     shown = certificates.make(finding, [private], mechanism=groups, include_data=True)

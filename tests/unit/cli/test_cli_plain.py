@@ -19,7 +19,8 @@ from dpaudit.project.history import Standing, keep
 
 
 def row(verdict: Verdict, found: float) -> Standing:
-    return Standing(name="a|b <i>", mechanism="m.py:f", verdict=verdict, claimed=1.0, found=found, detectable=1.1)
+    numbers = {"claimed_epsilon": 1.0, "epsilon_lower": found, "detectable_epsilon": 1.1}
+    return Standing(name="a|b <i>", mechanism="m.py:f", verdict=verdict, numbers=numbers)
 
 
 @pytest.fixture

@@ -123,9 +123,9 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
     assert shares == sorted(shares)
     assert rows["broken"].why.endswith("the claim allows 1.6")
     assert rows["silent"].why.endswith("give pairs of different inputs, on which the output varies")
-    assert rows["broken"].found == rows["worse"].found
-    assert rows["points"].claimed == 0.5
-    assert 0 < (rows["points"].found or 0) < (rows["points"].exact or 0) <= 0.5
+    assert rows["broken"].numbers["epsilon_lower"] == rows["worse"].numbers["epsilon_lower"]
+    assert rows["points"].numbers["claimed_epsilon"] == 0.5
+    assert 0 < rows["points"].numbers["epsilon_lower"] < rows["points"].numbers["exact_epsilon"] <= 0.5
     assert "gone.py" in rows["lost"].why
     text = check_text(list(rows.values()))
     for line in (
@@ -141,8 +141,14 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
 
 
 def row(verdict: str, **changes: Any) -> Standing:
-    given: dict[str, Any] = {"claimed": 1.0, "delta": 0.0, "found": 0.5, "detectable": 1.1}
-    return Standing(name="a", mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))
+    given: dict[str, Any] = {
+        "claimed_epsilon": 1.0,
+        "claimed_delta": 0.0,
+        "epsilon_lower": 0.5,
+        "detectable_epsilon": 1.1,
+    }
+    parts = {name: changes.pop(name) for name in ("promise", "why", "accepted") if name in changes}
+    return Standing(name="a", mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
 
 
 @pytest.mark.parametrize(
@@ -161,14 +167,16 @@ def test_the_status_is_that_of_the_gravest_row(verdicts: list[str], expected: in
 
 def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be_caught() -> None:
     lines = check_text(
-        [row("consistent", found=0.99999, detectable=1.10001), row("no evidence", exact=2.0)]
+        [row("consistent", epsilon_lower=0.99999, detectable_epsilon=1.10001), row("no evidence", exact_epsilon=2.0)]
     ).splitlines()
     assert lines[3].split() == ["a", "1", "-", "0.999", "1.11", "consistent"]
     assert lines[4].split() == ["?", "a", "1", "2.00", "0.500", "never", "no", "evidence"]
 
 
 def test_a_long_name_has_two_lines_and_colours_mark_the_verdict() -> None:
-    long = Standing(name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, claimed=1.0, why="\x1b[2J")
+    long = Standing(
+        name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, numbers={"claimed_epsilon": 1.0}, why="\x1b[2J"
+    )
     text = check_text([long], color=True)
     assert any("\x1b[1;31m!" in line and "nnn" in line for line in text.splitlines())
     plain = check_text([long]).splitlines()

@@ -24,12 +24,13 @@ NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
 
 def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> Standing:
-    given = {"claimed": 1.0, "delta": 0.0, "found": 0.5, "detectable": 1.1}
-    return Standing(name=name, mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))
+    given = {"claimed_epsilon": 1.0, "claimed_delta": 0.0, "epsilon_lower": 0.5, "detectable_epsilon": 1.1}
+    parts = {name: changes.pop(name) for name in ("promise", "why", "accepted") if name in changes}
+    return Standing(name=name, mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
 
 
 def test_checks_are_appended_and_come_back(tmp_path: Path) -> None:
-    first, second = [row(), row("failed", "b", why="gone")], [row("violation", exact=math.inf)]
+    first, second = [row(), row("failed", "b", why="gone")], [row("violation", exact_epsilon=math.inf)]
     path = keep(first, tmp_path, NOON)
     before = path.read_bytes()
     assert keep(second, tmp_path, NOON + datetime.timedelta(minutes=1)) == path == tmp_path / PLACE
@@ -66,15 +67,15 @@ def test_a_history_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
         (row("accepted"), row("violation"), "accepted, now violation", True),
         (row(), row("no evidence"), "consistent, now no evidence", True),
         (row(), row("holds"), "consistent, now holds", None),
-        (row(), row(claimed=2.0), "claims epsilon 2.000, claimed 1.000 before", True),
-        (row(), row(delta=1e-6), "claims delta 1.000e-6, claimed 0 before", True),
-        (row(exact=0.5), row(exact=0.6), "has exact epsilon 0.6000, had 0.5000", True),
-        (row(exact=0.6), row(exact=0.5), "has exact epsilon 0.5000, had 0.6000", False),
-        (row(), row(detectable=math.inf), "would catch an epsilon of inf, caught 1.100 before", True),
-        (row("violation"), row("violation", found=0.6), "shows 0.6000, showed 0.5000", True),
+        (row(), row(claimed_epsilon=2.0), "claims epsilon 2.000, claimed 1.000 before", True),
+        (row(), row(claimed_delta=1e-6), "claims delta 1.000e-6, claimed 0 before", True),
+        (row(exact_epsilon=0.5), row(exact_epsilon=0.6), "has exact epsilon 0.6000, had 0.5000", True),
+        (row(exact_epsilon=0.6), row(exact_epsilon=0.5), "has exact epsilon 0.5000, had 0.6000", False),
+        (row(), row(detectable_epsilon=math.inf), "would catch an epsilon of inf, caught 1.100 before", True),
+        (row("violation"), row("violation", epsilon_lower=0.6), "shows 0.6000, showed 0.5000", True),
         (
-            row("holds", promise="utility", claimed=0.1),
-            row("holds", promise="utility", claimed=0.2),
+            row("holds", promise="utility", beta=0.1),
+            row("holds", promise="utility", beta=0.2),
             "allows failures with probability 0.2000, claimed 0.1000 before",
             True,
         ),
@@ -87,11 +88,11 @@ def test_what_got_worse_is_told(old: Standing, new: Standing, text: str, worse: 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"found": 0.9}, {"detectable": 1.19}, {"exact": 0.5 * (1 + 1e-12)}],
+    [{"epsilon_lower": 0.9}, {"detectable_epsilon": 1.19}, {"exact_epsilon": 0.5 * (1 + 1e-12)}],
     ids=["a bound that refutes nothing", "less than a tenth", "rounding"],
 )
 def test_what_seeds_and_rounding_change_is_not_told(changes: dict[str, float]) -> None:
-    assert compare([row(exact=0.5)], [row(**({"exact": 0.5} | changes))]) == []
+    assert compare([row(exact_epsilon=0.5)], [row(**({"exact_epsilon": 0.5} | changes))]) == []
 
 
 def test_rows_that_are_gone_are_worse_and_new_ones_are_not_unless_they_fail() -> None:
@@ -143,7 +144,8 @@ def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
         store.append(one)
     store.finish()
     privacy, utility = read_standings(tmp_path)
-    assert (privacy.name, privacy.verdict, privacy.found, privacy.exact) == ("toy (k = 2)", "violation", 1.5, 1.0)
+    assert (privacy.name, privacy.verdict) == ("toy (k = 2)", "violation")
+    assert (privacy.numbers["epsilon_lower"], privacy.numbers["exact_epsilon"]) == (1.5, 1.0)
     assert (utility.name, utility.promise) == ("toy (k = 2), hard, n = 5 (realizable)", "utility")
     assert read_standings(tmp_path / "run.jsonl") == (privacy, utility)
     (tmp_path / "report.json").write_text(render(load_run(tmp_path / "run.jsonl")))
@@ -157,7 +159,7 @@ def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
         assert read_standings(place) == (row("violation"),)
     privacy_finding("violation", epsilon_lower=1.5).save(tmp_path / "finding.json")
     (one,) = read_standings(tmp_path / "finding.json")
-    assert (one.verdict, one.found) == ("violation", 1.5)
+    assert (one.verdict, one.numbers["epsilon_lower"]) == ("violation", 1.5)
 
 
 @pytest.mark.parametrize(

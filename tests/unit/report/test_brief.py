@@ -11,10 +11,10 @@ from toy_records import law_finding, privacy_finding, utility_finding
 from dpaudit.audit import evidence as gaps
 from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import EventTest, PowerAt, Witness
-from dpaudit.contract import Direction, Origin
+from dpaudit.contract import Direction, Origin, Verdict
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.report.findings import brief_lines
-from dpaudit.report.terminal import laid_out
+from dpaudit.report.terminal import ShellCommand, laid_out
 
 OUTPUT_1 = Cells("output", ((1, 1),))
 
@@ -30,7 +30,7 @@ def because(**changes: object) -> str:
 def test_a_violation_says_the_event_and_what_the_claim_allows() -> None:
     found = privacy_finding("violation", epsilon_lower=1.946, confidence=0.999)
     assert brief_lines(found, "rr.py:respond", repeat="dpaudit privacy rr.py:respond") == [
-        ("VIOLATION", "rr.py:respond claims ε = 1, shows ≥ 1.94 (99.9 % sure)"),
+        (Verdict.VIOLATION, "rr.py:respond claims ε = 1, shows ≥ 1.94 (99.9 % sure)"),
         ("because", "answer “1”: 90.0 % on S, 10.0 % on T; that is 9.0 times as often, the claim allows 2.7"),
         ("repeat", "dpaudit privacy rr.py:respond"),
     ]
@@ -81,7 +81,7 @@ def test_bets_have_no_counts() -> None:
 )
 def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(changes, where) -> None:
     verdict, power, seed = brief_lines(privacy_finding(**({"detectable_epsilon": 1.1411} | changes)))
-    assert verdict == ("CONSISTENT", "the mechanism claims ε = 1, shows ≥ 0.500")
+    assert verdict == (Verdict.CONSISTENT, "the mechanism claims ε = 1, shows ≥ 0.500")
     least = "1.20" if changes else "1.15"
     assert power == ("power", f"any ε ≥ {least} would have been caught, 19 times in 20, on {where}")
     assert seed == ("seed", "0, 20 runs a side")
@@ -127,7 +127,7 @@ def test_an_interval_is_told_without_its_infinite_end() -> None:
 
 def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> None:
     assert brief_lines(law_finding(epsilon=0.5), "it") == [
-        ("CONSISTENT", "it claims ε = 1, has 0.500 (exact)"),
+        (Verdict.CONSISTENT, "it claims ε = 1, has 0.500 (exact)"),
         ("covers", "2 ordered pairs of neighbours, samples of 1 example"),
     ]
     assert dict(brief_lines(law_finding("violation", epsilon=1.97)))["because"] == (
@@ -137,7 +137,7 @@ def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> No
         "possible on the first, impossible on the second"
     )
     assert brief_lines(law_finding(claimed_epsilon=None), "it")[0] == (
-        "NO CLAIM",
+        Verdict.NO_CLAIM,
         "it promises no privacy, has ε = 1.00 (exact)",
     )
     told = brief_lines(law_finding("violation", claimed_delta=0.01, delta_at_claim=0.02), "it")
@@ -149,7 +149,7 @@ def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> No
 
 def test_an_audit_of_utility_says_the_rate_its_interval_and_the_case() -> None:
     assert brief_lines(utility_finding(), "it") == [
-        ("HOLDS", "it fails in 5.00 % of runs, 10.0 % allowed"),
+        (Verdict.HOLDS, "it fails in 5.00 % of runs, 10.0 % allowed"),
         (
             "because",
             "5 of 100 runs had error > 0.1 (1.00 to 10.0 %, 95 % sure): concept 1, uniform, 8 examples (realizable)",
@@ -161,7 +161,7 @@ def test_an_audit_of_utility_says_the_rate_its_interval_and_the_case() -> None:
 
 
 def test_lines_are_broken_below_themselves() -> None:
-    text = laid_out([("VIOLATION", "a " * 60), ("NO EVIDENCE", "b\x1b[2J")], width=80)
+    text = laid_out([(Verdict.VIOLATION, "a " * 60), (Verdict.NO_EVIDENCE, "b\x1b[2J")], width=80)
     assert all(len(line) <= 80 for line in text.splitlines())
     assert text.splitlines()[1].startswith(" " * 13 + "a")
     assert text.splitlines()[-1] == "NO EVIDENCE  b\\x1b[2J"
@@ -169,17 +169,20 @@ def test_lines_are_broken_below_themselves() -> None:
 
 def test_a_command_that_is_broken_can_be_pasted() -> None:
     command = "dpaudit privacy 'my folder/it is.py:f' --pairs patterns:5 --epsilon 1 --delta 0 --trials 100000 --seed 0"
-    text = laid_out([("repeat", command)], width=60)
+    text = laid_out([("repeat", ShellCommand(command))], width=60)
     assert len(text.splitlines()) > 2
     assert all(len(line) <= 60 for line in text.splitlines())
     assert shlex.split(text.replace("\\\n", " "))[1:] == shlex.split(command)
 
 
 def test_only_the_verdict_is_coloured() -> None:
-    lines = [("VIOLATION", "x"), ("because", "y")]
+    lines = [(Verdict.VIOLATION, "x"), ("because", "y")]
     assert laid_out(lines, color=True) == "\x1b[1;31mVIOLATION\x1b[0m    x\nbecause      y\n"
     assert laid_out(lines) == "VIOLATION    x\nbecause      y\n"
 
 
 def test_a_command_that_no_shell_reads_is_shown_as_text():
-    assert laid_out([("repeat", "dpaudit run 'a\x1b[2J")], width=60) == "repeat       dpaudit run 'a\\x1b[2J\n"
+    assert (
+        laid_out([("repeat", ShellCommand("dpaudit run 'a\x1b[2J"))], width=60)
+        == "repeat       dpaudit run 'a\\x1b[2J\n"
+    )

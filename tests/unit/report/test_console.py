@@ -72,7 +72,7 @@ def test_columns_are_aligned():
 def test_it_never_says_that_something_passed():
     for run in (load_small(), wide_run()):
         assert not re.search(r"\bpass", console.full(run), re.IGNORECASE)
-    assert "privacy      2 consistent, 1 without a claim\n" in console.full(load_small())
+    assert "privacy      2 consistent, 1 no claim\n" in console.full(load_small())
 
 
 def test_a_violation_is_marked_with_and_without_colour():
@@ -97,11 +97,11 @@ def test_the_last_lines_count_every_row_once():
     lost = next(r for r in run.results if r.learner == "threshold-exponential")
     run = failed(run, lost)
     text = console.full(run)
-    assert "privacy      1 violation, 1 failed, 1 without a claim\naccuracy     1 undecided, 1 vacuous\n" in text
+    assert "privacy      1 violation, 1 failed, 1 no claim\naccuracy     1 undecided, 1 vacuous\n" in text
     assert "missing      1 result, of which 1 failed\n" in text
     assert f"missing      {lost.task}: RuntimeError: oops\n" in text
     run = planned(replace(run, failures=()), "box-tightest/exact/n1-ab")
-    assert "privacy      1 violation, 2 incomplete, 1 without a claim\n" in console.full(run)
+    assert "privacy      1 violation, 2 incomplete, 1 no claim\n" in console.full(run)
 
 
 def test_no_evidence_is_said_in_words_and_has_a_colour_of_its_own():
@@ -121,7 +121,7 @@ def test_no_evidence_is_said_in_words_and_has_a_colour_of_its_own():
 def test_an_unconvicted_control_stands_out():
     run = controls_missed(only(load_small(), "parity-private-careless"))
     text = console.full(run)
-    assert re.search(r"^! +parity-private-careless.*NOT DETECTED", text, re.MULTILINE)
+    assert re.search(r"^! +parity-private-careless.*missed", text, re.MULTILINE)
     assert "controls     0 of 1 planted fault caught; missed: parity-private-careless" in text
     assert "\x1b[1;31m!" in console.full(run, color=True)
 

@@ -53,7 +53,7 @@ def test_every_promise_has_an_outcome():
     told = {p.subject: p.text for p in outcomes() if p.mechanism == "parity-private"}
     assert told["privacy"].startswith("Violation. It claims ε = 1. The exact ε is 1.50")
     assert "Accuracy" not in told["privacy"]
-    assert told["accuracy"].startswith("Accuracy undecided: it fails in 50.3 % of runs, 60.0 % allowed")
+    assert told["accuracy"].startswith("Accuracy: undecided. It fails in 50.3 % of runs, 60.0 % allowed")
 
 
 def test_junit_has_the_usual_shape():

@@ -148,7 +148,7 @@ def test_only_what_needs_a_look_is_open():
     assert not re.search("<details[^>]* open", page)
     undecided = html.render(change(load_small(), "utility", "claim", verdict="undecided"))
     assert '<section class="m" id="m-parity-private"' in undecided
-    assert "Accuracy undecided:" in Page(undecided).unfolded
+    assert "Accuracy: undecided." in Page(undecided).unfolded
     assert "accuracy 1 undecided" in Page(undecided).unfolded
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from toy_records import result, run_of
 
-from dpaudit.engine.outcome import OPEN, outcome, word
+from dpaudit.engine.outcome import OPEN, detects, kind_of, outcome
 from dpaudit.report.summary import summarise
 
 VERDICTS = {"exact": ("consistent", "violation"), "privacy": ("consistent", "violation", "no evidence"),
@@ -35,10 +35,10 @@ def test_status_words_and_reports_say_the_same(size):
     for chosen in combinations(size):
         records = [replace(record, task=f"t{i}", index=i) for i, record in enumerate(chosen)]
         run = run_of(*records)
-        found, summary, words = outcome(run), summarise(run), [word(record) for record in records]
+        found, summary, words = outcome(run), summarise(run), [kind_of(record) for record in records]
         assert bool(found.violations) == bool(summary.violations) == ("violation" in words), chosen
         assert len(found.undetected) == len(summary.controls) - len(summary.convicted), chosen
-        assert bool(summary.convicted) == ("detected" in words), chosen
+        assert bool(summary.convicted) == detects([record for record in records if record.fault]), chosen
         assert bool(found.no_evidence) == bool(summary.without_evidence), chosen
         wrong = bool(summary.violations) or len(summary.convicted) < len(summary.controls)
         open_ = summary.without_evidence or found.undecided

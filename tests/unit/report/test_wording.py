@@ -158,8 +158,8 @@ def test_verdicts_in_words():
     assert verdict_words(Verdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
     assert verdict_words(Verdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
     assert [verdict_words(v) for v in (Verdict.NO_CLAIM, Verdict.NOT_CHECKED, Verdict.CONSISTENT)] == [
-        "no privacy claim",
-        "privacy not checked",
+        "no claim",
+        "not checked",
         "consistent",
     ]
     assert [verdict_words(v) for v in (Verdict.FAILED, Verdict.NO_EVIDENCE)] == ["failed", "no evidence"]
