@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.readers import DIGITS, stored
-from dpaudit.outputs.values import Value, decode_value, encode_value
+from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Count, Extended, Frozen
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Cells(Frozen, frozen=True, tag="cells", tag_field="kind"):
     values : tuple of str
         The other cells, each as a person would write it.
     rare : bool
-        Whether every cell belongs to the event that training saw too rarely to tell it from others, or not at all.
+        Whether every cell that training saw too rarely to distinguish, or not at all, belongs to the event.
     path : tuple of int or str
         Where in the output the feature is read.
     """
@@ -111,7 +111,7 @@ class Told(Frozen, frozen=True, tag="told", tag_field="kind"):
 
 
 class Withheld(Frozen, frozen=True, tag="withheld", tag_field="kind"):
-    """An event that names a value of somebody's record, which the finding was not to show."""
+    """An event that contains an identifying value, which the finding does not show."""
 
 
 Event = Cells | Interval | Bets | Told | Withheld
@@ -147,7 +147,7 @@ class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
 
     Attributes
     ----------
-    values : tuple of Value
+    values : tuple of JsonValue
         Outputs.
     ranges : tuple of (int, int)
         Integers, as ranges with both ends included.
@@ -157,7 +157,7 @@ class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
         Where in the output the value is read.
     """
 
-    values: tuple[Value, ...]
+    values: tuple[JsonValue, ...]
     ranges: tuple[tuple[int, int], ...] = ()
     complement: bool = False
     path: Path = ()
@@ -173,14 +173,14 @@ class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
 
 
 class Learned(Frozen, frozen=True, tag="learned", tag_field="kind"):
-    """An event that only the audit itself can tell: by a fitted score, by bets, or by outputs that are not listed.
+    """An event that only the audit itself can evaluate: by a fitted score, by bets, or by outputs that are not listed.
 
     Attributes
     ----------
     event : Event
         The event, as findings describe it.
     runs : int
-        Runs a side of an audit that learns such an event anew.
+        Runs a side of an audit that learns such an event again.
     """
 
     event: Event
