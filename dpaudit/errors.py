@@ -105,7 +105,7 @@ class ToolFault(DpauditError, RuntimeError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the names nearest to one that there is not, as the end of a message; empty if none is near."""
+    """Return the names closest to an unknown one, as the end of a message; empty if none is close."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, list(known))

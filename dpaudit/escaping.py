@@ -17,13 +17,13 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest * 2 // 3]} [...] {text[-longest // 3 :]}"
 
 
-def harmless(text: str) -> str:
+def printable(text: str) -> str:
     r"""Return foreign text on one line, with everything escaped that a terminal or a browser could obey.
 
     These are escape codes and other control characters (C0 and C1), line breaks, overrides of the direction of writing
     and what is invisible, and lone surrogates, which no file can hold.
 
-    >>> print(harmless("a\x1b[2Jb\nc"))
+    >>> print(printable("a\x1b[2Jb\nc"))
     a\x1b[2Jb\nc
     """
     if text.isascii() and text.isprintable():
@@ -31,16 +31,16 @@ def harmless(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HARMFUL else c for c in text)
 
 
-def harmless_page(text: str) -> str:
+def printable_page(text: str) -> str:
     r"""Return text of several lines, perhaps coloured, with everything else escaped that a terminal could obey.
 
     What is foreign in it must have been made harmless before, by itself: a line break, or a colour, of its own passes.
 
-    >>> print(harmless_page("a\nb\x1b]0;title\x07"))
+    >>> print(printable_page("a\nb\x1b]0;title\x07"))
     a
     b\x1b]0;title\x07
     """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     parts = zip(_OURS.split(text), [*_OURS.findall(text), ""], strict=True)
-    return "".join(harmless(part) + end for part, end in parts)
+    return "".join(printable(part) + end for part, end in parts)

@@ -10,24 +10,24 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from dpaudit.errors import InputError
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 
 Progress = bool | Callable[[int, int], None]
 """Whether to show progress on standard error; or a callable that gets how much is done, and of how much."""
-Tell = Callable[[int], None]
-"""Takes how much more has been done."""
+Report = Callable[[int], None]
+"""Is called with how much more has been done."""
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
 WORTH_SECONDS = 2.0
 """Seconds that work must take for a line of its end to be left on the terminal."""
-TELLING = 0.05
+ESTIMABLE = 0.05
 """The least share of a piece of work from which the time that is left is shown: what comes before it is loading."""
 _BAR = 22
 
 
 @contextmanager
-def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]:
+def followed(progress: Progress, total: int, noun: str) -> Iterator[Report | None]:
     """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
     True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten seconds
@@ -38,19 +38,19 @@ def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]
         return
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
-    report = Line(sys.stderr, noun, time.monotonic) if progress is True else progress
+    shown = Line(sys.stderr, noun, time.monotonic) if progress is True else progress
     done = 0
 
-    def tell(more: int) -> None:
+    def report(more: int) -> None:
         nonlocal done
         done = min(done + more, total)
-        report(done, total)
+        shown(done, total)
 
     try:
-        yield tell
+        yield report
     finally:
-        if isinstance(report, Line):
-            report.end()
+        if isinstance(shown, Line):
+            shown.end()
 
 
 class Line:
@@ -101,9 +101,9 @@ class Line:
     def _text(self, done: int, total: int, note: str, now: float, share: float = 0.0) -> str:
         fresh, elapsed = done + share - self._already, now - self._began
         took = duration(elapsed)
-        if fresh >= TELLING and done < total:
+        if fresh >= ESTIMABLE and done < total:
             took += f", {duration(elapsed / fresh * (total - done - share))} left"
-        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(note), took)))
+        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", printable(note), took)))
 
 
 def duration(seconds: float) -> str:

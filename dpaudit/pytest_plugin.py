@@ -170,12 +170,12 @@ def _as_own_line() -> Iterator[None]:
     """Make bad input an error of the test's own line and not of ours."""
     __tracebackhide__ = True
     from dpaudit.errors import InputError
-    from dpaudit.escaping import harmless
+    from dpaudit.escaping import printable
 
     try:
         yield
     except InputError as error:
-        raise InputError(harmless(str(error)), parameter=error.parameter, value=error.value) from None
+        raise InputError(printable(str(error)), parameter=error.parameter, value=error.value) from None
 
 
 def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:
@@ -190,19 +190,19 @@ def _limits(finding: PrivacyFinding) -> list[str]:
     failed = [check for check in finding.checks if not check.passed]
     if not failed and not finding.warnings:
         return []
-    from dpaudit.escaping import harmless
+    from dpaudit.escaping import printable
     from dpaudit.report.findings import check_words
 
-    return [harmless(text) for text in (*finding.warnings, *map(check_words, failed))]
+    return [printable(text) for text in (*finding.warnings, *map(check_words, failed))]
 
 
 def _because(finding: PrivacyFinding) -> str:
     """Return what refutes the claim: the three lines, the counts, the whole pair, and the chance that it is wrong."""
-    from dpaudit.escaping import harmless
+    from dpaudit.escaping import printable
 
     witness, error = finding.witness, f"{1 - finding.confidence:.3g}"
     lines = [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"false alarm: at most {error}"]
     if witness.hits is not None:  # bets, of the sequential design, are on no single event
         ours = f"{witness.hits} of {witness.trials} runs"
         lines.insert(0, f"{ours} against {witness.neighbour_hits} of {witness.neighbour_trials} ({witness.direction})")
-    return "\n".join([str(finding), *map(harmless, lines)])
+    return "\n".join([str(finding), *map(printable, lines)])

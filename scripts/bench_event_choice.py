@@ -42,7 +42,7 @@ from columns import line, positive
 
 import dpaudit
 from dpaudit.events import selection
-from dpaudit.events.families import Family, families_by_score
+from dpaudit.events.families import PrefixFamily, families_by_score
 from dpaudit.jsonable import jsonable
 
 ASKED = 0.9
@@ -162,7 +162,7 @@ class Spread:
         return self.tenth / self.median if self.median > 0 else 0.0
 
 
-def by_counts_alone(*given: Any) -> Iterator[Family]:
+def by_counts_alone(*given: Any) -> Iterator[PrefixFamily]:
     """Yield the events above and below a threshold, without random walks along the bins."""
     return families_by_score(*given[:-1], careful=False)
 

@@ -182,7 +182,7 @@ Leaking mechanisms of all kinds of outputs, and what is found of each leak. Made
   *none* where it says that it has no evidence, *refused* where it does not take the output.
 * *logistic*: a search like DP-Sniper's; *boxes*: one like StatDP's; both stand in `scripts/power_baselines.py`, choose
   on half of the runs and confirm on the others; *n/a* where the output is not a row of as many numbers in every run.
-* *known*: the bound from the event that somebody would test who knew the leak, on all runs.
+* *known*: the bound from the best event, as if the leak were known, on all runs.
 * *not run*: not measured; the counts leave such rows out.
 * Runs are those on each side, selection and confirmation together. All bounds hold at 95 %, by the same confidence
   bound. In brackets: bounds that do not refute the claim. In medians, what is not found counts as 0.
@@ -191,7 +191,7 @@ Leaking mechanisms of all kinds of outputs, and what is found of each leak. Made
 PARTS = {"open": "## Open\n", "held out": "## Held out\n"}
 NOTES = {
     "open": "These were known while the auditor was being tuned.",
-    "held out": "These were written by somebody who did not know the features of the auditor, and were kept until the\n"
+    "held out": "Their author did not know the features of the auditor, and they were set aside until the\n"
     "last measurement; their digests stand in `scripts/power_mechanisms/HELD_OUT.sha256`.",
 }
 

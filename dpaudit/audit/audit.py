@@ -118,8 +118,8 @@ def audit_privacy(
         generators are then not asked to give equal outputs.
     timeout : float, optional
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
-        then made in a process of their own, which is ended with a run that takes longer, so that one may loop for ever,
-        crash or ask for all memory: only where processes fork (not on Windows), and only for data and outputs that
+        then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
+        crash or exhaust memory: only where processes fork (not on Windows), and only for data and outputs that
         pickle. No number of the finding depends on it where no run takes so long.
     time_limit : float or Stopped, optional
         The most seconds that the audit may take, about. The time of a few runs says with how many the audit begins:
@@ -222,11 +222,11 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         for _ in sampler.reduced(sampler.jobs(pairs[0].sides[number % 2], ("pace", number), runs), len):
             pass
 
-    with followed(progress, 2 * request.trials * len(pairs), "runs") as tell:
+    with followed(progress, 2 * request.trials * len(pairs), "runs") as report:
         LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(pairs), request.trials)
         request.hygiene.open()
         trials = request.clock.trials(request.trials, 2 * len(pairs), pace)
-        request = replace(request, trials=trials, sampler=replace(sampler, tell=tell))
+        request = replace(request, trials=trials, sampler=replace(sampler, report=report))
         finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
         return withheld(finding, pairs)

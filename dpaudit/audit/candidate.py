@@ -15,7 +15,7 @@ from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
 from dpaudit.contract import HasLaw, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.cells import steady
+from dpaudit.events.cells import to_grid
 from dpaudit.events.discretizers import CountCells, Discretizer, Identity
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
@@ -207,4 +207,4 @@ def promise(event: SelectedEvent) -> float:
     slow = event.discretizer.slow
     markdown = SLOW_MARKDOWN if slow else MARKDOWN
     margin = MARGIN if slow or event.discretizer.screened else 0.0
-    return float(steady(event.expected - markdown * event.markdown - margin * abs(event.expected)))
+    return float(to_grid(event.expected - markdown * event.markdown - margin * abs(event.expected)))

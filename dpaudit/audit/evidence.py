@@ -144,7 +144,7 @@ class FewRuns(Frozen, frozen=True, tag="few runs", tag_field="kind"):
 
 
 class NotLookedAt(Frozen, frozen=True, tag="not looked at", tag_field="kind"):
-    """Parts of the output took no part in the audit.
+    """Output components were not analysed.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Mea
 
 RETURNED_SHARE = 0.01
 """The share of runs that must return something: below it even the likeliest of what is returned is rarer than the
-event of probability 0.01 of the frontier, and the power that is stated is that of telling exceptions apart."""
+event of probability 0.01 of the frontier, and the power stated is that of distinguishing exceptions."""
 
 
 @dataclass(frozen=True)

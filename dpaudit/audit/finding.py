@@ -184,7 +184,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks : tuple of Check
         The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
-        Parts of the output that took no part.
+        Output components that were not analysed.
     grade : {"statistical"}
         The kind of the evidence.
     stopped : Stopped

@@ -4,7 +4,7 @@ The pilot shows what outputs look like. Of several pairs successive halving find
 search varies it. On that pair scores are fitted, those that promise most are kept, and their cells are counted.
 
 How floats are stored is looked at beside the verdict, which speaks of their values. Noise added in floating point leaks
-through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and holes in what a sampler
+through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a sampler
 can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
 runs that confirm, with an error of its own.
 """
@@ -32,13 +32,13 @@ from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import likelier_first
-from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
+from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-Counts = tuple[Tally, Tally]
+Tallies = tuple[Tally, Tally]
 
 PILOT_PAIRS = 8
 """The most pairs that the pilot's runs are spread over."""
@@ -140,10 +140,10 @@ class Training:
     def _fit(self, candidate: Candidate, pilot: list[Any], training: int) -> int:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
-        Those that do best are then fitted on the other half as well and count the first one, so that every run is news
-        to the score that places it, and none only fits. Both scores estimate the same log-likelihood ratio, so they
-        share their bins; their mean, which is better than either, is what confirms. Where outputs are wide, half of all
-        runs first choose the columns to look at.
+        Those that do best are then fitted on the other half as well and count the first one (two-fold cross-fitting: no
+        run is scored by a model fitted on it). Both scores estimate the same log-likelihood ratio, so they share their
+        bins; their mean, which is better than either, is what confirms. Where outputs are wide, half of all runs first
+        choose the columns to look at.
         """
         pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
         left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
@@ -174,7 +174,7 @@ class Training:
         runs, claim = request.budget.confirmation, request.claim
         (data, neighbour), others = ([outputs[:REPRESENTATION_ROWS] for outputs in half] for half in (first, second))
         found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
-        found += hole_discretizers(data, neighbour, plan)
+        found += support_gap_discretizers(data, neighbour, plan)
         test = PlannedTest(runs, claim.delta, request.gamma)
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         return max(events, key=lambda event: event.expected, default=None)
@@ -249,7 +249,7 @@ def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned.
 
-    The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
+    The verdict's error is all of 1 - confidence, less `CURVE_SHARE` of it where a curve is asked for.
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     training = Training(request)
@@ -299,7 +299,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
 
 def _confirm(
     request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]
-) -> tuple[list[Counts], Observations, int, float]:
+) -> tuple[list[Tallies], Observations, int, float]:
     """Make the fresh runs and count them, look by look where the time is limited, until it is over.
 
     Return the cells on both sides by each selected event's discretizer, what else the runs show, how many were made on
@@ -312,7 +312,7 @@ def _confirm(
     ]
     # What training counted stays here: workers need the rule alone.
     count = partial(_count_known, [replace(one, training=(Counter(), Counter())) for one in selected])
-    totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
+    totals: list[Tallies] = [(Counter(), Counter()) for _ in selected]
     raised: Counter[str] = Counter()
     runs, share = 0, 0.0
     for chunks, share in request.clock.looks(len(sides[0])):  # noqa: B007  # the last share is that of the look that decides
@@ -327,7 +327,7 @@ def _count_known(selected: Sequence[SelectedEvent], outputs: Any) -> list[Tally]
 
 
 def _tests_of(
-    request: Request, selected: SelectedEvent, counts: Counts, runs: int, share: float
+    request: Request, selected: SelectedEvent, counts: Tallies, runs: int, share: float
 ) -> tuple[EventTest, ...]:
     """Bound epsilon by each event, with its part of a share of the verdict's error: all bounds hold with that share."""
     tests = []
@@ -340,7 +340,7 @@ def _tests_of(
     return tuple(tests)
 
 
-def _curve_of(selected: SelectedEvent, counts: Counts, gamma: float) -> Curve | None:
+def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:
     """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
     atoms = selected.ranking
     if len(atoms) < 2:

@@ -2,7 +2,7 @@
 
 `audit_privacy` checks its arguments by these declarations. The arguments of stored results, the keys of ``audit.toml``,
 the options of the command line, and the commands that repeat results are made from them. A new option is declared here
-and named in the signature of `audit_privacy`. Help reads this module, so it imports only the standard library.
+and named in the signature of `audit_privacy`. Help reads this module, so it imports no library but the standard one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import math
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from dpaudit.arguments import CONFIDENCE, read_choice, read_flag, read_integer, read_number
+from dpaudit.bounds import UNCONDITIONAL_RUNS
 
 if TYPE_CHECKING:
     from dpaudit.contract import Relation
+
+CURVE_SHARE = 0.2
+"""The part of the error probability that a curve has where one is asked for."""
 
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str, "Relation": str}
 
@@ -140,7 +144,7 @@ class Options(_Declared):
         default=None,
         metavar="NAME",
         choices=("melded", "unconditional"),
-        help="melded, or unconditional: certified, slow, at most 1e6 runs in all",
+        help=f"melded, or unconditional: proved, slow, at most {UNCONDITIONAL_RUNS:,} deciding runs a side",
         usual="melded",
     )
     batched: bool = _option(
@@ -154,7 +158,9 @@ class Options(_Declared):
         default=False, help="bet run by run, stop once the claim is refuted", usual="a fixed number of runs"
     )
     curve: bool = _option(
-        default=False, help="bound delta at every epsilon too, for a fifth of the error", usual="epsilon only"
+        default=False,
+        help=f"bound delta at every epsilon too, for {100 * CURVE_SHARE:g} % of the error",
+        usual="epsilon only",
     )
     float_bits: bool = _option(
         default=False, groups=("certificate",), help="look at the bits of floats too", usual="at their values"

@@ -42,7 +42,8 @@ from scipy.special import log_ndtr
 
 from dpaudit.audit.eprocess import batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
-from dpaudit.bounds.detectable import POWER, detectable_delta, detectable_epsilon, least_where
+from dpaudit.bounds import POWER
+from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon

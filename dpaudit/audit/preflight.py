@@ -36,12 +36,12 @@ from dpaudit.running.workers import spread
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
-LOOKS = 3
-"""Looks on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)"""
+BATCHES = 3
+"""Batches on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)"""
 ONE_BY_ONE, BATCHED = 8, 16
-"""The most runs of a look: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it."""
+"""The most runs of a batch: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it."""
 SHARE = 50
-"""Runs of an audit for each run of a look, so that looks take at most a twelfth of a small budget or so."""
+"""Runs of an audit for each run of a batch, so that batches take at most a twelfth of a small budget or so."""
 CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
 ROUNDS = 4
@@ -53,14 +53,14 @@ _SIDES = ("data", "neighbour")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
 
-def _look_runs(trials: int, batched: bool) -> int:
-    """Return the runs of one look in an audit of so many runs a side."""
+def _batch_runs(trials: int, batched: bool) -> int:
+    """Return the runs of one batch in an audit of so many runs a side."""
     return min(BATCHED if batched else ONE_BY_ONE, max(1, trials // SHARE))
 
 
 def runs_a_side(trials: int, batched: bool, own: bool) -> int:
-    """Return the runs on each side that all looks take out of the budget; in batches they cost next to nothing."""
-    return 0 if batched else _look_runs(trials, batched) * (1 if own else LOOKS)
+    """Return the runs on each side that all batches take out of the budget; none of a mechanism that is batched."""
+    return 0 if batched else _batch_runs(trials, batched) * (1 if own else BATCHES)
 
 
 class Hygiene:
@@ -72,7 +72,7 @@ class Hygiene:
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> None:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
-        self.runs = _look_runs(trials, self.mechanism.batched)
+        self.runs = _batch_runs(trials, self.mechanism.batched)
         self.spent, self.used = 0, False
         self.outputs: list[Any] = []
         self.others: list[Any] = []
@@ -81,7 +81,7 @@ class Hygiene:
         self.warnings: tuple[str, ...] = ()
 
     def open(self) -> None:
-        """Make the looks before an audit.
+        """Make the batches before an audit.
 
         Raises
         ------
@@ -112,32 +112,32 @@ class Hygiene:
         self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
 
     def _before(self) -> tuple[Check, ...]:
-        data = self._look(0, "data")
+        data = self._check_batch(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
-        again = None if self.own or data is None else self._look(0, "data")
+        again = None if self.own or data is None else self._check_batch(0, "data")
         if data is None or again is None:
-            self._look(1, "neighbour")
+            self._check_batch(1, "neighbour")
             checks = self._checks(generator=Answer.NOT_ASKED, state=self._state(Answer.NOT_ASKED))
             return (*checks, *self._workers()) if self.own else checks
         if again != data:
             return self._blame(data, again)
-        neighbour, other = self._look(1, "neighbour"), self._look(1, "another")
+        neighbour, other = self._check_batch(1, "neighbour"), self._check_batch(1, "another")
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         seed, passed = _passed(not repeated), Answer.PASSED
         return self._checks(generator=passed, seed=seed, state=passed)
 
     def shown(self) -> list[list[Any]]:
-        """Return an output that the looks before an audit have shown, as a batch, and forget all of them."""
+        """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
         first, self.outputs = [self.outputs[:1]], []
         return first
 
     def close(self) -> tuple[Check, ...]:
-        """Return the checks after the looks at the end of an audit, which show what its many calls have changed."""
+        """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
         checks = self.checks
         if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
             return checks
-        last = self._look(0, "data"), self._look(1, "neighbour")
+        last = self._check_batch(0, "data"), self._check_batch(1, "neighbour")
         answer = _passed(None in last or last == self.first)
         runs, self.spent = self.spent, 0
         return tuple(
@@ -145,8 +145,8 @@ class Hygiene:
             for check in checks
         )
 
-    def _look(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
-        """Make the runs of a look on one side with the generator at an address, in a context if one is given."""
+    def _check_batch(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
+        """Make the runs of a batch on one side with the generator at an address, in a context if one is given."""
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
@@ -159,10 +159,12 @@ class Hygiene:
         return labels(outputs)
 
     def _blame(self, data: list[Label], again: list[Label]) -> tuple[Check, ...]:
-        """Return the checks where two looks with equal generators gave different outputs."""
-        if self._look(0, "data") in (data, again):
+        """Return the checks where two batches with equal generators gave different outputs."""
+        if self._check_batch(0, "data") in (data, again):
             return self._checks(generator=Answer.PASSED, state=Answer.DEPENDS)
-        if self._look(0, "data", _equal_global_generators) == self._look(0, "data", _equal_global_generators):
+        if self._check_batch(0, "data", _equal_global_generators) == self._check_batch(
+            0, "data", _equal_global_generators
+        ):
             answer = Answer.GLOBAL
         elif self.used:
             return self._checks(generator=Answer.NOT_ASKED, state=Answer.DEPENDS)
@@ -181,10 +183,10 @@ class Hygiene:
         if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
             return self._checks(workers=Answer.NOT_ASKED)
         runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
-        look = partial(_remote_look, self.mechanism, self.inputs[0], sampler.seed)
+        batch = partial(_remote_batch, self.mechanism, self.inputs[0], sampler.seed)
         found: dict[int, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
-            calls = [partial(look, number, runs) for number in range(start, start + CALLS)]
+            calls = [partial(batch, number, runs) for number in range(start, start + CALLS)]
             found |= dict(spread(calls, n_jobs=sampler.n_jobs, backend=sampler.backend))
             self.spent += CALLS * runs
             if len(found) > 1:
@@ -220,8 +222,8 @@ def _passed(passed: bool) -> Answer:
     return Answer.PASSED if passed else Answer.DEPENDS
 
 
-def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
-    """Make a look in a worker; return the worker and the labels."""
+def _remote_batch(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
+    """Make a batch in a worker; return the worker and the labels."""
     time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
     return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))
 
@@ -282,7 +284,7 @@ def arrangements(found: Sequence[Label]) -> float:
     """Return in how many orders these labels could have come.
 
     Independent runs give any order of them with the same probability. So, whatever the law of an output, the
-    probability that two looks agree run by run and have at least k orders is at most 1 / k.
+    probability that two batches agree run by run and have at least k orders is at most 1 / k.
     """
     repeats = (math.lgamma(times + 1) for times in Counter(found).values())
     return math.exp(min(math.lgamma(len(found) + 1) - sum(repeats), 700.0))

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import Options
+from dpaudit.audit.options import CURVE_SHARE, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.bounds.base import MAX_RUNS, Bound
@@ -166,7 +166,7 @@ SEARCH_SHARE = 0.3
 """Of several pairs' runs, for the search: with it successive halving reached 91 % of epsilon on one leaking pair among
 32 of 20,000 runs, against 73 % by Bonferroni over all pairs."""
 LOCAL_SHARE = 0.3
-"""Of the search, for variations of the best pair: crafted pairs are good, so that most goes to telling them apart."""
+"""Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""
 TRAINING_SHARE = 0.2
 """Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so."""
 WIDE_TRAINING_SHARE = 0.4
@@ -213,8 +213,6 @@ class Budget:
         return self.halving + self.local + self.pilot + self.training
 
 
-CURVE_SHARE = 0.2
-"""The part of the error probability that a curve has where one is asked for."""
 NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 

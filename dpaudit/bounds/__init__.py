@@ -1,1 +1,6 @@
 """Confidence bounds on epsilon and delta from counts, and the power of an audit that uses them."""
+
+POWER = 0.95
+"""The probability of detection of what is called detectable."""
+UNCONDITIONAL_RUNS = 10**6
+"""The most runs a side of the unconditional bound: beyond it a bound would take minutes."""

@@ -28,7 +28,7 @@ MAX_RUNS = 10**8
 
 
 @dataclass(frozen=True)
-class Counts:
+class CountArrays:
     """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
 
     Attributes
@@ -48,7 +48,7 @@ class Counts:
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, most: int = MAX_RUNS) -> Counts:
+    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, most: int = MAX_RUNS) -> CountArrays:
         """Return the counts, broadcast against each other; `most` is the most runs on a side.
 
         Raises
@@ -68,10 +68,10 @@ class Counts:
         _check_range("y", ys, 0, n2s)
         return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
 
-    def take(self, index: NDArray[Any]) -> Counts:
+    def take(self, index: NDArray[Any]) -> CountArrays:
         """Return the events at an index (integers or a mask)."""
         x = self.x[index]
-        return Counts(x, self.n1[index], self.y[index], self.n2[index], x.shape)
+        return CountArrays(x, self.n1[index], self.y[index], self.n2[index], x.shape)
 
     def spread(self, name: str, value: ArrayLike, low: float, high: float) -> Array:
         """Return a parameter in [low, high) as one number an event, shape (m,), or raise `InputError`."""
@@ -148,7 +148,7 @@ class Bound(ABC):
         InputError
             For bad counts or parameters.
         """
-        c = Counts.of(x, n1, y, n2, self.max_runs)
+        c = CountArrays.of(x, n1, y, n2, self.max_runs)
         level = None if gamma is None else read_number("gamma", gamma, 0, 1)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, self.max_epsilon))
         return self._p_values(c, ratio, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
@@ -163,13 +163,13 @@ class Bound(ABC):
         InputError
             For bad counts or parameters.
         """
-        c, level = Counts.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
+        c, level = CountArrays.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 
     @abstractmethod
-    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
         """Return one p-value an event, with ratio = exp(epsilon)."""
 
     @abstractmethod
-    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
         """Return one lower bound an event."""

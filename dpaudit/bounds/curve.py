@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from dpaudit.arguments import read_number
-from dpaudit.bounds.base import Counts
+from dpaudit.bounds.base import CountArrays
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
@@ -240,7 +240,7 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
         If counts are not whole, exceed the runs, descend, or are of different lengths.
     """
     level = read_number("gamma", gamma, 0, 1)
-    counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
+    counts = CountArrays.of(hits, trials, neighbour_hits, neighbour_trials)
     shapes = np.shape(hits), np.shape(neighbour_hits)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
         raise InputError(

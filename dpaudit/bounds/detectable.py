@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
 from dpaudit.arguments import read_number
+from dpaudit.bounds import POWER
 from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
 
-POWER = 0.95
-"""The probability of detection of what is called detectable."""
 _REACH = 6.0
 """Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side."""
 _NODES, _ALL = 17, 100

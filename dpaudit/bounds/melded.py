@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri
 
-from dpaudit.bounds.base import Bound, Counts
+from dpaudit.bounds.base import Bound, CountArrays
 
 Array = NDArray[np.float64]
 
@@ -178,7 +178,7 @@ _MISSED = 1e-17
 class _Sides:
     """Exponents, modes and windows of both Beta densities, stacked: they do not depend on the parameter sought."""
 
-    counts: Counts
+    counts: CountArrays
     a: Array
     b: Array
     mode: Array
@@ -187,7 +187,7 @@ class _Sides:
     spread: Array
 
     @classmethod
-    def of(cls, c: Counts) -> _Sides:
+    def of(cls, c: CountArrays) -> _Sides:
         """Return the densities of B1 ~ Beta(x, n1 - x + 1) and B2 ~ Beta(y + 1, n2 - y), rows 0 and 1."""
         a = np.stack([np.maximum(c.x - 1, 0), c.y])
         b = np.stack([c.n1 - c.x, np.maximum(c.n2 - c.y - 1, 0)])
@@ -229,10 +229,10 @@ class Melded(Bound):
 
     name: ClassVar[str] = "melded"
 
-    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
         return _tail(_Sides.of(c), ratio, delta)
 
-    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
         sides = _Sides.of(c)
 
         def tail(t: Array, i: NDArray[np.intp]) -> Array:
@@ -241,7 +241,7 @@ class Melded(Bound):
         return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
 
 
-def first_guess(c: Counts, delta: Array, gamma: float) -> tuple[Array, Array]:
+def first_guess(c: CountArrays, delta: Array, gamma: float) -> tuple[Array, Array]:
     """Return the normal approximation to the bound on epsilon and its width: where a search starts, never a result."""
     p, q = (c.x + 0.5) / (c.n1 + 1), (c.y + 0.5) / (c.n2 + 1)
     gain = np.maximum(p - delta, 0.1 * p)

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, ndtri
 
-from dpaudit.bounds.base import Bound, Counts
+from dpaudit.bounds import UNCONDITIONAL_RUNS
+from dpaudit.bounds.base import Bound, CountArrays
 from dpaudit.bounds.melded import Melded, first_guess, last_rejected, log_density, mode
 from dpaudit.errors import InputError
 
@@ -303,8 +304,7 @@ class Unconditional(Bound):
     slack: float = 0.01
     name: ClassVar[str] = "unconditional"
     max_epsilon: ClassVar[float] = 60.0
-    max_runs: ClassVar[int] = 10**6
-    """Beyond it a bound would take minutes."""
+    max_runs: ClassVar[int] = UNCONDITIONAL_RUNS
 
     def __post_init__(self) -> None:
         for field in ("ordering", "nuisance_error", "slack"):
@@ -312,7 +312,7 @@ class Unconditional(Bound):
             if not (math.isfinite(value) and 0 < value < 1):
                 raise InputError.of(field, value, "in (0, 1)")
 
-    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
         """Return p-values that are valid at every level, and strongest at gamma (by default 0.05).
 
         The level orders the outcomes, and `epsilon_lower` inverts the p-values with its own. Where gamma is given,
@@ -321,7 +321,7 @@ class Unconditional(Bound):
         level = _LEVEL if gamma is None else gamma
         return _tail(self._regions(c, delta, level, _FLOOR if gamma is None else _IGNORED * level), ratio, delta)
 
-    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
         """Return the bounds, by a search no finer than the p-values are known."""
         regions = self._regions(c, delta, gamma, _IGNORED * gamma)
 
@@ -332,7 +332,7 @@ class Unconditional(Bound):
         tightness = min(self._tolerance(gamma), 0.5)
         return last_rejected(tail, gamma, start, scale, self.max_epsilon, tightness=tightness, resolution=1e-7)
 
-    def _regions(self, c: Counts, delta: Array, gamma: float, floor: float) -> Sequence[Region]:
+    def _regions(self, c: CountArrays, delta: Array, gamma: float, floor: float) -> Sequence[Region]:
         """Return the regions of outcomes with no smaller limits on epsilon.
 
         The limit is -infinity where x alone does not refute p <= delta at the level of the ordering. These outcomes

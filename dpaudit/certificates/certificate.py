@@ -17,7 +17,7 @@ from dpaudit.bounds.unconditional import get_bound
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
-from dpaudit.outputs.values import Value
+from dpaudit.outputs.values import JsonValue
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
 CLOPPER_PEARSON = "clopper-pearson"
@@ -30,13 +30,13 @@ class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
 
     Attributes
     ----------
-    value : Value
+    value : JsonValue
         The input.
     digest : str
         Its digest, by `digest_of`.
     """
 
-    value: Value
+    value: JsonValue
     digest: str
 
 

@@ -55,7 +55,7 @@ Explicit = Interval | Outputs
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenEvent:
     """An event, "forward" where it is likelier on the data, and the bound that the runs which compared events give.
 
     That bound has chosen, and proves nothing.
@@ -85,7 +85,7 @@ def _in_order(hits: Sequence[tuple[int, int]], direction: Direction) -> Counts:
     return Counts(*first, *second)
 
 
-def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False) -> Chosen | None:
+def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False) -> ChosenEvent | None:
     """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
 
     `sides` are the outputs on the data and on the neighbour, `delta` is the claim's, and `error` that of the bounds
@@ -96,7 +96,7 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
     found = []
     for event, direction in proposed.values():
         counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
-        found.append(Chosen(event, direction, counts.epsilon_lower("melded", delta, error)))
+        found.append(ChosenEvent(event, direction, counts.epsilon_lower("melded", delta, error)))
     best = max((one.lower for one in found), default=0.0)
     near = [one for one in found if one.lower >= WORTH * best > 0]
     return min(near, key=lambda one: (_complexity(one.event), -one.lower), default=None)

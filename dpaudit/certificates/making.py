@@ -11,7 +11,7 @@ from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.choosing import counted
-from dpaudit.certificates.shrinking import SEARCH, Bounds, Kept, Search, Small, shrink, shrink_by_strategy
+from dpaudit.certificates.shrinking import SEARCH, Kept, Small, ValueRange, WitnessSearch, shrink, shrink_by_strategy
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
@@ -35,7 +35,7 @@ def make(
     include_data: bool = False,
     shrinks: bool = True,
     strategy: Any = None,
-    bounds: Bounds = None,
+    bounds: ValueRange = None,
     bound: str = "melded",
     trials: int | None = None,
     float_bits: bool = False,
@@ -103,8 +103,8 @@ def make(
         sampler = sampler_of(mechanism, finding.seed, **running)
         maker = replace(maker, name=name or sampler.mechanism.name)
         with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
-            sampler = replace(sampler, tell=report)
-            search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
+            sampler = replace(sampler, report=report)
+            search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
             for index, start, share in maker.begun(search, runs):
                 smaller = maker.smaller(search, index, start, strategy, bounds) if shrinks else [start]
                 found = maker.confirmed(search, index, smaller, bound, (1 - finding.confidence) / share, runs)
@@ -141,7 +141,7 @@ class _Maker:
     place: str
     include_data: bool
 
-    def begun(self, search: Search, runs: int) -> Iterator[tuple[int, Small, int]]:
+    def begun(self, search: WitnessSearch, runs: int) -> Iterator[tuple[int, Small, int]]:
         """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
         They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first
@@ -161,7 +161,9 @@ class _Maker:
                 found = True
                 yield index, start, len(first) if index in first else 1
 
-    def smaller(self, search: Search, index: int, start: Small, strategy: Any, bounds: Bounds) -> list[Small]:
+    def smaller(
+        self, search: WitnessSearch, index: int, start: Small, strategy: Any, bounds: ValueRange
+    ) -> list[Small]:
         """Return ever smaller pairs that refute the claim and that a certificate can hold, the first one the start."""
         if strategy is not None:
             found = shrink_by_strategy(search, start, strategy)
@@ -170,7 +172,7 @@ class _Maker:
         return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
 
     def confirmed(
-        self, search: Search, index: int, smaller: Sequence[Small], bound: str, error: float, runs: int
+        self, search: WitnessSearch, index: int, smaller: Sequence[Small], bound: str, error: float, runs: int
     ) -> Certificate | None:
         """Return the certificate by fresh runs of the smallest pair that holds up on others.
 

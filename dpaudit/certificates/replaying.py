@@ -126,8 +126,8 @@ def replay(
     else:
         assert made is not None  # the certificate sees to it
         sampler, most = sampler_of(mechanism, seed, **running), runs or max(made.runs, made.neighbour_runs)
-        with followed(progress, 2 * most, "runs") as tell:
-            counts = counted(replace(sampler, tell=tell), "replay", known, event, certificate.direction, most)
+        with followed(progress, 2 * most, "runs") as report:
+            counts = counted(replace(sampler, report=report), "replay", known, event, certificate.direction, most)
         bound = certificate.bound
         lower = counts.epsilon_lower(bound, certificate.delta, 1 - certificate.confidence)
     return Replay(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.certificates.choosing import Chosen, choose
+from dpaudit.certificates.choosing import ChosenEvent, choose
 from dpaudit.contract import Pair, Sample
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
@@ -39,7 +39,7 @@ Kept = tuple[tuple[int, ...], tuple[int, ...]] | None
 """The numbers of the records of either input that stay; None where parts are no numbered records, or all stay."""
 _Keep = Callable[[Sequence[int]], tuple[Pair, Kept]]
 """Makes the pair with some of the parts that both inputs share, of which it takes the numbers."""
-Bounds = tuple[float, float] | None
+ValueRange = tuple[float, float] | None
 """The range of values that a mechanism is made for, where it is known."""
 
 
@@ -48,12 +48,12 @@ class Small:
     """A pair that refutes the claim, the event, and the records of either original input that are left."""
 
     pair: Pair
-    chosen: Chosen
+    chosen: ChosenEvent
     records: Kept = None
 
 
 @dataclass
-class Search:
+class WitnessSearch:
     """Runs of a mechanism that look for a pair and an event, all at addresses of their own.
 
     `epsilon`, `delta` and `error` are the claim and the error of bounds that are compared. A pair takes `runs` a side;
@@ -70,7 +70,7 @@ class Search:
     limit: int = 0
     tried: int = 0
     raising: bool = False
-    known: dict[tuple[str, str], Chosen | None] = field(default_factory=dict)
+    known: dict[tuple[str, str], ChosenEvent | None] = field(default_factory=dict)
 
     def begin(self, pair: Pair, most: int) -> Small | None:
         """Return a pair with an event that refutes the claim on it; None if `most` runs a side find none."""
@@ -82,7 +82,7 @@ class Search:
                 return None if chosen is None else Small(pair, chosen)
             self.runs = min(most, 2 * self.runs)
 
-    def refutes(self, pair: Pair, *, first: bool = False) -> Chosen | None:
+    def refutes(self, pair: Pair, *, first: bool = False) -> ChosenEvent | None:
         """Return an event that refutes the claim on a pair, if there is one.
 
         A pair on which runs raise, where they did not on the first one, is an input that the mechanism refuses, and
@@ -99,7 +99,7 @@ class Search:
         chosen = choose(sides, self.delta, self.error, float_bits=self.float_bits)
         return chosen if chosen is not None and chosen.lower > self.epsilon else None
 
-    def better(self, pair: Pair) -> Chosen | None:
+    def better(self, pair: Pair) -> ChosenEvent | None:
         """Return an event that refutes the claim on a pair, always the same; None once enough were tried."""
         key = (digest_of(pair.data), digest_of(pair.neighbour))
         if key not in self.known:
@@ -109,7 +109,7 @@ class Search:
         return self.known[key]
 
 
-def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds = None) -> Iterator[Small]:
+def shrink(search: WitnessSearch, start: Small, *, values: bool = True, bounds: ValueRange = None) -> Iterator[Small]:
     """Yield ever smaller pairs that refute the claim, the first one the start itself.
 
     With `values` values are made simpler too, within `bounds` where the range that the mechanism is made for is known;
@@ -123,7 +123,7 @@ def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds 
         yield (small := changed)
 
 
-def _fewer(search: Search, pair: Pair) -> Iterator[Small]:
+def _fewer(search: WitnessSearch, pair: Pair) -> Iterator[Small]:
     """Yield the pair with fewer and fewer shared parts: all, then ever smaller blocks of them are left out."""
     shared, keep = _parts_of(pair)
     kept, block = list(range(shared)), shared
@@ -145,14 +145,14 @@ def _fewer(search: Search, pair: Pair) -> Iterator[Small]:
         block = min(block // 2, len(kept))
 
 
-def _simpler(search: Search, small: Small, bounds: Bounds) -> Small | None:
+def _simpler(search: WitnessSearch, small: Small, bounds: ValueRange) -> Small | None:
     """Return the first pair with simpler values that refutes the claim."""
     limit = _complexity(small.pair)
     simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if _complexity(pair) < limit)
     return next((Small(pair, chosen) for pair in simpler if (chosen := search.better(pair)) is not None), None)
 
 
-def _simpler_pairs(pair: Pair, bounds: Bounds) -> Iterator[Pair]:
+def _simpler_pairs(pair: Pair, bounds: ValueRange) -> Iterator[Pair]:
     """Yield pairs with simpler values: 0, 1, or the ends of a column's range; and with fewer copies of examples.
 
     0 and 1 are tried only within the bounds, for outside of them a mechanism may promise nothing.
@@ -170,7 +170,7 @@ def _simpler_pairs(pair: Pair, bounds: Bounds) -> Iterator[Pair]:
         yield from rows.simpler(bounds)
 
 
-def shrink_by_strategy(search: Search, start: Small, strategy: Any) -> Iterator[Small]:
+def shrink_by_strategy(search: WitnessSearch, start: Small, strategy: Any) -> Iterator[Small]:
     """Yield the start, then the simplest pair of a hypothesis strategy that refutes the claim."""
     import hypothesis
 
@@ -281,7 +281,7 @@ class _Rows:
         data, neighbour = (_taken(table, rows) for table, rows in zip(self.tables, (first, second), strict=True))
         return Pair(data, neighbour, self.pair.origin), (first, second)
 
-    def simpler(self, bounds: Bounds) -> Iterator[Pair]:
+    def simpler(self, bounds: ValueRange) -> Iterator[Pair]:
         """Yield the pair with 0, 1 or the ends of a column's range in the rows that are shared, or those of a side."""
         try:
             cells = [table.cells() for table in self.tables]

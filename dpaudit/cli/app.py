@@ -18,9 +18,9 @@ import click
 from dpaudit import __version__
 from dpaudit.cli.command import BadInput, Command
 from dpaudit.cli.help import COMMANDS, COMPLETION, WHOLE
-from dpaudit.cli.streams import complain, drop_output, tell
+from dpaudit.cli.streams import complain, drop_output, notify
 from dpaudit.errors import DpauditError, nearest
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 from dpaudit.running.processes import STOPPING, ChildDied
 from dpaudit.running.supervised import supervised
 
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return supervised(partial(_run, words, ends=True))
     except ChildDied as died:
-        tell("error", str(died))
+        notify("error", str(died))
         return 2
 
 
@@ -93,7 +93,7 @@ def _run(words: list[str], ends: bool) -> int:
             return 2
 
 
-class Stopped(KeyboardInterrupt):
+class SignalReceived(KeyboardInterrupt):
     """A signal, of a number, asks the command to end."""
 
     def __init__(self, number: int) -> None:
@@ -117,7 +117,7 @@ def _stoppable(ends: bool) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         for each in ours:  # a second one would break off the end of the workers, and be waited for in vain
             signal.signal(each, signal.SIG_IGN)
-        raise Stopped(number)
+        raise SignalReceived(number)
 
     for number in ours:
         signal.signal(number, stop)
@@ -144,7 +144,7 @@ def _status(words: list[str]) -> int:
         else:
             complain("BAD INPUT", error.format_message(), ("help", "dpaudit help"))
     except DpauditError as error:
-        tell("error", str(error))
+        notify("error", str(error))
     except BrokenPipeError:
         drop_output()
     except OSError as error:
@@ -153,7 +153,7 @@ def _status(words: list[str]) -> int:
         # Our own files are named, those of the libraries' workers, which share data in memory or on disk, are not.
         full = f"/dev/shm or {gettempdir()}, which processes share data in"
         unnamed = full if error.errno == errno.ENOSPC else "file system"
-        tell("error", f"{error.filename or unnamed}: {error.strerror or error}")
+        notify("error", f"{error.filename or unnamed}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
         from dpaudit.report.terminal import ShellCommand
 
@@ -166,6 +166,6 @@ def _status(words: list[str]) -> int:
     except (Exception, SystemExit) as error:
         import traceback
 
-        print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
-        tell("error", f"unexpected {type(error).__name__}: {error}")
+        print(*map(printable, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
+        notify("error", f"unexpected {type(error).__name__}: {error}")
     return 2

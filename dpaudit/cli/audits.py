@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import FORMS, Parameters, Shown, ShownPlain, Size, argument
-from dpaudit.cli.streams import output, pending, say, tell, wants_color, width_of
+from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-class Chosen(NamedTuple):
+class LearnerOptions(NamedTuple):
     """The learner that is audited, and on how many examples."""
 
     id: Annotated[str, argument("ID")]
@@ -42,7 +42,7 @@ def find_learners(paths: Sequence[str], to_audit: bool = True) -> Registry:
     if wanted and to_audit:
         raise InputError("; ".join(map(str, wanted)))
     for problem in registry.problems:
-        tell("warning", str(problem))
+        notify("warning", str(problem))
     return registry
 
 
@@ -110,7 +110,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     from dpaudit.contract import OPEN
     from dpaudit.engine.outcome import leaves_open, refutes
     from dpaudit.record import encodable
-    from dpaudit.report.evidence import brief_block, verdict_block
+    from dpaudit.report.evidence import verdict_block, verdict_summary
     from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
 
@@ -120,7 +120,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
         made = [{name: value for name, value in encodable(one).items() if name not in stored} for one in results]
         say(json_lines({**fields, "command": repeat} for fields in made))
     else:
-        say(terminal_text(brief_block(in_options(here()), results, repeat), shown.color))
+        say(terminal_text(verdict_summary(in_options(here()), results, repeat), shown.color))
         if shown.verbose:
             say("\n" + verdict_block(in_options(here()), results))
     if shown.out is not None and suffix_of(shown.out) == "html":

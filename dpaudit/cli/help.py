@@ -11,6 +11,7 @@ from dpaudit.cli.command import STATUS, command
 from dpaudit.cli.options import argument
 from dpaudit.cli.streams import say
 from dpaudit.errors import InputError, nearest
+from dpaudit.report.glossary import GLOSSARY
 
 COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -35,25 +36,6 @@ COMMANDS = {
     "help": ("help", "this text; help COMMAND, help words"),
 }
 """Command -> the module of `dpaudit.cli` that has it, and a line."""
-
-WORDS = {
-    "violation": "the claim is refuted, a witness shows it",
-    "consistent": "nothing found, although a leak could have been seen; no proof",
-    "no evidence": "nothing found, and nothing could have been: see the line `next`",
-    "holds": "of accuracy: the failure rate is at most what is allowed, on the cases tried",
-    "undecided": "of accuracy: the interval contains what is allowed; more trials would tell",
-    "vacuous": "of accuracy: the claim promises next to nothing, so that it is no merit to keep it",
-    "claim": "a promise of a mechanism: epsilon and delta, or alpha and beta",
-    "pair": "two neighbouring inputs, on which outputs should be nearly equally likely",
-    "event": "a set of outputs whose probability is compared on both inputs of a pair",
-    "witness": "the pair and the event that show a leak best, with their counts",
-    "shows >=": "a lower bound on epsilon: it may be more, and is less with at most the stated error",
-    "power": "the least epsilon that this audit would have caught 19 times in 20",
-    "exact": "the worst case over all pairs that were enumerated, with a proved error",
-    "trials": "runs of the mechanism on each of the two inputs of a pair",
-    "control": "a learner with a planted fault: an audit that misses it is blind",
-}
-"""Word -> its meaning in a line."""
 
 _START = """\
 dpaudit checks claims of differential privacy by running the code.
@@ -84,7 +66,7 @@ def _listed(texts: Mapping[str, str]) -> str:
 
 WHOLE = _START.format(
     verbs=_listed({name: line for name, (_, line) in COMMANDS.items()}),
-    words=_listed({word: WORDS[word] for word in _FIRST}),
+    words=_listed({word: GLOSSARY[word] for word in _FIRST}),
     status=STATUS,
 )
 
@@ -92,6 +74,8 @@ WHOLE = _START.format(
 @command("help", "dpaudit help privacy")
 def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     """Show the help of all, of a command, or of a word: words for all of them."""
+    from dpaudit.report.terminal import in_ascii
+
     above = click.get_current_context().find_root()
     assert isinstance(above.command, click.Group)
     asked = " ".join(topic).replace("no-evidence", "no evidence").lower()
@@ -101,11 +85,11 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
         with click.Context(found, info_name=asked, parent=above, **found.context_settings) as context:
             say(found.get_help(context) + "\n")
     elif asked in ("", "words"):
-        say(_listed(WORDS) + "\n" if asked else WHOLE)
-    elif asked in WORDS:
-        say(_listed({asked: WORDS[asked]}) + "\n")
+        say(in_ascii(_listed(GLOSSARY)) + "\n" if asked else WHOLE)
+    elif asked in GLOSSARY:
+        say(in_ascii(_listed({asked: GLOSSARY[asked]})) + "\n")
     else:
-        hint = nearest(asked, [*COMMANDS, *WORDS, "words"]) or f"; there are words, {', '.join(COMMANDS)}"
+        hint = nearest(asked, [*COMMANDS, *GLOSSARY, "words"]) or f"; there are words, {', '.join(COMMANDS)}"
         raise InputError(f"there is no help on {asked!r}{hint}")
     return 0
 

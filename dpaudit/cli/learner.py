@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import (
-    Chosen,
+    LearnerOptions,
     audit,
     find_learner,
     find_learners,
@@ -53,7 +53,7 @@ _Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the
 
 @command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3", FORMS)
 def exact(
-    learner: Chosen,
+    learner: LearnerOptions,
     relation: Relation,
     samples: Annotated[
         bool,
@@ -126,7 +126,7 @@ class ShownSupremum(NamedTuple):
 
 @command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1", DRAWN)
 def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: Climbs, shown: ShownSupremum) -> int:
-    """Search the greatest privacy loss of a learner over samples of every size.
+    """SearchOptions the greatest privacy loss of a learner over samples of every size.
 
     A maximum over all samples of a few examples can be far below it. The search climbs over weighted samples, follows
     rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
@@ -234,7 +234,7 @@ def _cases(distribution: str) -> list[int | None] | None:
         raise InputError.of("distribution", distribution, allowed) from None
 
 
-class Search(NamedTuple):
+class SearchOptions(NamedTuple):
     """The search of the worst case."""
 
     starts: Annotated[int, given("proposals from which to climb", default=3)]
@@ -253,7 +253,7 @@ def sample_complexity(
     alpha: _Alpha,
     beta: _Beta,
     setting: _Setting,
-    search: Search,
+    search: SearchOptions,
     n_jobs: Annotated[int, jobs("climbs at a time", -1)],
     confidence: _Confidence,
     seed: Seed,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs
-from dpaudit.cli.streams import output, say, tell, wants_color, width_of
+from dpaudit.cli.streams import notify, output, say, wants_color, width_of
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _privacy(entry: Entry) -> str:
     try:
         claim = entry.claim()
     except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
-        tell("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
+        notify("warning", f"{entry.id}: its example fails: {type(error).__name__}: {error}")
         return "unknown"
     return "none" if claim is None else "pure" if claim.delta == 0 else "approximate"
 
@@ -99,7 +99,7 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
 
 
-class Checking(NamedTuple):
+class LedgerOptions(NamedTuple):
     """The options of ``dpaudit ledger``."""
 
     ids: Annotated[tuple[str, ...], argument("[ID]...")]
@@ -123,7 +123,7 @@ class Checking(NamedTuple):
 
 
 @command("ledger", "dpaudit ledger --refuted", PLAIN)
-def ledger(asked: Checking) -> int:
+def ledger(asked: LedgerOptions) -> int:
     """Check the statements of the papers (default: all) by computation and show each verdict with its evidence.
 
     A statement holds, is loose (true, but its constant is far from the truth), is refuted (with a witness) or stays
@@ -161,9 +161,9 @@ def ledger(asked: Checking) -> int:
     if asked.out is not None:
         write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), asked.out)
     for id, error in faults.items():
-        tell("fault", f"{id}: {error}")
+        notify("fault", f"{id}: {error}")
     if not rows and not faults:
-        tell("note", "no module lists statements in STATEMENTS")
+        notify("note", "no module lists statements in STATEMENTS")
     return 2 if faults else 3 if any(row.stopped_in for row in rows) else 0
 
 

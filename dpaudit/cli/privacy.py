@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, grouped
-from dpaudit.cli.audits import Chosen, find_learner, note_taken, show, show_lines
+from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show, show_lines
 from dpaudit.cli.command import command
 from dpaudit.cli.options import FORMS, PLAIN, Declared, Parameters, Seed, Shown, ShownPlain, argument, given, jobs
 from dpaudit.cli.streams import pending
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-class Running(NamedTuple):
+class PrivacyRunOptions(NamedTuple):
     """The options of ``dpaudit privacy`` on the runs, and the certificate of what they show."""
 
     audit: Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
@@ -35,7 +35,7 @@ class Running(NamedTuple):
 
 
 @command("privacy", "dpaudit privacy mean.py:mean --epsilon 1", FORMS)
-def privacy(learner: Chosen, runs: Running, shown: Shown) -> int:
+def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> int:
     """Run a mechanism on pairs of neighbouring inputs and test whether its privacy claim can be true.
 
     The event that distinguishes the inputs of a pair best is chosen on some of the runs, and epsilon is bounded from
@@ -78,7 +78,9 @@ def privacy(learner: Chosen, runs: Running, shown: Shown) -> int:
     return show([result], runs.seed, shown)
 
 
-def _audit_mechanism(named: Chosen, asked: PrivacyArguments, runs: Running, options: dict[str, Any]) -> Result:
+def _audit_mechanism(
+    named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, options: dict[str, Any]
+) -> Result:
     """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
     from msgspec.structs import asdict, replace
 

@@ -26,7 +26,7 @@ from dpaudit.cli.options import (
     given,
     jobs,
 )
-from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
+from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ def new(
     lines = [
         ("wrote", f"{' and '.join(written)}; the audit {name} is in {settings}"),
         ("next", f"dpaudit privacy {place}{claim}"),
-        ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to mend it"),
+        ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to fix it"),
     ]
     say(terminal_text(lines, "never"))
     return 0
 
 
-class Checking(NamedTuple):
+class CheckOptions(NamedTuple):
     """The options of ``dpaudit check``."""
 
     names: Annotated[tuple[str, ...], argument("[NAME]...")]
@@ -81,7 +81,7 @@ class Checking(NamedTuple):
 
 
 @command("check", "dpaudit check", FORMS)
-def check(asked: Checking) -> int:
+def check(asked: CheckOptions) -> int:
     """Audit every mechanism of a project and show one table.
 
     The audits are tables [[audit]] in audit.toml, or [[tool.dpaudit.audit]] in pyproject.toml, of this folder or one
@@ -129,11 +129,11 @@ def check(asked: Checking) -> int:
         write_report(_run(asked, settings, checked), asked.out)
     if not asked.names:  # a part of the audits is no check to compare others with
         kept = keep([one.row for one in checked], settings.resolve().parent)
-        tell("note", f"kept in {kept}; dpaudit diff compares it with the last one")
+        notify("note", f"kept in {kept}; dpaudit diff compares it with the last one")
     return exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
 
 
-def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
+def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run:
     """Return a check as a run; several audits of one mechanism are distinguished by their names."""
     from msgspec.structs import replace
 
@@ -157,16 +157,16 @@ def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
     return run_of(results, project.seed, asked.words(asked.names), faults, listed)
 
 
-def _estimated(settings: Path, asked: Checking) -> int:
+def _estimated(settings: Path, asked: CheckOptions) -> int:
     """Show about how long each audit will take, and return 2 if one cannot be made."""
-    from dpaudit.escaping import harmless
+    from dpaudit.escaping import printable
     from dpaudit.progress import duration
     from dpaudit.project.check import estimate
 
     found = estimate(settings, asked.names)
     times = {name: seconds for name, seconds in found.items() if not isinstance(seconds, str)}
     width = max(map(len, found))
-    say("".join(f"{harmless(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
+    say("".join(f"{printable(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
     say(f"{'all'.ljust(width)}  about {duration(sum(times.values()))} for the runs, one after the other\n")
     for name, error in found.items():
         if isinstance(error, str):

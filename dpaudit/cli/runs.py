@@ -27,7 +27,7 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.cli.streams import output, say, tell, wants_color, width_of
+from dpaudit.cli.streams import notify, output, say, wants_color, width_of
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
 
-class Running(NamedTuple):
+class RunOptions(NamedTuple):
     """The options of ``dpaudit run`` on the work."""
 
     ids: Annotated[tuple[str, ...], argument("[ID]...")]
@@ -86,7 +86,7 @@ class ShownRun(NamedTuple):
 
 
 @command("run", "dpaudit run parity-private --profile quick --out reports/parity")
-def run(asked: Running, shown: ShownRun) -> int:
+def run(asked: RunOptions, shown: ShownRun) -> int:
     """Audit learners on their examples: exactly, by running them, and for utility (default: all, with controls).
 
     Without ids it checks the statements of the papers too. Writes DIR/run.jsonl, DIR/report.json and DIR/report.html
@@ -95,7 +95,7 @@ def run(asked: Running, shown: ShownRun) -> int:
     changed since. Without --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control
     that no audit detects counts as a violation: it shows that the audits are blind to its leak.
     """
-    from dpaudit.engine.files import held
+    from dpaudit.engine.files import locked_folder
     from dpaudit.engine.plan import make_plan
     from dpaudit.engine.records import Header
     from dpaudit.engine.store import FILENAME, Store
@@ -109,7 +109,7 @@ def run(asked: Running, shown: ShownRun) -> int:
     chosen = {"profile": asked.profile, "confidence": asked.confidence, "trials": asked.trials, **asked.limits}
     plan = make_plan(entries, statements=statements, **chosen)
     for line in plan.notes:
-        tell("note", line)
+        notify("note", line)
     if not plan.tasks:
         raise InputError(
             "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
@@ -128,14 +128,14 @@ def run(asked: Running, shown: ShownRun) -> int:
         sources=sources(modules, asked.learners),
     )
     path = Path(asked.out) / FILENAME
-    with held(path.parent):
+    with locked_folder(path.parent):
         store = Store.resume(path, header) if asked.resume else Store.start(path, header)
         _execute(asked, shown, plan, store)
         store.finish()
         return _report(shown, path)
 
 
-def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
+def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
     from contextlib import closing
 
@@ -168,7 +168,7 @@ def _report(shown: ShownRun, path: Path) -> int:
     found = outcome(run)
     say(rendered(run, "json") if shown.json else _on_console(run, shown))
     _show_faults(run, found)
-    tell("note", f"wrote {', '.join(map(str, written))}")
+    notify("note", f"wrote {', '.join(map(str, written))}")
     return found.allowed_status if shown.allow_no_evidence else found.status
 
 
@@ -207,7 +207,7 @@ def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
     else:
         write_atomically(Path(shown.out), text.encode())
     if found.missing:
-        tell("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
+        notify("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
     _show_faults(run, found)
     return found.allowed_status if shown.allow_no_evidence else found.status
 
@@ -224,7 +224,7 @@ def _show_faults(run: Run, found: Outcome) -> None:
     """Report on stderr which tasks and learners have no result, and why."""
     failed = [(failure.task, failure.error) for failure in run.failures]
     for name, error in [*failed, *((fault.learner, fault.error) for fault in found.faults)]:
-        tell("fault", f"{name}: {error}")
+        notify("fault", f"{name}: {error}")
 
 
 class Verifying(NamedTuple):

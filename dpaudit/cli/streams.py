@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from dpaudit.escaping import harmless, harmless_page, shortened
+from dpaudit.escaping import printable, printable_page, shortened
 
 _LONGEST = 1_500
 """Characters of a line on standard error; what is longer loses its middle."""
@@ -42,10 +42,10 @@ def output() -> TextIO:
 def say(text: str) -> None:
     """Write to standard output what a terminal cannot obey; a reader that has gone (``| head``) changes no status."""
     while pending:
-        tell("note", pending.pop(0))
+        notify("note", pending.pop(0))
     stream = output()
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    text = harmless_page(text)
+    text = printable_page(text)
     try:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
@@ -58,14 +58,14 @@ def drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())
 
 
-def tell(kind: str, text: str) -> None:
+def notify(kind: str, text: str) -> None:
     """Write one line to standard error: a "note", a "warning", a "fault" or an "error"."""
     print(f"dpaudit: {kind}: {_shortened(text)}", file=sys.stderr)
 
 
 def _shortened(text: str) -> str:
     """Return text on one line; what is very long loses its middle."""
-    return shortened(harmless(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
+    return shortened(printable(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
 
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:

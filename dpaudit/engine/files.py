@@ -61,7 +61,7 @@ def refuse_link(path: Path) -> None:
 
 
 def _unlinked(path: str, flags: int) -> int:
-    """Open a file that is no symbolic link, where the system can tell while it opens it."""
+    """Open a file that is no symbolic link, where the system can check this while it opens it."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
@@ -91,7 +91,7 @@ NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """Hold a folder for this process while the block runs.
 
     The system releases the lock when the process ends, however it ends, so that the file of one that was killed blocks

@@ -107,11 +107,11 @@ def verify_run(
     changed = tuple(_changes(run.header, run.results, tuple(paths)))
     chosen = sorted(secrets.SystemRandom().sample(run.results, again), key=lambda result: result.index)
     done = []
-    with followed(progress, again, "tasks") as tell:
+    with followed(progress, again, "tasks") as report:
         for one in chosen:
             done.append(_again(file, stored, one, bool(changed), tuple(paths), n_jobs))
-            if tell:
-                tell(1)
+            if report:
+                report(1)
     return replace(found, again=tuple(done), changed=changed)
 
 

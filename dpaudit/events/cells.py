@@ -156,7 +156,7 @@ def _square(values: Array, low: float, scale: float, squares: int) -> NDArray[np
 _SCALE = 2.0**32
 
 
-def steady(values: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def to_grid(values: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Return numbers rounded to multiples of 2^-32.
 
     Logarithms, and sums whose order the library chooses, differ in their last digits between processors (numpy takes
@@ -200,4 +200,4 @@ def separation(data: Tally, neighbour: Tally) -> float:
     both = x + y
     rank = (np.cumsum(both) - both / 2) / both.sum() - 0.5
     spread = float(np.sqrt((both @ rank**2) / both.sum() * (1 / m + 1 / k)))
-    return float(steady(abs(x @ rank / m - y @ rank / k) / spread)) if spread > 0 else 0.0
+    return float(to_grid(abs(x @ rank / m - y @ rank / k) / spread)) if spread > 0 else 0.0

@@ -133,7 +133,7 @@ class Flattener:
         plan = LeafPlan.of(rows) if reducer is None else LeafPlan.of_reduced(rows, reducer.names, reducer.columns)
         leaves = [leaf for leaf in plan.leaves if not leaf.in_row]
         for i, leaf in enumerate(leaves):
-            if leaf.reader in (readers.text, readers.octets):
+            if leaf.reader in (readers.text, readers.byte_string):
                 known = readers.Categories.fit(None, [value for batch in some for value in leaf.read(batch)[0]], TEXTS)
                 leaves[i] = Leaf(leaf.path, TextNumbers(leaf.reader, known), leaf.name)
         flattener = cls(tuple(leaves), WIDTH, plan)

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, steady, tally
+from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
 from dpaudit.events.event import CellEvent, Event, Interval, Tally
 from dpaudit.events.wide import wide_leaves
@@ -221,7 +221,7 @@ class Ranked(ScoreBins):
         x = np.array([left[v] for v in known]) + 0.5
         y = np.array([right[v] for v in known]) + 0.5
         raw = np.log(x / (left.total() + 1)) - np.log(y / (right.total() + 1))
-        score = steady(np.sign(raw) * np.maximum(np.abs(raw) - np.sqrt(1 / x + 1 / y), 0.0))
+        score = to_grid(np.sign(raw) * np.maximum(np.abs(raw) - np.sqrt(1 / x + 1 / y), 0.0))
         edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
         return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised, canonical, in_words
 from dpaudit.outputs.readers import DIGITS, stored
-from dpaudit.outputs.values import Value, decode_value, encode_value
+from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Cells(_Event, frozen=True, tag="cells"):
     values : tuple of str
         The other cells, each as a person would write it.
     rare : bool
-        Whether every cell belongs to the event that training saw too rarely to tell it from others, or not at all.
+        Whether every cell that training saw too rarely to distinguish, or not at all, belongs to the event.
     path : tuple of int or str
         Where in the output the feature is read.
     """
@@ -128,7 +128,7 @@ class Outputs(_Event, frozen=True, tag="outputs"):
 
     Attributes
     ----------
-    values : tuple of Value
+    values : tuple of JsonValue
         Outputs.
     ranges : tuple of (int, int)
         Integers, as ranges with both ends included.
@@ -138,7 +138,7 @@ class Outputs(_Event, frozen=True, tag="outputs"):
         Where in the output the value is read.
     """
 
-    values: tuple[Value, ...]
+    values: tuple[JsonValue, ...]
     ranges: tuple[tuple[int, int], ...] = ()
     complement: bool = False
     path: Path = ()

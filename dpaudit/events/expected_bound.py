@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
-from dpaudit.events.cells import steady
+from dpaudit.events.cells import to_grid
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -135,7 +135,7 @@ def refutation_score(
     high = _wilson(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
     good = (low > test.delta) & (x > 0)
     bound = np.log(np.where(good, low - test.delta, 1.0) / high)
-    return steady(np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf))
+    return to_grid(np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf))
 
 
 def pooled_mass(hits: IntArray, trained: int, neighbour_hits: IntArray, neighbour_trained: int) -> Array:
@@ -202,16 +202,16 @@ def prefix_bounds(
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
     # Everything is the last prefix, and shows nothing.
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
-    by_counts = steady(expected_bound(*counts, test, events=rivals * real))
+    by_counts = to_grid(expected_bound(*counts, test, events=rivals * real))
     if models:
         pooled = pooled_mass(*counts)
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
         bounds += [] if ordered else [by_counts]
-        mean = steady(np.mean(bounds, axis=0))
+        mean = to_grid(np.mean(bounds, axis=0))
         # A prior that sees no signal would have the event that loses least, which is everything.
         if mean[np.argmax(mean)] > 0:
-            return mean, steady(penalty * np.sum([one.error for one in models], axis=0) / len(bounds))
+            return mean, to_grid(penalty * np.sum([one.error for one in models], axis=0) / len(bounds))
     return by_counts, np.zeros(len(by_counts))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpaudit.contract import Direction
-from dpaudit.events.cells import steady
+from dpaudit.events.cells import to_grid
 from dpaudit.events.expected_bound import PrefixRatio
 from dpaudit.events.random_walk import fit_walk, prefix_ratios
 
@@ -90,8 +90,9 @@ LEAST_ATOMS = 5
 """Fewer atoms say nothing about how a ratio wanders."""
 
 WALK_PENALTY = 0.5
-"""By how many standard errors a walk's ratio is marked down: the prior has taken most of the luck away. On the laws of
-`test_families` the events chosen are worth the same to a percent between 0.25 and 1, and up to 2 % less at 0."""
+"""By how many standard errors a walk's ratio is marked down: shrinkage already corrects most of the selection bias.
+On the laws of `test_families` the events chosen are worth the same to a percent between 0.25 and 1, and up to 2 % less
+at 0."""
 
 SCORE_PENALTY = 1.25
 """The same along a fitted score: those that are compared have been fitted, and chosen, with some luck too."""
@@ -104,7 +105,7 @@ IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Family:
+class PrefixFamily:
     """Prefixes of the atoms in an order, meant to be likelier on one side.
 
     Attributes
@@ -135,7 +136,7 @@ def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
 
 def families_by_score(
     bins: Sequence[int], x: IntArray, y: IntArray, midpoints: NDArray[np.float64] | None, careful: bool
-) -> Iterator[Family]:
+) -> Iterator[PrefixFamily]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
 
     Given are the numbers of the bins that are not empty, ascending; the counts x and y of the two sides in each, and
@@ -158,28 +159,28 @@ def families_by_score(
         ratios = [(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios]
         for direction, sign in SIGNS:
             models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ratios)
-            yield Family("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
+            yield PrefixFamily("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
 
 
-def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Iterator[Family]:
+def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Iterator[PrefixFamily]:
     """Yield the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
     if not careful or not x.any() or not y.any():
         for direction, _ in SIGNS:
             a, b = (side + 0.5 for side in likelier_first(direction, x, y))
-            worth = steady(np.log(a / b) - np.sqrt(1 / a + 1 / b))
-            yield Family("likelihood ratio", direction, np.argsort(-worth, kind="stable"))
+            worth = to_grid(np.log(a / b) - np.sqrt(1 / a + 1 / b))
+            yield PrefixFamily("likelihood ratio", direction, np.argsort(-worth, kind="stable"))
         return
     hits, others = x.astype(np.float64), y.astype(np.float64)
     fit = fit_scale_mixture(hits, others)
     offset = float(np.log(hits.sum() / others.sum()))
     for direction, sign in SIGNS:
-        order = np.argsort(-sign * steady(fit.mean), kind="stable")
+        order = np.argsort(-sign * to_grid(fit.mean), kind="stable")
         ratio, error = fit.prefixes(order, hits + others, offset)
-        yield Family("likelihood ratio", direction, order, (PrefixRatio(sign * ratio, error),), MIXTURE_PENALTY)
+        yield PrefixFamily("likelihood ratio", direction, order, (PrefixRatio(sign * ratio, error),), MIXTURE_PENALTY)
 
 
-def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[Family]:
+def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[PrefixFamily]:
     """Yield the atoms by ln(Pr[cell | data] / Pr[cell | neighbour]) as the learner's own law has it."""
-    known = steady(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
-    yield Family("law", Direction.FORWARD, np.argsort(-known, kind="stable"))
-    yield Family("law", Direction.BACKWARD, np.argsort(known, kind="stable"))
+    known = to_grid(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
+    yield PrefixFamily("law", Direction.FORWARD, np.argsort(-known, kind="stable"))
+    yield PrefixFamily("law", Direction.BACKWARD, np.argsort(known, kind="stable"))

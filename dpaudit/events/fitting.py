@@ -14,7 +14,7 @@ from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
 from dpaudit.events.feature_screening.feature import quantile_edges
-from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
+from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.promises import best_events
 from dpaudit.events.scores import NaiveBayes, Patterns, Score, boosting, logistic
 from dpaudit.events.wide import Reducer
@@ -182,7 +182,7 @@ def fitted_discretizers(
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
         )
-        found += hole_discretizers(data, neighbour, flattener.plan) if float_bits else []
+        found += support_gap_discretizers(data, neighbour, flattener.plan) if float_bits else []
     base = discrete or _atoms((data, neighbour), (left, right))
     return [*found, Ranked.fit(base, data, neighbour)] if base else found
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, steady
+from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, to_grid
 from dpaudit.events.random_walk import fit_walks
 
 Array = NDArray[np.float64]
@@ -112,7 +112,7 @@ def _tables(columns: Sequence[tuple[Array, Array, CutBins | None]]) -> list[tupl
     for i, (a, b) in enumerate(counts):
         if i not in ratios:  # of few values each ratio is shrunken by its own noise
             ratios[i] = shrunken(np.log(a / a.sum()) - np.log(b / b.sum()), np.sqrt(1 / a + 1 / b))
-    return [(place, place.table_of(steady(ratios[i]))) for i, place in enumerate(places)]
+    return [(place, place.table_of(to_grid(ratios[i]))) for i, place in enumerate(places)]
 
 
 def _bins_of(pooled: Array) -> CutBins:
@@ -200,7 +200,7 @@ class Patterns(Score):
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
         tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
-        return cls(atoms, codes, steady(shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1]))), tables)
+        return cls(atoms, codes, to_grid(shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1]))), tables)
 
     def refit(self, data: Array, neighbour: Array) -> Patterns:
         """Fit the same patterns on other rows; those without a table keep their score: there both fits agree."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpaudit.contract import Direction
-from dpaudit.events.cells import LEAST, steady
+from dpaudit.events.cells import LEAST, to_grid
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.event import RARE, CellEvent, Tally
 from dpaudit.events.expected_bound import (
@@ -23,7 +23,7 @@ from dpaudit.events.expected_bound import (
     prefix_bounds,
     refutation_score,
 )
-from dpaudit.events.families import Family, families_by_counts, families_by_law, families_by_score, likelier_first
+from dpaudit.events.families import PrefixFamily, families_by_counts, families_by_law, families_by_score, likelier_first
 from dpaudit.jsonable import stable_repr
 
 
@@ -146,7 +146,7 @@ def choose_second_event(
         mean, deviation = ahead[possible], spread[possible]
         scaled = mean / deviation
         above = mean * ndtr(scaled) + deviation * np.exp(-np.square(scaled) / 2) / math.sqrt(2 * math.pi)
-        gain = steady(above - (ndtri(test.gamma) * sampling[main - 1] - kept))
+        gain = to_grid(above - (ndtri(test.gamma) * sampling[main - 1] - kept))
         if len(gain) and gain.max() > most:
             best, most = (int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
     return best
@@ -169,7 +169,7 @@ class CellFamilies:
         The cells that are common enough to be atoms of their own; all others are one atom, the last.
     data, neighbour : array, shape (len(cells) + 1,)
         Counts of each atom on the two sides.
-    families : list of Family
+    families : list of PrefixFamily
         Orders, in both directions.
     """
 
@@ -178,7 +178,7 @@ class CellFamilies:
     cells: list[Any]
     data: IntArray
     neighbour: IntArray
-    families: list[Family]
+    families: list[PrefixFamily]
 
     @classmethod
     def of(
@@ -245,7 +245,7 @@ class CellFamilies:
         return float(best.max(initial=-np.inf)), selected
 
     def _selected(
-        self, family: Family, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float
+        self, family: PrefixFamily, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float
     ) -> SelectedEvent:
         """Return prefixes of a family, given by their lengths and shares of the error, as the event selected."""
         ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
@@ -266,12 +266,12 @@ class CellFamilies:
         inside = frozenset(taken)
         return CellEvent(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
-    def _sides(self, family: Family) -> tuple[IntArray, IntArray]:
+    def _sides(self, family: PrefixFamily) -> tuple[IntArray, IntArray]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
 
-    def _second(self, family: Family, main: int, test: PlannedTest) -> tuple[int, float] | None:
+    def _second(self, family: PrefixFamily, main: int, test: PlannedTest) -> tuple[int, float] | None:
         """Return what else to test in the order of the best event; None where no model has an error."""
         if not family.models:
             return None

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import steady
+from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread, walk
@@ -99,14 +99,14 @@ class Moments:
             pooled = (x + y) / (self.n + other.n)
             spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1 / (self.n + other.n)) * (1 / self.n + 1 / other.n))
             found.append((x / self.n - y / other.n) / spread)
-        return steady(np.stack(found))
+        return to_grid(np.stack(found))
 
     def _mean_and_variance(self) -> tuple[Rows, Rows]:
         mean = self.sums[0] / self.n
         return mean, np.maximum(self.sums[1] / self.n - mean**2, 0.0)
 
 
-Column = Callable[[Rows, Rows], Rows]
+ColumnOf = Callable[[Rows, Rows], Rows]
 """Makes a column of standardised rows and of the rows themselves."""
 
 
@@ -151,9 +151,9 @@ class Reduction:
         return cls(data.centre, data.scale, coordinates, pairs, weights, squares)
 
     @property
-    def _combined(self) -> list[tuple[str, Column]]:
+    def _combined(self) -> list[tuple[str, ColumnOf]]:
         """The columns that are no coordinates, with their names."""
-        found: list[tuple[str, Column]] = []
+        found: list[tuple[str, ColumnOf]] = []
         for i, j in self.pairs:
             found.append((f"product of elements {i} and {j}", partial(lambda i, j, z, rows: z[:, i] * z[:, j], i, j)))
         for k, weights in enumerate(self.weights):
@@ -214,7 +214,7 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
     for i in range(0, d, BLOCK):
         for j in range(i, d, BLOCK):
             left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
-            gap = steady(np.abs(x[:, left].T @ x[:, right] / len(x) - y[:, left].T @ y[:, right] / len(y)))
+            gap = to_grid(np.abs(x[:, left].T @ x[:, right] / len(x) - y[:, left].T @ y[:, right] / len(y)))
             if i == j:
                 gap = np.triu(gap, 1)
             least = np.partition(gap, -PAIRS, axis=None)[-PAIRS] if gap.size > PAIRS else -np.inf
@@ -227,7 +227,7 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
 
 
 _COMMON = ("sum", "greatest", "least", "place of the greatest", "zeros", "ascents", "equal neighbours")
-_WHOLE: tuple[tuple[str, Column], ...] = (
+_WHOLE: tuple[tuple[str, ColumnOf], ...] = (
     ("sum of squares", lambda z, rows: np.einsum("ij,ij->i", z, z)),
     ("sum of magnitudes", lambda z, rows: np.abs(z).sum(axis=1)),
     ("greatest, standardised", lambda z, rows: z.max(axis=1)),
@@ -252,7 +252,7 @@ def least_dense_shift(width: int, runs: int) -> float:
     return float(np.sqrt((x + np.sqrt(x**2 + 8 * x * width / runs)) / 2))
 
 
-AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.octets)
+AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.byte_string)
 """Readers of single values, which stay as they are beside the reduced rows."""
 
 

@@ -92,12 +92,12 @@ def audit_law(
         generators = learner.symmetries() if isinstance(learner, HasSymmetries) else ()
         plan = every_pair(learner.domain, size, rel, list(generators))
     table = LawTable(plan.size)
-    with followed(progress, plan.size, "laws") as tell:
+    with followed(progress, plan.size, "laws") as report:
         for i in range(plan.size):
             data = plan.inputs(i)
             table.add(source.law(data), data)
-            if tell is not None:
-                tell(1)
+            if report is not None:
+                report(1)
     profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
     ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
     finding = _finding(claim, plan, table, profiles, size, rel, ends)

@@ -28,7 +28,7 @@ from scipy.optimize import brentq
 from dpaudit.exact.dominating import LossLaw
 
 Floats = NDArray[np.float64]
-Cells = NDArray[np.int64]
+GridCells = NDArray[np.int64]
 
 LARGEST_TIMES = 100_000
 """The most compositions: the window has a few cells for each."""
@@ -185,7 +185,7 @@ class _Tilted:
         return math.exp(exponent) * max(0.0, value - error) * max(0.0, 1 - self._offset)
 
 
-def _split(law: LossLaw, step: float) -> tuple[Cells, Floats]:
+def _split(law: LossLaw, step: float) -> tuple[GridCells, Floats]:
     """Return cells of the grid and masses that dominate the law: each loss is split between its two neighbours.
 
     At distance y above the lower one, mass p becomes p (e^(step - y) - 1)/(e^step - 1) there and the rest above, so
@@ -201,7 +201,7 @@ def _split(law: LossLaw, step: float) -> tuple[Cells, Floats]:
     return cells[masses > 0], masses[masses > 0]
 
 
-def _rounded_down(law: LossLaw, step: float) -> tuple[Cells, Floats]:
+def _rounded_down(law: LossLaw, step: float) -> tuple[GridCells, Floats]:
     """Return cells of the grid and masses that the law dominates: each loss is rounded down."""
     losses = law.losses - _RAISE * (1 + np.abs(law.losses))
     return np.floor(losses / step).astype(np.int64), law.mass * (1 - _RAISE)
@@ -234,7 +234,7 @@ def _spill(losses: Floats, weights: Floats, times: int, start: float, length: fl
     return total
 
 
-def _power(cells: Cells, weights: Floats, times: int, first: int) -> tuple[Floats, float]:
+def _power(cells: GridCells, weights: Floats, times: int, first: int) -> tuple[Floats, float]:
     """Return the T-fold convolution on the cells from `first` on, and a bound on its error in the 2-norm."""
     single = np.bincount(cells % _CELLS, weights, _CELLS)
     factor = np.fft.rfft(single)

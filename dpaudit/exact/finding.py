@@ -13,6 +13,9 @@ from dpaudit.exact.profiles import LossProfiles
 from dpaudit.record import Amount, Count, Extended, Frozen, NonNegative, Probability, Size
 from dpaudit.results import AuditFinding
 
+AGREES = 1e-3
+"""A climb agrees with the value of a supremum if it comes as close, relatively."""
+
 
 class PairInWords(Frozen, frozen=True):
     """Two neighbouring inputs as text, and their origin.
@@ -154,7 +157,7 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
     ray : str
         The example of which ever more copies lead to the limit; empty for the other supports.
     starts, agreement : int
-        The climbs over weighted samples, and how many of them came within 0.1 % of `value`. Agreement is no proof.
+        The climbs over weighted samples, and how many of them came within `AGREES` of `value`. Agreement is no proof.
     laws : int
         Laws that were computed.
     relation : Relation

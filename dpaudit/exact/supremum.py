@@ -28,7 +28,7 @@ from dpaudit.contract import (
 from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.enclosure import owner_of
-from dpaudit.exact.finding import LawFinding, PairInWords, SupremumFinding
+from dpaudit.exact.finding import AGREES, LawFinding, PairInWords, SupremumFinding
 from dpaudit.exact.universe import CAP, Peak, Star, Universe, Weights, climb, growth, plus, ray_bases
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -37,8 +37,6 @@ LOG = logging.getLogger(__name__)
 
 RAYS = 150
 """The most rays that are enumerated."""
-AGREES = 1e-3
-"""A climb agrees with the value if it comes as close, relatively."""
 ROUNDING = 1e-9
 """The relative error of a closed form: what exceeds it by more refutes it."""
 _FAR = 40
@@ -101,8 +99,8 @@ def audit_supremum(
         read_integer(name, value)
     sought = _relation_of(learner) if relation is None else Relation.parse(relation)
     search = _Search(learner, sought, seeding.check_seed(seed))
-    with followed(progress, starts * evaluations * len(search.universe.changed), "laws") as tell:
-        search.star = Star(search.universe, search.relation, learner.law, tell=tell)
+    with followed(progress, starts * evaluations * len(search.universe.changed), "laws") as report:
+        search.star = Star(search.universe, search.relation, learner.law, report=report)
         search.climb(starts, evaluations, most)
         search.follow_rays(most)
         search.try_closed_form()

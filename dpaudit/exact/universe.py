@@ -19,7 +19,7 @@ from dpaudit.contract import Domain, Law, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.profiles import UNBOUNDED, LawTable
 from dpaudit.neighbours.check import as_multiset, sample_of
-from dpaudit.progress import Tell
+from dpaudit.progress import Report
 
 CAP = 10**6
 """The most copies of an example: errors of laws grow with the counts, and limits along rays need no more."""
@@ -118,7 +118,7 @@ class Star:
     With m examples to choose from, m laws give m (m - 1) pairs: for each output the greatest log-probability minus the
     least one. Under ADD_REMOVE_ONE the pairs are T and T + e instead.
 
-    `law` gives the law of a sample or, with `limits`, its limit along a ray; `tell` is called after each.
+    `law` gives the law of a sample or, with `limits`, its limit along a ray; `report` is called after each.
     """
 
     def __init__(
@@ -128,9 +128,9 @@ class Star:
         law: Callable[[Any], Law],
         *,
         limits: bool = False,
-        tell: Tell | None = None,
+        report: Report | None = None,
     ) -> None:
-        self._universe, self._law, self._limits, self._tell = universe, law, limits, tell
+        self._universe, self._law, self._limits, self._report = universe, law, limits, report
         self._centred = relation is Relation.ADD_REMOVE_ONE
         self._changes: list[Weights] = [((item, 1),) for item in universe.changed]
         if self._centred:
@@ -156,8 +156,8 @@ class Star:
                 self.refusal = refusal
                 return None
             self.laws += 1
-            if self._tell is not None:
-                self._tell(1)
+            if self._report is not None:
+                self._report(1)
         self.numeric |= table.grade == "numeric"
         loss, atom, left, right = self._centred_loss(table) if self._centred else _spread(table)
         error = float(table.error[left] + table.error[right])

@@ -140,7 +140,7 @@ def checked_permutation(values: Any, universe: int) -> Ranks:
 
 
 def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) -> bool:
-    """Return whether a permutation of the examples keeps what the laws of two samples tell apart.
+    """Return whether a permutation of the examples keeps what distinguishes the laws of two samples.
 
     The exact audit looks at one pair of each orbit, so epsilon and delta must be functions of the orbit: for every e,
     sum over o of (Pr[A(S) = o] - exp(e) Pr[A(S') = o])_+ must be the same for (S, S') and for its image, in both

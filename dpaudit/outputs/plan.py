@@ -298,7 +298,7 @@ _HANDLERS: dict[str, Handler] = {
     "int": _leaf(readers.whole),
     "float": _leaf(readers.real),
     "text": _text,
-    "bytes": _leaf(readers.octets),
+    "bytes": _leaf(readers.byte_string),
     "object": lambda plan, values, path: plan.step("parts", values, path),
     "none": lambda plan, values, path: None,  # that an output is None is its type
     "exception": _exception,

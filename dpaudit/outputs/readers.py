@@ -105,13 +105,13 @@ class WholeValues:
         """Return one of the lowest `MOST_BITS` bits of each magnitude."""
         if place < 64:
             return ((self.low >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
-        octets = self._octets
-        if place >= 8 * octets.shape[1]:
+        low_bytes = self._low_bytes
+        if place >= 8 * low_bytes.shape[1]:
             return np.zeros(len(self), dtype=np.int64)
-        return (octets[:, place // 8] >> (place % 8) & 1).astype(np.int64)
+        return (low_bytes[:, place // 8] >> (place % 8) & 1).astype(np.int64)
 
     @cached_property
-    def _octets(self) -> NDArray[np.uint8]:
+    def _low_bytes(self) -> NDArray[np.uint8]:
         """The magnitudes' lowest bytes, the lowest first."""
         width = min(MOST_BITS, int(self.length.max(initial=0)) + 7) // 8
         if self.big is None:
@@ -161,7 +161,7 @@ def text(values: Sequence[Any]) -> list[str]:
     return values if isinstance(values, list) else list(values)
 
 
-def octets(values: Sequence[Any]) -> list[bytes]:
+def byte_string(values: Sequence[Any]) -> list[bytes]:
     """Read bytes."""
     return [bytes(value) for value in values]
 

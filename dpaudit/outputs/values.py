@@ -44,12 +44,12 @@ class Items(Frozen, frozen=True, tag="items", tag_field="kind"):
     ----------
     type : {"list", "tuple", "set", "frozenset"}
         Which of them.
-    items : tuple of Value
+    items : tuple of JsonValue
         The elements; those of sets are sorted.
     """
 
     type: Container
-    items: tuple[Value, ...]
+    items: tuple[JsonValue, ...]
 
 
 class Entries(Frozen, frozen=True, tag="entries", tag_field="kind"):
@@ -57,11 +57,11 @@ class Entries(Frozen, frozen=True, tag="entries", tag_field="kind"):
 
     Attributes
     ----------
-    items : tuple of (Value, Value)
+    items : tuple of (JsonValue, JsonValue)
         The keys with their values.
     """
 
-    items: tuple[tuple[Value, Value], ...]
+    items: tuple[tuple[JsonValue, JsonValue], ...]
 
 
 class Numbers(Frozen, frozen=True, tag="array", tag_field="kind"):
@@ -73,13 +73,13 @@ class Numbers(Frozen, frozen=True, tag="array", tag_field="kind"):
         The name of the type of the elements.
     shape : tuple of int
         The shape.
-    items : tuple of Value
+    items : tuple of JsonValue
         The elements in C order.
     """
 
     dtype: DType
     shape: tuple[Count, ...]
-    items: tuple[Value, ...]
+    items: tuple[JsonValue, ...]
 
 
 class Frame(Frozen, frozen=True, tag="frame", tag_field="kind"):
@@ -87,11 +87,11 @@ class Frame(Frozen, frozen=True, tag="frame", tag_field="kind"):
 
     Attributes
     ----------
-    columns : tuple of (str, Value)
+    columns : tuple of (str, JsonValue)
         The columns, each with its name.
     """
 
-    columns: tuple[tuple[str, Value], ...]
+    columns: tuple[tuple[str, JsonValue], ...]
 
 
 class Examples(Frozen, frozen=True, tag="sample", tag_field="kind"):
@@ -130,10 +130,10 @@ class Failed(Frozen, frozen=True, tag="exception", tag_field="kind"):
     message: str
 
 
-Value = None | bool | int | float | str | NonFinite | Items | Entries | Numbers | Frame | Examples | Failed
+JsonValue = None | bool | int | float | str | NonFinite | Items | Entries | Numbers | Frame | Examples | Failed
 
 
-def encode_value(value: Any) -> Value:
+def encode_value(value: Any) -> JsonValue:
     """Return a value as JSON data from which `decode_value` makes an equal one, of the same type.
 
     Raises
@@ -144,7 +144,7 @@ def encode_value(value: Any) -> Value:
     return _encoded(value, [MOST_ITEMS], DEPTH)
 
 
-def _encoded(value: Any, left: list[int], depth: int) -> Value:
+def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
     left[0] -= 1
     if left[0] < 0 or depth == 0:
         raise InputError(f"the value holds more than {MOST_ITEMS} parts, or nests deeper than {DEPTH} levels")
@@ -152,7 +152,7 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
     # Exact types: those of a subclass, as numpy.float64 of float, would not come back as they were.
     plain = value is None or kind in (bool, int) or (kind is float and math.isfinite(value))
     if plain or (kind is str and (value.isprintable() or value.isascii())):
-        return cast(Value, value)
+        return cast(JsonValue, value)
     if kind is float:
         return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
     if kind in _CONTAINERS:
@@ -199,7 +199,7 @@ def _sample(value: Any) -> Examples:
     return Examples(points, tuple(map(int, value.labels)), tuple(map(int, value.counts)), public)
 
 
-def decode_value(value: Value, domain: Domain | None = None) -> Any:
+def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
     """Return what was encoded; samples are built by the `domain` of the learner that takes them.
 
     Raises

@@ -70,9 +70,9 @@ def check(
     make = _alone if alone and can_fork() else _checked
     for i, each in enumerate(chosen):
         audit = replace(each, **{name: limit for name, limit in limits.items() if getattr(each, name) is None})
-        tell = partial(listener, i, len(chosen), audit.name)
-        tell(0.0)
-        yield make(audit, settings.resolve().parent, {"n_jobs": n_jobs, "progress": partial(_share, tell)})
+        report = partial(listener, i, len(chosen), audit.name)
+        report(0.0)
+        yield make(audit, settings.resolve().parent, {"n_jobs": n_jobs, "progress": partial(_share, report)})
     listener(len(chosen), len(chosen), "", 1.0)
 
 
@@ -92,8 +92,8 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     return found
 
 
-def _share(tell: Callable[[float], None], done: int, total: int) -> None:
-    tell(done / total)
+def _share(report: Callable[[float], None], done: int, total: int) -> None:
+    report(done / total)
 
 
 def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:

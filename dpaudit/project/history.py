@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.files import append_line, held
+from dpaudit.engine.files import append_line, locked_folder
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, load_run
@@ -70,7 +70,7 @@ def standing_of(
     return replace(found, why=why, accepted=accepted)
 
 
-class Check(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
+class ProjectCheck(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
     """A check that ended at a time, in UTC, and what it found of each mechanism; the numbers depend on the versions."""
 
     at: datetime.datetime
@@ -83,13 +83,13 @@ def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = No
     """Append a check, of now by default, to the history of the project with its settings in `root`; return the file."""
     path = root / PLACE
     path.parent.mkdir(exist_ok=True)
-    made = Check(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
-    with held(path.parent):
+    made = ProjectCheck(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
+    with locked_folder(path.parent):
         append_line(path, f"{canonical(encodable(made))}\n".encode())
     return path
 
 
-def read_history(path: Path) -> tuple[Check, ...]:
+def read_history(path: Path) -> tuple[ProjectCheck, ...]:
     """Return the checks in a history, the oldest first.
 
     Raises
@@ -103,7 +103,7 @@ def read_history(path: Path) -> tuple[Check, ...]:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         raise InputError(f"there is no history {str(path)!r}: `dpaudit check` begins one") from None
-    return tuple(decode(line, Check, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+    return tuple(decode(line, ProjectCheck, f"{path}, line {number}") for number, line in enumerate(lines, 1))
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 """The file of its own, the one that tools share, and the table of it."""
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
-Bounds = tuple[float, float]
+ValueRange = tuple[float, float]
 Kind = TypeVar("Kind", bound=Frozen)
 _TRIALS, _CONFIDENCE = (OPTIONS[name] for name in ("trials", "confidence"))
 Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 else:
     # Trials and confidence are those of the project by default.
     _OTHERS = {
-        "bounds": (Bounds | dict[str, Bounds] | None, None),
+        "bounds": (ValueRange | dict[str, ValueRange] | None, None),
         "trials": (Trials | None, None),
         "confidence": (Level | None, None),
     }
@@ -143,8 +143,8 @@ def read_project(path: Path) -> Project:
     Raises
     ------
     InputError
-        If the file is no TOML, has a key that there is not (the message names the nearest), lacks one that there must
-        be, or a value is of the wrong type or out of range: the message names the place.
+        If the file is not TOML, has an unknown key (the message suggests the closest valid one), lacks a required one,
+        or a value is of the wrong type or out of range: the message names the place.
     """
     table = _parsed(path)
     if path.name == PYPROJECT:
@@ -221,7 +221,7 @@ def _allowed(info: msgspec.inspect.Type) -> str:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return the names nearest to one that there is not, or all of them."""
+    """Return the names closest to an unknown one, or all of them."""
     return nearest(name, known) or f"; there are {', '.join(known)}"
 
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpaudit.contract import Verdict
-from dpaudit.escaping import harmless
-from dpaudit.project.history import Change, Check, Standing
+from dpaudit.escaping import printable
+from dpaudit.project.history import Change, ProjectCheck, Standing
 from dpaudit.report.columns import PRIVACY, columns_of
 from dpaudit.report.numbers import plural, value_text
 from dpaudit.report.terminal import Head, in_ascii, style_of, table
@@ -67,7 +67,7 @@ def _remarks(found: Sequence[Standing], width: int) -> list[str]:
     if any(one.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for one in found):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
     return [
-        line for remark in remarks for line in textwrap.wrap(harmless(in_ascii(remark)), width, subsequent_indent="  ")
+        line for remark in remarks for line in textwrap.wrap(printable(in_ascii(remark)), width, subsequent_indent="  ")
     ]
 
 
@@ -77,7 +77,7 @@ def accepted_words(one: Standing) -> str:
     return f"up to {value_text(one.accepted.epsilon)}: {one.accepted.reason} ({one.accepted.date})"
 
 
-def history_cells(checks: Sequence[Check]) -> tuple[list[Head], list[list[str]]]:
+def history_cells(checks: Sequence[ProjectCheck]) -> tuple[list[Head], list[list[str]]]:
     """Return the columns and the cells of a history, the latest first: how many claims had each verdict that occurs."""
     counts = [Counter(row.verdict for row in one.rows) for one in reversed(checks)]
     found = [verdict for verdict in Verdict if any(verdict in count for count in counts)]
@@ -88,7 +88,7 @@ def history_cells(checks: Sequence[Check]) -> tuple[list[Head], list[list[str]]]
     return [Head("at (UTC)", "word"), Head("claims"), *(Head(verdict.value) for verdict in found)], rows
 
 
-def history_text(checks: Sequence[Check], color: bool = False, width: int = WIDTH) -> str:
+def history_text(checks: Sequence[ProjectCheck], color: bool = False, width: int = WIDTH) -> str:
     """Return checks as a table, the latest first; those with a violation or a failure are red."""
     loud = [any(row.verdict in _LOUD for row in one.rows) for one in reversed(checks)]
     styles = ["bold red" if one else "" for one in loud]

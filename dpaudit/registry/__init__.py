@@ -22,13 +22,13 @@ from typing import Any, TypeVar
 from dpaudit.arguments import lacking
 from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, PrivacyClaim, Statement
 from dpaudit.errors import InputError
-from dpaudit.registry.import_spec import GROUP, PRIVATE, Problem, Source, at_path, installed, walk
+from dpaudit.registry.import_spec import GROUP, PRIVATE, LoadProblem, ModuleSource, at_path, installed, walk
 
 __all__ = [
     "GROUP",
     "PRIVATE",
     "Entry",
-    "Problem",
+    "LoadProblem",
     "Registry",
     "get_learner",
     "list_learners",
@@ -101,7 +101,7 @@ class Registry:
     """The learners and the statements that were found, each sorted by id, and the problems met on the way."""
 
     entries: tuple[Entry, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[LoadProblem, ...] = ()
     statements: tuple[Statement, ...] = ()
 
     def get(self, id: str) -> Entry:
@@ -173,7 +173,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     InputError
         If a path does not exist, is no Python file or folder, or if two classes or two statements share an id.
     """
-    problems: list[Problem] = []
+    problems: list[LoadProblem] = []
     entries: dict[str, Entry] = {}
     statements: dict[str, tuple[Statement, str]] = {}
     seen: set[str] = set()
@@ -206,7 +206,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements)
 
 
-def _sound(module: ModuleType, name: str, source: Source, problems: list[Problem]) -> Iterator[Any]:
+def _sound(module: ModuleType, name: str, source: ModuleSource, problems: list[LoadProblem]) -> Iterator[Any]:
     """Yield the learners or the statements that a module lists; anything else in the list becomes a problem."""
     kind, defect = _LISTS[name]
     listed = getattr(module, name, ())

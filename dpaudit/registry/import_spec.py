@@ -29,7 +29,7 @@ PRIVATE = "_dpaudit_learners_"
 """The prefix of the names of modules loaded from a path."""
 
 
-class Problem(NamedTuple):
+class LoadProblem(NamedTuple):
     """A module that could not be loaded, or holds something that is no learner or no statement."""
 
     origin: str
@@ -41,26 +41,26 @@ class Problem(NamedTuple):
         return f"{self.origin}: {self.message}"
 
 
-class Source(NamedTuple):
+class ModuleSource(NamedTuple):
     """A module or a package to walk: where it comes from, whether the user named it, and a call that imports it."""
 
     origin: str
     requested: bool
     opener: Callable[[], ModuleType]
 
-    def problem(self, message: str) -> Problem:
+    def problem(self, message: str) -> LoadProblem:
         """Return a problem of this source."""
-        return Problem(self.origin, message, self.requested)
+        return LoadProblem(self.origin, message, self.requested)
 
 
-def installed() -> Iterator[Source]:
+def installed() -> Iterator[ModuleSource]:
     """Yield what the entry points of installed packages name, sorted by name."""
     points = {(point.name, point.module) for point in importlib.metadata.entry_points(group=GROUP)}
     for name, module in sorted(points):
-        yield Source(f"entry point {name} ({module})", False, partial(import_module, module))
+        yield ModuleSource(f"entry point {name} ({module})", False, partial(import_module, module))
 
 
-def at_path(path: Path) -> Source:
+def at_path(path: Path) -> ModuleSource:
     """Return how to load the file or the folder at `path` under a private name."""
     where = path.resolve()
     if not (where.is_dir() or (where.is_file() and where.suffix == ".py")):
@@ -68,7 +68,7 @@ def at_path(path: Path) -> Source:
         raise InputError(message, names=("learners",), value=str(path), given=str(path))
     digest = hashlib.blake2b(str(where).encode(), digest_size=6).hexdigest()
     name = f"{PRIVATE}{digest}_{re.sub(r'[^0-9A-Za-z_]', '_', where.stem)}"
-    return Source(str(path), True, partial(_load_private, name, where))
+    return ModuleSource(str(path), True, partial(_load_private, name, where))
 
 
 def _load_private(name: str, path: Path) -> ModuleType:
@@ -93,7 +93,7 @@ def _load_private(name: str, path: Path) -> ModuleType:
     return module
 
 
-def walk(source: Source, problems: list[Problem]) -> Iterator[ModuleType]:
+def walk(source: ModuleSource, problems: list[LoadProblem]) -> Iterator[ModuleType]:
     """Yield the module and all its submodules; one that fails to import becomes a problem."""
     try:
         module = source.opener()
@@ -105,7 +105,7 @@ def walk(source: Source, problems: list[Problem]) -> Iterator[ModuleType]:
         leaf = info.name.rpartition(".")[2]
         if leaf != "__main__":
             submodule = partial(import_module, info.name)
-            yield from walk(Source(f"{source.origin}, module {leaf}", source.requested, submodule), problems)
+            yield from walk(ModuleSource(f"{source.origin}, module {leaf}", source.requested, submodule), problems)
 
 
 _FORM = "FILE.py:NAME or MODULE:NAME, such as mean.py:mean or package.module:name"

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dpaudit.contract import PrivacyClaim
 from dpaudit.report.numbers import raised, significant, value_text
-from dpaudit.report.view import Mechanism, Row
+from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.wording import claim_words
 
 Numbers: TypeAlias = Mapping[str, float | None]
@@ -89,7 +89,7 @@ worst hard case, its interval, and what is allowed."""
 PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 
-def numbers_of(shown: Row | Mechanism) -> dict[str, float | None]:
+def numbers_of(shown: Row | AuditedMechanism) -> dict[str, float | None]:
     """Return the numbers of a mechanism, by name."""
     tested, accurate = (shown, shown) if isinstance(shown, Row) else (shown.tested, shown.accurate)
     sources: list[tuple[Any, dict[str, str]]] = [

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
 from dpaudit.report.findings import OFTEN, because, gaps_words
@@ -99,12 +99,12 @@ def full(run: Run, color: bool = False) -> str:
         *_LEGEND.splitlines(),
     ]
     head = f"{learners_text(summary.learners)}; profile {run.header.profile}, seed {run.header.seed}"
-    return _framed(run, summary, [harmless(head), *lines], None, color, WIDTH)
+    return _framed(run, summary, [printable(head), *lines], None, color, WIDTH)
 
 
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
     """Return the answer, then these lines, then counts, reasons, the command and the status."""
-    status, answer = outcome(run).status, textwrap.fill(harmless(headline(summary)), width)
+    status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
     parts = [painted(answer, "bold red" if status == 1 else "bold") if color else answer, ""]
     parts += [*lines, ""] if lines else []
     parts += laid_out(counts(summary), width, color).splitlines()

@@ -44,7 +44,7 @@ ASSUMED = (
 """The assumption of the numbers on power about the cost of learning the event."""
 
 
-def brief_block(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:
+def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: str) -> Lines:
     """Return the lines on the gravest of some results of one learner and one kind, which `repeat` makes again."""
     lines = _brief(max(results, key=lambda one: (refutes(one), leaves_open(one))), shown)
     if len(results) > 1:

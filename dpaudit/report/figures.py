@@ -22,7 +22,7 @@ from dpaudit.report.numbers import count, number, plural, raised, significant, v
 from dpaudit.report.numbers import share as per_cent
 from dpaudit.report.sentences import plain, privacy_words
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
-from dpaudit.report.view import Mechanism, Row
+from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.wording import failure_text
 
 Points = list[tuple[float, float]]
@@ -65,13 +65,13 @@ def grid() -> str:
     return element("symbol", *lines, id="grid", overflow="visible")
 
 
-def claim_row(mechanism: Mechanism) -> str:
+def claim_row(mechanism: AuditedMechanism) -> str:
     """Return the row of one mechanism as an SVG element that a screen reader reads."""
     lines = element("use", href="#grid", width="100%", height=_CLAIM_HEIGHT)
     return figure(said(mechanism), _CLAIM_HEIGHT, lines, *_marks(mechanism, place, _CLAIM_HEIGHT), title=True)
 
 
-def _marks(mechanism: Mechanism, at: Scale, height: int) -> list[str]:
+def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
     """Return the hatch, the bar, the claim's tick and the exact line of a mechanism, back to front."""
     row, middle, parts = mechanism.tested, height / 2, list[str]()
     claim, exact, runs = row.claim, row.exact_epsilon, row.blackbox
@@ -101,12 +101,12 @@ def _box(name: str, start: float, end: float, y: float, height: float, **more: s
     return element("rect", class_=name or None, x=share(start), width=share(end - start), y=y, height=height, **more)
 
 
-def said(mechanism: Mechanism) -> str:
+def said(mechanism: AuditedMechanism) -> str:
     """Return a row of the figure in words."""
     return f"{mechanism.name}: {plain(privacy_words(mechanism))}"
 
 
-def aside(mechanism: Mechanism) -> str:
+def aside(mechanism: AuditedMechanism) -> str:
     """Return the number beside the verdict: the exact epsilon, or else the one found, of the one claimed."""
     row = mechanism.tested
     if row.exact is None and row.blackbox is None:
@@ -117,7 +117,7 @@ def aside(mechanism: Mechanism) -> str:
     return shown if row.claim is None else f"{shown} of {raised(value_text(row.claim.epsilon))}"
 
 
-def claim_bar(mechanism: Mechanism) -> str:
+def claim_bar(mechanism: AuditedMechanism) -> str:
     """Return the figure of one claim alone, on a linear axis that ends beyond everything marked, with its words."""
     row, exact = mechanism.tested, mechanism.tested.exact_epsilon
     known: list[tuple[float, float, str]] = []
@@ -152,7 +152,7 @@ def power_figure(finding: PrivacyFinding) -> str:
         x, y = 100 * (i + 0.4) / len(steps), up(epsilon)
         parts += [dot(x, y), words(number(epsilon, "up"), share(x), y - 11, "middle"), axis([(x, chance)], 166)]
     listed = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
-    return figure(f"Least epsilon caught: {listed}", 180, *parts, name="wide")
+    return figure(f"Least epsilon detected: {listed}", 180, *parts, name="wide")
 
 
 class View(NamedTuple):
@@ -215,7 +215,7 @@ def _at(points: Points, epsilon: float) -> float:
     return float(np.interp(epsilon, [e for e, _ in points], [d for _, d in points]))
 
 
-def curve_figure(mechanism: Mechanism) -> View | None:
+def curve_figure(mechanism: AuditedMechanism) -> View | None:
     """Return the figure of the least true delta at each epsilon; None where neither a claim nor a curve is known."""
     curves = Curves(mechanism.tested)
     shown = [*curves.promised, *curves.exact, *curves.found]

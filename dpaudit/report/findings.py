@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpaudit.audit import evidence as gaps
+from dpaudit.audit import evidence
 from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.power import Power
+from dpaudit.audit.power import MASSES, Power
 from dpaudit.audit.request import Budget
-from dpaudit.bounds.detectable import POWER
+from dpaudit.bounds import POWER
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
@@ -24,8 +24,8 @@ OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
-OFTEN = f"{round(POWER / (1 - POWER))} times in {round(1 / (1 - POWER))}"
-"""The probability of detection of what is called detectable, as a frequency."""
+OFTEN = f"with probability {percent(POWER)}"
+"""The probability of detection of what is called detectable, in words."""
 _DIGITS = 3
 """Those of numbers in brief."""
 _HEAD, _TAIL = 87, 88
@@ -136,7 +136,7 @@ def caught_words(finding: PrivacyFinding, written: Callable[..., str] = signific
     """Return which leaks would have been caught, with numbers as they are `written`."""
     least = written(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
     caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
-    return f"{caught} would have been caught, {OFTEN}"
+    return f"{caught} would be detected {OFTEN}"
 
 
 def _exact_brief(finding: LawFinding, name: str, decoded: wording.Decoded) -> Lines:
@@ -271,41 +271,41 @@ def gap_words(gap: Gap) -> str:
         return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
 
     match gap:
-        case gaps.AllRaised():
-            usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
+        case evidence.AllRaised():
+            usual = f"most often {gap.usual}: ordinary outputs were too rare"
             return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
-        case gaps.Constant():
-            why = "the output is constant, or nothing in it was distinguished"
+        case evidence.Constant():
+            why = "the output is constant, or no feature distinguishes its values"
             return f"{of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
-        case gaps.Identical():
+        case evidence.Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
-        case gaps.FewRuns():
+        case evidence.FewRuns():
             return (
                 f"{plural(gap.runs, 'run')} a side decided, and {count(gap.least)} is the least number that can refute "
                 f"the claim: at least {count(gap.trials)} trials are needed with one pair"
             )
-        case gaps.Powerless():
+        case evidence.Powerless():
             return "these runs would have detected no leak, however large, on the event tested or on a rarer one"
-        case gaps.NotLookedAt():
+        case evidence.NotLookedAt():
             return f"not looked at: {', '.join(gap.parts)}"
-        case gaps.Meaningless():
+        case evidence.Meaningless():
             return _DEPENDS[gap.check]
 
 
 def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
     """Return what to do about a gap of a finding; `shown` writes a parameter."""
     match gap:
-        case gaps.FewRuns():
+        case evidence.FewRuns():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
-        case gaps.Powerless():
+        case evidence.Powerless():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
-        case gaps.Constant() | gaps.Identical():
+        case evidence.Constant() | evidence.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
-        case gaps.AllRaised():
+        case evidence.AllRaised():
             return f"give {shown('pairs', None)} that the mechanism accepts"
-        case gaps.NotLookedAt():
-            return "return these parts as numbers or text, or teach dpaudit their type: dpaudit.register_flattener"
-        case gaps.Meaningless():
+        case evidence.NotLookedAt():
+            return "return these parts as numbers or text, or register their type with dpaudit.register_flattener"
+        case evidence.Meaningless():
             return _REMEDIES[gap.check]
 
 
@@ -353,5 +353,9 @@ def _likely_text(finding: PrivacyFinding) -> str:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
         return f"of probability {value_text(mass)}"
     one = "main one" if len(finding.tests) > 1 else "one"
-    event = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    event = (
+        f"of probability {value_text(MASSES[0])}"
+        if finding.design == "sequential"
+        else f"as likely as the {one} tested"
+    )
     return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event

@@ -21,13 +21,13 @@ from xml.etree.ElementTree import Element, SubElement
 
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.columns import COLUMNS, numbers_of
 from dpaudit.report.numbers import raised
 from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
-from dpaudit.report.view import Mechanism, mechanisms
+from dpaudit.report.view import AuditedMechanism, mechanisms
 
 _SUBJECTS = ("privacy", "accuracy", "control")
 _RULES = {
@@ -109,8 +109,8 @@ def junit_of(
         _suite(root, subject, list(map(_case, own)), seal)
     cases = []
     for one in lost:
-        case = Element("testcase", {"classname": harmless(one.learner), "name": harmless(one.name)})
-        SubElement(case, "error", {"message": harmless(one.why), "type": "no-result"}).text = harmless(one.why)
+        case = Element("testcase", {"classname": printable(one.learner), "name": printable(one.name)})
+        SubElement(case, "error", {"message": printable(one.why), "type": "no-result"}).text = printable(one.why)
         cases.append(case)
     _suite(root, "without a result", cases, seal)
     for name in ("tests", "failures", "errors", "skipped"):
@@ -134,8 +134,8 @@ def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> Non
 
 def _case(promise: Promise) -> Element:
     """Return the test case of a promise: its text is the message, or the output of one that is kept."""
-    case = Element("testcase", {"classname": harmless(promise.mechanism), "name": promise.subject})
-    text, kind = harmless(promise.text), promise.verdict.junit
+    case = Element("testcase", {"classname": printable(promise.mechanism), "name": promise.subject})
+    text, kind = printable(promise.text), promise.verdict.junit
     if kind in ("failure", "error"):
         SubElement(case, kind, {"message": text, "type": promise.rule}).text = text
     elif kind == "skipped":
@@ -155,11 +155,11 @@ def sarif(run: Run) -> str:
     """
     summary = summarise(run)
     notices = [
-        {"level": "error", "message": {"text": f"{harmless(one.name)}: {harmless(one.why)}"}} for one in summary.lost
+        {"level": "error", "message": {"text": f"{printable(one.name)}: {printable(one.why)}"}} for one in summary.lost
     ]
     invocation = {
         "executionSuccessful": not notices,
-        "commandLine": harmless(run.header.command),
+        "commandLine": printable(run.header.command),
         "toolExecutionNotifications": notices,
     }
     rules = [{"id": rule, "shortDescription": {"text": words}} for rule, words in _RULES.items()]
@@ -177,7 +177,7 @@ def sarif(run: Run) -> str:
 
 def _result(promise: Promise) -> dict[str, Any]:
     """Return one promise that is broken or open, at the file of a mechanism that is named as FILE.py:function."""
-    mechanism = harmless(promise.mechanism)
+    mechanism = printable(promise.mechanism)
     file, name = parted(mechanism)
     logical = {"fullyQualifiedName": mechanism, "name": name or mechanism, "kind": "function"}
     location: dict[str, Any] = {"logicalLocations": [logical]}
@@ -189,9 +189,9 @@ def _result(promise: Promise) -> dict[str, Any]:
         "ruleId": promise.rule,
         "ruleIndex": list(_RULES).index(promise.rule),
         "level": promise.verdict.sarif,
-        "message": {"text": f"{mechanism}: {harmless(promise.text)}"},
+        "message": {"text": f"{mechanism}: {printable(promise.text)}"},
         "locations": [location],
-        "partialFingerprints": {"promise/v1": hashlib.sha256(harmless(identity).encode()).hexdigest()[:32]},
+        "partialFingerprints": {"promise/v1": hashlib.sha256(printable(identity).encode()).hexdigest()[:32]},
     }
 
 
@@ -230,7 +230,7 @@ def _told(phrases: Iterable[Phrase]) -> str:
     return "".join(parts).strip()
 
 
-def _table(shown: Sequence[Mechanism]) -> str:
+def _table(shown: Sequence[AuditedMechanism]) -> str:
     """Return the numbers of mechanisms as a table."""
     heads = ("Mechanism", "Verdict", *(column.title for column in COLUMNS), "accuracy")
     rows = [heads, ("---", "---", *["--:"] * len(COLUMNS), "---")]
@@ -248,12 +248,12 @@ def escaped(text: str) -> str:
     >>> print(escaped("a|b <i> *c* [d](e) @f"))
     a\|b &lt;i&gt; \*c\* \[d\](e) &#64;f
     """
-    safe = harmless(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    safe = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     return re.sub(r"([\\`*_{}\[\]|~#])", r"\\\1", safe).replace("&\\#64;", "&#64;")
 
 
 def fenced(command: str) -> str:
     """Return a command in a fence that nothing in it can close."""
-    command = harmless(command)
+    command = printable(command)
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall("`+", command)), default=0))
     return f"{fence}console\n$ {command}\n{fence}"

@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import parted
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import OFTEN, covers_text, times_words
+from dpaudit.report.glossary import OF_ONE, OF_RUNS, meanings
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
 from dpaudit.report.pictures import pictures
 from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
-from dpaudit.report.view import Mechanism, Row, row_of
+from dpaudit.report.view import AuditedMechanism, Row, row_of
 from dpaudit.report.wording import BOUNDS, answer_words, event_words, label_parameters
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def render(run: Run) -> str:
     audits = [row.blackbox for row in (*summary.learners, *summary.controls)]
     confidences = {finding.confidence for finding in audits if finding is not None}
 
-    def drawn(shown: Sequence[Mechanism]) -> list[dict[str, Any]]:
+    def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
     page = {
@@ -98,7 +99,7 @@ def render(run: Run) -> str:
         "ledgers": _ledgers(summary.ledger),
         "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
-        "words": sentences.WORDS,
+        "words": meanings(OF_RUNS),
         "command": run.header.command,
         "remake": _remake(run),
     }
@@ -113,7 +114,7 @@ def _contents(summary: Summary) -> list[tuple[str, str]]:
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
-def _line(mechanism: Mechanism, columns: Sequence[Column]) -> dict[str, Any]:
+def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, Any]:
     """Return a mechanism's line in a table; each cell is a text and the number that it is sorted by."""
 
     def key(value: float | None) -> float:
@@ -187,7 +188,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     """
     results = [result] if isinstance(result, Result) else list(result)
     row = row_of(results)
-    mechanism, privacy = Mechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
+    mechanism, privacy = AuditedMechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
     verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
     page = {
         "name": parted(row.learner)[1],
@@ -197,7 +198,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "often": OFTEN,
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
-        "words": sentences.FEW,
+        "words": meanings(OF_ONE),
     }
     return filled("one.html.j2", page)
 
@@ -224,7 +225,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("dpaudit.report"),
         autoescape=True,
-        finalize=lambda value: harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+        finalize=lambda value: printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -237,7 +238,7 @@ def _environment() -> jinja2.Environment:
 # The part of a page about one mechanism.
 
 
-def _part(mechanism: Mechanism, command: str) -> dict[str, Any]:
+def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
     """Return everything that a page shows of one mechanism, by the names in the templates; `command` repeats it."""
     row = mechanism.tested
     return {
@@ -254,7 +255,7 @@ def _part(mechanism: Mechanism, command: str) -> dict[str, Any]:
     }
 
 
-def _numbers(mechanism: Mechanism) -> Lines:
+def _numbers(mechanism: AuditedMechanism) -> Lines:
     """Return the numbers of a mechanism, each with what it is: claimed, exact, found, would be caught, fails."""
     row, claim, lines = mechanism.tested, mechanism.tested.claim, list[tuple[str, str]]()
     if claim is not None:
@@ -274,9 +275,9 @@ def _numbers(mechanism: Mechanism) -> Lines:
         by = fresh if found.design == "fixed" else "bets on runs"
         lines.append((f"ε ≥ {shown_number(row, 'epsilon_lower')}", f"found, {percent(found.confidence)} sure, by {by}"))
         if found.gaps or math.isinf(found.detectable_epsilon):
-            lines.append(("none", "would have been caught: no leak was within reach"))
+            lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", f"would have been caught, {OFTEN}"))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", f"would be detected {OFTEN}"))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
@@ -342,7 +343,7 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
-def _method(mechanism: Mechanism) -> Lines:
+def _method(mechanism: AuditedMechanism) -> Lines:
     """Return how the privacy and the accuracy of a mechanism were measured: all lines of the audits that decided."""
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
     lines = [("parameters", label_parameters(row.parameters))] if row.parameters else []

@@ -31,7 +31,7 @@ class Verdicts(Frozen, frozen=True):
     overall: Verdict
 
 
-class Mechanism(Frozen, frozen=True, kw_only=True):
+class MechanismSummary(Frozen, frozen=True, kw_only=True):
     """One learner or control at one setting of its parameters.
 
     Attributes
@@ -136,7 +136,7 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
         The header of the run.
     totals : Totals
         Its counts.
-    learners, positive_controls : tuple of Mechanism
+    learners, positive_controls : tuple of MechanismSummary
         One row a learner, and a positive control, at one setting of its parameters.
     ledger : LedgerPart
         The statements of papers.
@@ -154,8 +154,8 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
 
     header: Header
     totals: Totals
-    learners: tuple[Mechanism, ...]
-    positive_controls: tuple[Mechanism, ...]
+    learners: tuple[MechanismSummary, ...]
+    positive_controls: tuple[MechanismSummary, ...]
     ledger: LedgerPart
     pending: tuple[Words, ...]
     failures: tuple[Failure, ...]
@@ -215,10 +215,10 @@ def _totals(summary: Summary) -> Totals:
     )
 
 
-def _mechanism(row: Row) -> Mechanism:
+def _mechanism(row: Row) -> MechanismSummary:
     """Return the record of one row."""
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
-    return Mechanism(
+    return MechanismSummary(
         label=row.label,
         learner=row.learner,
         parameters=row.parameters,

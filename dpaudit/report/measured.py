@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.contract import Grade, Support, Verdict
-from dpaudit.exact.finding import SupremumFinding
+from dpaudit.exact.finding import AGREES, SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import claim_words
@@ -72,7 +72,7 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
     pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
     witness = f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
     agree = "agrees" if finding.agreement == 1 else "agree"
-    starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within 0.1 %"
+    starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within {percent(AGREES)}"
     search = f"{starts}, {plural(finding.laws, 'law')}"
     warnings: Lines = []
     if finding.proof_refuted and proved is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.store import load_run
 from dpaudit.errors import InputError
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import encodable
 from dpaudit.report.evidence import finding_lines
@@ -52,7 +52,7 @@ def notebook(finding: AnyAudit) -> str:
     drawing = io.BytesIO()
     figure(finding).savefig(drawing, format="png", dpi=110)
     source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
-    said = escape(harmless(f"The figure of {finding.audited}"))
+    said = escape(printable(f"The figure of {finding.audited}"))
     return (
         f"<div>{_preformatted(brief(finding))}"
         f'<img style="max-width: 34em; width: 100%" alt="{said}" src="{source}"/>'

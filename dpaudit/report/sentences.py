@@ -1,4 +1,4 @@
-"""The sentences of every report in prose: on a whole run, on one mechanism, and what the words in them mean."""
+"""The sentences of every report in prose: on a whole run, and on one mechanism."""
 
 from __future__ import annotations
 
@@ -8,35 +8,13 @@ from typing import NamedTuple
 
 from dpaudit.contract import Verdict
 from dpaudit.report.columns import shown_claim, shown_number
-from dpaudit.report.findings import OFTEN, caught_words, fails_words, gaps_words
+from dpaudit.report.findings import caught_words, fails_words, gaps_words
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, number, plural, raised, share, value_text
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines
-from dpaudit.report.view import Mechanism, Row
+from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.wording import failure_text
-
-WORDS = (
-    ("ε (epsilon)", "the privacy loss: one person's data changes the chance of any answer by a factor of at most e^ε. "
-     "Smaller is more private."),
-    ("δ (delta)", "the chance by which that factor may be exceeded."),
-    ("Neighbours", "two inputs that differ in one example (or as the claim says)."),
-    ("Mechanism", "a randomised program that is audited: a learner, or any function of data and a random generator."),
-    ("Claim", "the ε and δ that the author promises."),
-    ("Exact", "computed from the output law, over every input of the size shown; no chance involved."),
-    ("Found", "a lower bound on ε from runs. The true ε is not smaller, at the confidence shown."),
-    ("Would catch", f"the least true ε that these runs would have detected, {OFTEN}."),
-    ("Blind zone", "from the claim to what would be caught: a leak there goes unseen."),
-    ("Violation", "the claim is refuted: ε is larger than promised."),
-    ("Consistent", "nothing found, although something could have been. Not a proof."),
-    ("No evidence", "nothing found, and nothing could have been. Says nothing."),
-    ("Control", "a mechanism broken on purpose. The audit must catch it."),
-    ("Witness", "two neighbours and an answer whose chances differ too much: this alone refutes the claim."),
-    ("Fails (β)", "a learner fails if its error is above α; β is how often it may."),
-)  # fmt: skip
-FEW = tuple(pair for pair in WORDS if pair[0] not in
-            ("Mechanism", "Exact", "Blind zone", "Consistent", "No evidence", "Control", "Fails (β)"))  # fmt: skip
-"""Those that the page of one finding needs."""
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
 """The limit of every number, beside the answer of every report of a run."""
@@ -113,13 +91,13 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
 # On one mechanism.
 
 
-def says(mechanism: Mechanism) -> list[Phrase]:
+def says(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer about one mechanism in a few sentences, the verdict in strong letters."""
     accuracy = accuracy_words(mechanism.accurate) if mechanism.accuracy.needs_look else []
     return [*privacy_words(mechanism), *accuracy]
 
 
-def privacy_words(mechanism: Mechanism) -> list[Phrase]:
+def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
     row, state = mechanism.tested, mechanism.state
     head = Phrase(f"{state.capitalize()}.", strong=True)
@@ -204,7 +182,7 @@ def accuracy_words(row: Row) -> list[Phrase]:
     return [head, Phrase(f" It {fails_words(found)} ({failure_text(found)}, n = {count(found.n)}){vacuous}.")]
 
 
-def finding_words(mechanism: Mechanism) -> list[Phrase]:
+def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
     row, runs = mechanism.tested, mechanism.tested.blackbox
     phrases = privacy_words(mechanism)[1:] if runs is not None or row.exact is not None else []

@@ -18,7 +18,7 @@ from dpaudit.engine.outcome import AUDITS, outcome
 from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
-from dpaudit.report.view import Mechanism, Row, Trouble, mechanisms
+from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms
 
 
 class Lost(NamedTuple):
@@ -88,7 +88,7 @@ class Summary:
         return not self.pending and not self.faults
 
 
-def shown_of(summary: Summary) -> tuple[list[Mechanism], list[Mechanism], list[Mechanism]]:
+def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMechanism], list[AuditedMechanism]]:
     """Return the mechanisms of the learners, of the controls that were not caught, and of the other controls."""
     controls = mechanisms(summary.controls)
     missed = [m for m in controls if m.state.needs_look]

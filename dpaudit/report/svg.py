@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 
 Scale = Callable[[float], float]
 """From a value to its place."""
@@ -34,7 +34,7 @@ def element(name: str, *inside: str, **attributes: str | float | None) -> str:
     '<rect class="claim" x="12.5%" stroke-width="1.5"/>'
     """
     given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(harmless(value if isinstance(value, str) else short(value)))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(value if isinstance(value, str) else short(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -43,7 +43,7 @@ def element(name: str, *inside: str, **attributes: str | float | None) -> str:
 
 def words(text: str, x: str | float, y: float, anchor: str | None = None, **attributes: str | float | None) -> str:
     """Return words at a place; `anchor` is the part of them that stands there: "start", "middle" or "end"."""
-    return element("text", escape(harmless(text)), x=x, y=y, text_anchor=anchor, **attributes)
+    return element("text", escape(printable(text)), x=x, y=y, text_anchor=anchor, **attributes)
 
 
 def across(name: str, start: float, end: float, y: float) -> str:
@@ -58,7 +58,7 @@ def dot(x: float, y: float, name: str = "dot") -> str:
 
 def figure(said: str, height: float, *inside: str, title: bool = False, name: str | None = None) -> str:
     """Return a figure as wide as its place; a screen reader reads `said`, which is its title too if `title`."""
-    titled = [element("title", escape(harmless(said)))] if title else []
+    titled = [element("title", escape(printable(said)))] if title else []
     return element("svg", *titled, *inside, role="img", height=height, class_=name, aria_label=said)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from dpaudit.contract import Verdict
-from dpaudit.escaping import harmless
+from dpaudit.escaping import printable
 
 Cell: TypeAlias = str | tuple[str, ...]
 Lines: TypeAlias = list[tuple[str, str]]
@@ -77,11 +77,11 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
 def aligned(lines: Lines) -> str:
     """Return lines with their texts below each other, unbroken."""
     width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{label_text(name).ljust(width)}  {harmless(in_ascii(text))}" for name, text in lines) + "\n"
+    return "\n".join(f"{label_text(name).ljust(width)}  {printable(in_ascii(text))}" for name, text in lines) + "\n"
 
 
 def _text_parts(text: str, width: int) -> list[str]:
-    return textwrap.wrap(harmless(text), width, break_on_hyphens=False)
+    return textwrap.wrap(printable(text), width, break_on_hyphens=False)
 
 
 def _command_parts(text: str, width: int) -> list[str]:
@@ -92,7 +92,7 @@ def _command_parts(text: str, width: int) -> list[str]:
     except ValueError:  # a file that was written by hand may hold any text there
         return _text_parts(text, width)
     for word in words:
-        quoted = harmless(shlex.quote(word))
+        quoted = printable(shlex.quote(word))
         if parts[-1] and len(parts[-1]) + len(quoted) + 3 > width:
             parts.append("")
         parts[-1] += f" {quoted}" if parts[-1] else quoted
@@ -192,7 +192,7 @@ def _cut(heads: Sequence[Head], rows: Sequence[Sequence[Cell]], width: int, deep
 
 def _written(cell: Cell, kind: str) -> str:
     lines = (cell,) if isinstance(cell, str) else cell
-    return "\n".join(harmless(in_ascii(line) if kind == "text" else line) for line in lines)
+    return "\n".join(printable(in_ascii(line) if kind == "text" else line) for line in lines)
 
 
 def _shortened(text: str, room: int) -> str:

@@ -292,7 +292,7 @@ def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class AuditedMechanism:
     """The instances of one learner: its privacy is that of the instance tested, its accuracy that of the worst.
 
     Attributes
@@ -337,15 +337,15 @@ class Mechanism:
         return self.state.needs_look or self.accuracy.needs_look or self.tested.conflict
 
 
-def mechanisms(rows: Sequence[Row]) -> list[Mechanism]:
+def mechanisms(rows: Sequence[Row]) -> list[AuditedMechanism]:
     """Return the mechanisms of rows: what needs a look first, then those that come nearest to their claims."""
     grouped: dict[str, list[Row]] = {}
     for row in rows:
         grouped.setdefault(row.learner, []).append(row)
-    found: dict[str, Mechanism] = {}
+    found: dict[str, AuditedMechanism] = {}
     for name, group in grouped.items():
         anchor = "m-" + (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "x")
         while anchor in found:
             anchor += "-"
-        found[anchor] = Mechanism(anchor, group)
+        found[anchor] = AuditedMechanism(anchor, group)
     return sorted(found.values(), key=lambda m: (m.state.rank, not m.needs_look, -m.tested.nearness, m.name))

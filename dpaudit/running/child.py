@@ -21,7 +21,7 @@ from typing import Any
 
 from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
 from dpaudit.registry.import_spec import cloudpickle
-from dpaudit.running.processes import PULSE, ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
+from dpaudit.running.processes import PULSE, ChildDied, ParentPipe, bound_memory, ended_by, ignore_requests, parent_pipe
 from dpaudit.running.run_notes import FORKS, Notes, begin
 
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
@@ -63,7 +63,7 @@ class Child:
         context, self._notes = get_context("fork"), Notes()
         requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
         self.replies, replies = context.Pipe(duplex=False)
-        process = context.Process(target=_serve, args=(function, requests, replies, lifeline(), self._notes))
+        process = context.Process(target=_serve, args=(function, requests, replies, parent_pipe(), self._notes))
         with warnings.catch_warnings():
             # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -205,7 +205,7 @@ def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("
 
 
 def _serve(
-    function: Callable[..., Any], requests: Connection, replies: Connection, line: Lifeline, notes: Notes
+    function: Callable[..., Any], requests: Connection, replies: Connection, line: ParentPipe, notes: Notes
 ) -> None:
     """Make the calls that are requested, as the child, until no more can come."""
     try:

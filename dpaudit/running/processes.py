@@ -27,7 +27,7 @@ MEMORY, OWN, GROUPS = Path("/proc/meminfo"), Path("/proc/self/statm"), Path("/sy
 IN_GROUP = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
 _held: list[int] = []
-"""The writing end of the lifeline of this process."""
+"""The writing end of the pipe of this process."""
 
 
 class ChildDied(ToolFault):
@@ -80,7 +80,7 @@ def postponed(wanted: bool = True) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Lifeline:
+class ParentPipe:
     """The reading end of a pipe whose writing end only this process holds: the pipe closes with it, however it dies.
 
     It is sent to worker processes while they are started, and only then.
@@ -98,30 +98,30 @@ class Lifeline:
         from multiprocessing.context import get_spawning_popen  # every command imports this module
 
         popen: Any = get_spawning_popen()
-        return Lifeline, (None if self.end is None else popen.duplicate_for_child(self.end),)
+        return ParentPipe, (None if self.end is None else popen.duplicate_for_child(self.end),)
 
     def follow(self, thread: bool = True) -> None:
-        """End the calling process with the one that made the lifeline, or with its own parent.
+        """End the calling process with the one that made the pipe, or with its own parent.
 
         The kernel does it where it can, even during a long call of C. `thread` asks for a thread in any case, which
         also works if another process has inherited the writing end.
         """
         if self.end is not None and (not _killed_on_close(self.end) or thread):
-            watch = threading.Thread(target=_watch, args=(self.end, os.getppid()), name="dpaudit-lifeline", daemon=True)
-            watch.start()
+            end, name = (self.end, os.getppid()), "dpaudit-parent-pipe"
+            threading.Thread(target=_watch, args=end, name=name, daemon=True).start()
 
 
 @cache
-def lifeline() -> Lifeline:
-    """Return the lifeline of this process."""
+def parent_pipe() -> ParentPipe:
+    """Return the pipe of this process."""
     if os.name != "posix":
-        return Lifeline(None)
+        return ParentPipe(None)
     end, held = os.pipe()
     _held.append(held)
-    return Lifeline(end)
+    return ParentPipe(end)
 
 
-def ignore_requests(line: Lifeline) -> None:
+def ignore_requests(line: ParentPipe) -> None:
     """Begin a worker process: requests to end are for its parent, with which it ends."""
     for number in (*STOPPING, *BACKGROUND):
         signal.signal(number, signal.SIG_IGN)
@@ -132,7 +132,7 @@ def _forget() -> None:
     """Close the writing end in the copy of a fork, which would otherwise keep the workers of its parent alive."""
     while _held:
         os.close(_held.pop())
-    lifeline.cache_clear()
+    parent_pipe.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -21,7 +21,7 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
-from dpaudit.progress import Tell
+from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import WorkerDied, spread
@@ -64,7 +64,7 @@ class Sampler:
         About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
     view : callable, optional
         What of a batch of outputs is returned.
-    tell : callable, optional
+    report : callable, optional
         Called with the number of runs made, batch by batch.
     """
 
@@ -74,7 +74,7 @@ class Sampler:
     backend: str | None = None
     numbers: int = 1
     view: Callable[[Any], Any] | None = None
-    tell: Tell | None = None
+    report: Report | None = None
 
     def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
         """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
@@ -89,15 +89,15 @@ class Sampler:
         What is to be kept of a batch, `reduce`, must pickle when processes are used.
         """
         # Workers are processes of their own: what the user has registered here travels with the work.
-        work = partial(replace(self, tell=None)._run, reduce, dict(REGISTERED))
+        work = partial(replace(self, report=None)._run, reduce, dict(REGISTERED))
         calls = [partial(work, job) for job in jobs]
         alone = self.n_jobs == 1 or len(jobs) == 1
         results: Iterator[T]
         results = (call() for call in calls) if alone else spread(calls, n_jobs=self.n_jobs, backend=self.backend)
         try:
             for result, job in zip(results, jobs, strict=True):
-                if self.tell is not None:
-                    self.tell(job.size)
+                if self.report is not None:
+                    self.report(job.size)
                 yield result
         except WorkerDied as error:
             inputs = list(dict.fromkeys(job.in_words() for job in jobs))

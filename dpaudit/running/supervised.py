@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-from dpaudit.running.processes import STOPPING, ChildDied, bound_memory, can_fork, ended_by, lifeline, postponed
+from dpaudit.running.processes import STOPPING, ChildDied, bound_memory, can_fork, ended_by, parent_pipe, postponed
 from dpaudit.running.run_notes import Notes, begin
 
 GRACE = 10.0
@@ -32,7 +32,7 @@ def supervised(command: Callable[[], int]) -> int:
     """
     if not can_fork():
         return command()
-    notes, line = Notes(), lifeline()
+    notes, line = Notes(), parent_pipe()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or none
             stream.flush()  # else the copy writes it again

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.errors import DpauditError, InputError, ToolFault
 from dpaudit.running.child import RETURNED, Child, sendable, value_of
-from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, lifeline, postponed
+from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 
 T = TypeVar("T")
 _UNSENDABLE = (
@@ -59,7 +59,7 @@ def spread(
     lazy = backend in (None, "loky", "threading")
     stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
     if backend in (None, "loky"):
-        options = {"initializer": ignore_requests, "initargs": (lifeline(),), **options}
+        options = {"initializer": ignore_requests, "initargs": (parent_pipe(),), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid()) for call in calls)
     try:

@@ -42,7 +42,7 @@ from dpaudit.contract import (
 )
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import jsonable, stable_repr
-from dpaudit.progress import Progress, Tell, followed
+from dpaudit.progress import Progress, Report, followed
 from dpaudit.results import remembering
 from dpaudit.running.workers import spread
 from dpaudit.seeding import check_seed, generator
@@ -146,9 +146,9 @@ def audit_utility(
     best = problem.best  # may be too costly to find, which is an error before any run
     stream = (seed, *stream_address(problem, name, size))
     planned, vacuous = looks(trials, most, confidence), is_vacuous(alpha, beta, setting)
-    with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
+    with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
         for runs, level in planned:
-            failures = _count_failures(problem, size, stream, runs, n_jobs, tell)
+            failures = _count_failures(problem, size, stream, runs, n_jobs, report)
             lower, upper = failure_interval(failures, runs, level)
             if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
                 break
@@ -323,24 +323,24 @@ def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
 
 
 def _count_failures(
-    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, n_jobs: int, tell: Tell | None
+    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, n_jobs: int, report: Report | None
 ) -> int:
     """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
 
-    The number of trials made is reported to `tell`, deal by deal.
+    `report` gets the number of trials made, deal by deal.
     """
     size = FIXED_CHUNK if problem.fixed else CHUNK
     chunks = [(i, min(size, trials - i * size)) for i in range(-(-trials // size))]
     workers = min(joblib.effective_n_jobs(n_jobs), len(chunks))
-    deals = 1 if workers == 1 and tell is None else min(len(chunks), max(DEALS, 4 * workers))
+    deals = 1 if workers == 1 and report is None else min(len(chunks), max(DEALS, 4 * workers))
     dealt = [chunks[i::deals] for i in range(deals)]
     calls = [partial(_failures, problem, n, stream, deal) for deal in dealt]
     results = (call() for call in calls) if workers == 1 else spread(calls, n_jobs=workers)
     failures = 0
     for found, deal in zip(results, dealt, strict=True):
         failures += found
-        if tell is not None:
-            tell(sum(runs for _, runs in deal))
+        if report is not None:
+            report(sum(runs for _, runs in deal))
     return failures
 
 

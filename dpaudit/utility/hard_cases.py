@@ -214,9 +214,9 @@ def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iter
     differing = rivals != own
     sizes = differing.sum(axis=1)
     for label, word in ((1, "positive"), (0, "negative")):
-        telling = (differing & (own == label)).any(axis=1) & (sizes < len(points))
-        if telling.any():
-            nearest = differing[np.argmin(np.where(telling, sizes, len(points) + 1))]
+        separating = (differing & (own == label)).any(axis=1) & (sizes < len(points))
+        if separating.any():
+            nearest = differing[np.argmin(np.where(separating, sizes, len(points) + 1))]
             hard, easy = np.flatnonzero(nearest & (own == label))[-1], np.flatnonzero(~nearest)[0]
             yield HardPoint(int(hard), int(easy), word, int(nearest.sum()))
 

@@ -24,7 +24,7 @@ from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.finding import SampleComplexityFinding, WorstCase
 from dpaudit.utility.hard_cases import evaluated_points, hard_cases
 from dpaudit.utility.interval import is_vacuous, verdict
-from dpaudit.utility.search import RATIO, Candidate, Search
+from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
 
 LOG = logging.getLogger(__name__)
 
@@ -119,9 +119,9 @@ def sample_complexity(
     asked = None if setting is None else read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, asked)
     cap = BEYOND * claim.sample_size
-    search = Search(learner, alpha, beta, claim.setting, cap, seed)
-    with followed(progress, starts * moves, "moves") as tell:
-        found = search.best(starts, moves, tell, n_jobs)
+    search = WorstCaseSearch(learner, alpha, beta, claim.setting, cap, seed)
+    with followed(progress, starts * moves, "moves") as report:
+        found = search.best(starts, moves, report, n_jobs)
     LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     decider = Decider(beta, confidence, draws, seed)
     worst, bracket = _worst(learner, found, decider, alpha, claim, cap)
@@ -176,7 +176,7 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
 
 
 def _worst(
-    learner: Learner, found: list[Candidate], decider: Decider, alpha: float, claim: UtilityClaim, cap: int
+    learner: Learner, found: list[Proposal], decider: Decider, alpha: float, claim: UtilityClaim, cap: int
 ) -> tuple[WorstCase, Bracket]:
     """Return the case with the largest size that is shown to fail, with its bracket; it may be the learner's own."""
     brackets: list[Bracket] = []

@@ -27,7 +27,7 @@ from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
 
 LEAST_VALUES = 6
-"""Fewer values tell no exponent: the slope that decides is taken from half of them."""
+"""Fewer values do not determine an exponent: the slope that decides is fitted to half of them."""
 CLEAR = 0.1
 """A slope of ln(n*/theorem) up to this may be curvature that a finite range leaves."""
 INVERSE = ("alpha", "beta", "epsilon")
@@ -122,12 +122,12 @@ def law_of(
     confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
     moves = read_integer("moves", moves, 0)
     measured = []
-    with followed(progress, len(values), "values") as tell:
+    with followed(progress, len(values), "values") as report:
         for value in values:
             levels, parameters = _settled(parameter, value, alpha, beta, fixed)
             measured.append(_measured(build(**parameters), parameter, value, levels, setting, moves, seed))
-            if tell is not None:
-                tell(1)
+            if report is not None:
+                report(1)
     _, claim, _ = measured[0]
     points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
     half = points[len(points) // 2 :]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
-from dpaudit.progress import Tell
+from dpaudit.progress import Report
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Proposal:
     """A case and, roughly, the least n that suffices on it; selected, hence optimistic."""
 
     case: HardCase
@@ -64,7 +64,7 @@ def _case(code: int, points: NDArray[Any], weights: Floats, name: str, least: fl
     return HardCase(code, law, f"{name}; concept {code}")
 
 
-class Search:
+class WorstCaseSearch:
     """The search for hard cases of a learner: the largest n of interest is `cap`."""
 
     def __init__(self, learner: Learner, alpha: float, beta: float, setting: str, cap: int, seed: int) -> None:
@@ -72,19 +72,19 @@ class Search:
         self._cap, self._seed = cap, seed
         self._points, _ = evaluated_points(learner)
 
-    def best(self, starts: int, moves: int, tell: Tell | None, n_jobs: int = 1) -> list[Candidate]:
+    def best(self, starts: int, moves: int, report: Report | None, n_jobs: int = 1) -> list[Proposal]:
         """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
-        raced: list[Candidate] = []
+        raced: list[Proposal] = []
         for case in proposals(self._learner, self._alpha, self._setting):
             record = max((one.n for one in raced), default=0)
-            raced.append(Candidate(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
+            raced.append(Proposal(case, self._least(case, "race", DRAWS, math.floor(WEAK * record))))
         raced = _hardest(_distinct(raced))
         climbed = []
         if self._setting not in ("agnostic", *FIXED_SETTINGS):
-            climbed = self._all_climbed(raced[:starts], moves, tell, n_jobs)
+            climbed = self._all_climbed(raced[:starts], moves, report, n_jobs)
         leading = _distinct(_hardest([*raced[:starts], *climbed]))[:KEPT]
         # On samples that no search saw.
-        return _hardest([Candidate(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
+        return _hardest([Proposal(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 
     def largest(self, cases: Iterable[HardCase]) -> int | None:
         """Return about the least n that suffices on each of some cases; None if there are none."""
@@ -118,19 +118,19 @@ class Search:
             low, high = (middle, high) if fails(middle) else (low, middle)
         return high
 
-    def _all_climbed(self, starts: list[Candidate], moves: int, tell: Tell | None, n_jobs: int) -> list[Candidate]:
+    def _all_climbed(self, starts: list[Proposal], moves: int, report: Report | None, n_jobs: int) -> list[Proposal]:
         """Return what climbing from each start found. No climb looks at another, so their order is free."""
         if joblib.effective_n_jobs(n_jobs) == 1:
-            return [self._climbed(start, moves, i, tell) for i, start in enumerate(starts)]
+            return [self._climbed(start, moves, i, report) for i, start in enumerate(starts)]
         calls = [partial(self._climbed, start, moves, i, None) for i, start in enumerate(starts)]
         found = []
         for candidate in spread(calls, n_jobs=n_jobs):
             found.append(candidate)
-            if tell is not None:
-                tell(moves)
+            if report is not None:
+                report(moves)
         return found
 
-    def _climbed(self, start: Candidate, moves: int, number: int, tell: Tell | None) -> Candidate:
+    def _climbed(self, start: Proposal, moves: int, number: int, report: Report | None) -> Proposal:
         """Return the case that a walk of moves, each kept if it fails no less often, leads to; n grows on the way."""
         rng, case, n = generator(self._seed, "n*", "climb", number), start.case, start.n
         rate = self._rate(case, n)
@@ -141,9 +141,9 @@ class Search:
                 while rate > self._beta and n < self._cap:
                     n = min(self._cap, max(n + 1, math.floor(n * RATIO)))
                     rate = self._rate(case, n)
-            if tell is not None:
-                tell(1)
-        return Candidate(case, n)
+            if report is not None:
+                report(1)
+        return Proposal(case, n)
 
     def _rate(self, case: HardCase, n: int) -> float:
         return float(self._failure(case).draws(n, generator(self._seed, "n*", "race"), DRAWS).mean())
@@ -194,12 +194,12 @@ class Search:
         return np.where(wrong, weights * (mass / error), weights * ((1 - mass) / (1 - error)))
 
 
-def _hardest(candidates: Iterable[Candidate]) -> list[Candidate]:
+def _hardest(candidates: Iterable[Proposal]) -> list[Proposal]:
     return sorted(candidates, key=lambda one: -one.n)
 
 
-def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
-    kept: dict[Any, Candidate] = {}
+def _distinct(candidates: Iterable[Proposal]) -> list[Proposal]:
+    kept: dict[Any, Proposal] = {}
     for one in candidates:
         kept.setdefault(one.case.key, one)
     return list(kept.values())

@@ -100,13 +100,13 @@ class Halfspaces(Numbered):
         return [*self.domain.renamings(*orders), moving_points(np.arange(self.domain.size), 1)]
 
 
-Row = tuple[int, ...]
+Vector = tuple[int, ...]
 
 MAX_DICHOTOMIES = 2**21
 """A bound 2 |X|^(d + 1) (Claim 4.1 of BMNS) above this is too many to enumerate."""
 
 
-def halfspace_dichotomies(points: Any) -> dict[Row, Row]:
+def halfspace_dichotomies(points: Any) -> dict[Vector, Vector]:
     """Return every labelling of the points by a halfspace, with a halfspace (w_1, .., w_d, t) that makes it.
 
     The points (m, d) are distinct, in any position, m >= 1 and d >= 1. Labels (m,) map to (w_1, .., w_d, t): label 1
@@ -119,11 +119,11 @@ def halfspace_dichotomies(points: Any) -> dict[Row, Row]:
     return dict(sorted(_dichotomies(xs.astype(np.int64)).items()))
 
 
-def _dichotomies(points: Integers) -> dict[Row, Row]:
+def _dichotomies(points: Integers) -> dict[Vector, Vector]:
     """Return labels -> functional; recursion as in the module's docstring."""
     if points.shape[1] == 1:
         return _on_a_line(points[:, 0])
-    found: dict[Row, Row] = {}
+    found: dict[Vector, Vector] = {}
     for normal in spanned_normals(points):
         heights = points @ normal
         for height in np.unique(heights):
@@ -131,11 +131,11 @@ def _dichotomies(points: Integers) -> dict[Row, Row]:
     return found
 
 
-def _on_a_line(values: Integers) -> dict[Row, Row]:
+def _on_a_line(values: Integers) -> dict[Vector, Vector]:
     """Return the labellings of numbers by rays, thresholds halfway between (all entries doubled)."""
     levels = sorted(set(values.tolist()))
     cuts = [2 * level - 1 for level in levels] + [2 * levels[-1] + 1]
-    found: dict[Row, Row] = {}
+    found: dict[Vector, Vector] = {}
     for sign in (1, -1):
         for cut in cuts:
             labels = tuple(int(v) for v in sign * (2 * values - cut) > 0)
@@ -143,7 +143,7 @@ def _on_a_line(values: Integers) -> dict[Row, Row]:
     return found
 
 
-def _around(points: Integers, normal: Integers, heights: Integers, found: dict[Row, Row]) -> None:
+def _around(points: Integers, normal: Integers, heights: Integers, found: dict[Vector, Vector]) -> None:
     """Add the labellings by slight turns of one hyperplane: off it they follow the side, on it a smaller halfspace.
 
     The functional is K times the hyperplane's plus the smaller one's, with K above what the smaller one reaches.
@@ -163,7 +163,7 @@ def _around(points: Integers, normal: Integers, heights: Integers, found: dict[R
             _keep(found, tuple(labels.astype(int).tolist()), tuple(int(v) for v in whole))
 
 
-def _keep(found: dict[Row, Row], labels: Row, functional: Row) -> None:
+def _keep(found: dict[Vector, Vector], labels: Vector, functional: Vector) -> None:
     """Keep the shortest functional, after division by the common divisor."""
     divisor = int(np.gcd.reduce(functional))
     short = tuple(v // divisor for v in functional)

@@ -26,7 +26,7 @@ MAX_LAW_SUBSAMPLES = 8
 MAX_LAW_COUNTS = 2**12
 BLOCK = 2**12
 
-Counts = tuple[int, ...]
+Multiplicities = tuple[int, ...]
 Hit = tuple[tuple[int, ...], Fraction]
 
 
@@ -56,10 +56,10 @@ class Subsamples:
         parts = [rng.multinomial(count, np.full(m, 1 / m), size=runs) > 0 for count in sample.counts]
         return np.stack(parts, axis=2) if parts else np.zeros((runs, m, 0), dtype=np.bool_)
 
-    def draw(self, sample: Sample, rng: np.random.Generator, size: int) -> Counter[Counts | None]:
+    def draw(self, sample: Sample, rng: np.random.Generator, size: int) -> Counter[Multiplicities | None]:
         """Return the counts of the h_i in independent runs, and in how many runs each vector came up."""
         violations = self._violations(sample).astype(np.float32)
-        found: Counter[Counts | None] = Counter()
+        found: Counter[Multiplicities | None] = Counter()
         step = max(1, BLOCK // self.subsamples)
         for start in range(0, size, step):
             seen = self._seen(sample, rng, min(step, size - start))
@@ -82,7 +82,7 @@ class Subsamples:
         # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
         np.add.at(counts, (np.arange(len(allowed))[:, None], keys.argmax(axis=2)), 1)
 
-    def mixture(self, sample: Sample) -> dict[Counts | None, Fraction]:
+    def mixture(self, sample: Sample) -> dict[Multiplicities | None, Fraction]:
         """Return the exact law of the counts; `InputError` where it has too many terms (`draw` has no such limit)."""
         self._check_law(sample)
         full = (1 << self.concepts.size) - 1
@@ -90,7 +90,7 @@ class Subsamples:
         for row, count in zip(self._violations(sample), sample.counts.tolist(), strict=True):
             allowed = full & ~sum(1 << int(i) for i in np.flatnonzero(row))
             spaces = _updated(spaces, allowed, list(self._hits(count)))
-        mixture: dict[Counts | None, Fraction] = {}
+        mixture: dict[Multiplicities | None, Fraction] = {}
         for masks, weight in spaces.items():
             for counts, p in self._choices(masks).items():
                 mixture[counts] = mixture.get(counts, Fraction(0)) + weight * p
@@ -121,15 +121,15 @@ class Subsamples:
             if p:
                 yield from ((chosen, p) for chosen in combinations(range(m), size))
 
-    def _choices(self, masks: tuple[int, ...]) -> dict[Counts | None, Fraction]:
+    def _choices(self, masks: tuple[int, ...]) -> dict[Multiplicities | None, Fraction]:
         """Return the law of the counts, given the consistent halfspaces of each subsample."""
         size = self.concepts.size
         if self.refuses and not all(masks):
             return {None: Fraction(1)}
-        law: dict[Counts, Fraction] = {(0,) * size: Fraction(1)}
+        law: dict[Multiplicities, Fraction] = {(0,) * size: Fraction(1)}
         for mask in masks:
             options = [i for i in range(size) if mask >> i & 1] or [0]
-            following: dict[Counts, Fraction] = {}
+            following: dict[Multiplicities, Fraction] = {}
             for counts, p in law.items():
                 for i in options:
                     longer = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
@@ -176,7 +176,7 @@ def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: 
 
 def independent_counts(
     concepts: Halfspaces, target: int, probabilities: Any, n: int, subsamples: int, rng: np.random.Generator, size: int
-) -> Counter[Counts | None]:
+) -> Counter[Multiplicities | None]:
     """Return the counts of the h_i on fresh samples of n independent examples, in `size` independent runs.
 
     Sub-learners on disjoint subsamples of floor(n / m) independent examples each are independent, so the counts of m of
@@ -188,6 +188,6 @@ def independent_counts(
     check_integer("subsamples", subsamples, 1, 2**62)
     check_integer("n", n, subsamples)
     law = consistent_law(concepts, target, probabilities, int(n) // int(subsamples))
-    found: Counter[Counts | None] = Counter()
+    found: Counter[Multiplicities | None] = Counter()
     found.update(map(tuple, rng.multinomial(int(subsamples), law, size=size).tolist()))
     return found

@@ -16,7 +16,7 @@ from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.hull_point import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
-from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
+from learners.halfspaces.subsamples import Multiplicities, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
 from learners.parameters import (
     Built,
@@ -140,7 +140,7 @@ class HalfspaceTukey:
         found = independent_counts(self.concepts, target, probabilities, n, self.subsamples, rng, size)
         return self._released(found, rng, size)
 
-    def _released(self, found: Counter[Counts | None], rng: np.random.Generator, size: int) -> list[Code]:
+    def _released(self, found: Counter[Multiplicities | None], rng: np.random.Generator, size: int) -> list[Code]:
         codes: list[Code] = []
         for counts, times in sorted(found.items(), key=lambda item: item[0] or ()):
             codes += [FAIL] * times if counts is None else self.release.release(counts, rng, times)

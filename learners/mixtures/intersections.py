@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from learners.arrays import Bools, Integers
 from learners.words import linear
 
-Row = tuple[int, ...]
+Functional = tuple[int, ...]
 
 BLOCK_CELLS = 2**22
 """Numbers of a block of pairs that are held at once."""
@@ -34,8 +34,8 @@ class Outside:
     Rows of `halfspaces` and `flat`, which meet in the intersection, are (w_1, .., w_d, t); `inside` is the label there.
     """
 
-    halfspaces: tuple[Row, ...]
-    flat: tuple[Row, ...] = ()
+    halfspaces: tuple[Functional, ...]
+    flat: tuple[Functional, ...] = ()
     inside: int = 0
 
     def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:

@@ -28,7 +28,7 @@ are seen, E[X | all seen] <= E[X]/q, and by Jensen's inequality
 
     Pr[failure] >= q^2 / (q + E[X]).
 
-About alpha n/d examples tell a facet through v from some 2^d others, and a fixed beta takes n of the order of
+About alpha n/d examples distinguish a facet through v from some 2^d others, and a fixed beta takes n of the order of
 (d/(rate alpha)) ln(2^d): the d^2/alpha of the theorem. Jensen's inequality takes E[w_i] in the place of a typical w_i,
 which makes n smaller by the ratio of the rate to e^rate - 1.
 """

@@ -18,7 +18,7 @@ from learners.arrays import Bools
 from learners.arrays import Exact as Integers
 from learners.halfspaces.depth.tukey_depth import primitive
 
-Row = tuple[int, ...]
+Functional = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**31
 """The most intersections of halfspaces that are counted: 40 seconds for 20 points in three dimensions."""
@@ -32,8 +32,8 @@ class PublicFamily:
     equations <w, x> = t of the smallest flat that contains the public points, none if it is the whole space.
     """
 
-    halfspaces: tuple[Row, ...]
-    flat: tuple[Row, ...]
+    halfspaces: tuple[Functional, ...]
+    flat: tuple[Functional, ...]
 
     def collections(self, most: int) -> int:
         """Return 1 + sum over j = 1 .. most of C(K, j): collections of halfspaces, and the empty hypothesis."""
@@ -78,7 +78,7 @@ def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
 
 # Audits draw many samples with the same few public points.
 @lru_cache(maxsize=1024)
-def _family(dimension: int, rows: tuple[Row, ...], literal: bool) -> PublicFamily:
+def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> PublicFamily:
     """Return the family of distinct public points, in lexicographic order."""
     if not rows:
         return PublicFamily((), ())
@@ -157,7 +157,7 @@ def _lifted(rows: Integers, axes: list[int], dimension: int) -> Integers:
     return lifted
 
 
-def _flat(points: Integers, axes: list[int]) -> tuple[Row, ...]:
+def _flat(points: Integers, axes: list[int]) -> tuple[Functional, ...]:
     """Return one equation for each coordinate that is not in `axes`: it is an affine function of those."""
     dimension, found = points.shape[1], []
     base = points[_independent(points[:, axes])]
@@ -189,5 +189,5 @@ def _completed(points: Integers, dimension: int) -> Iterator[Integers]:
             yield _through(np.array([[base, *(base + v for v in directions)]]))[0]
 
 
-def _both_sides(rows: Integers) -> tuple[Row, ...]:
+def _both_sides(rows: Integers) -> tuple[Functional, ...]:
     return tuple(tuple(side) for row in rows.tolist() for side in (row, [-v for v in row]))

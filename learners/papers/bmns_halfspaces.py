@@ -190,7 +190,7 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
 )
 def _corollary(tools: Tools) -> Evidence:
     plain = (10, 1.0, 1e-6, 0.1, 0.1)
-    # Far out, so that what is added to a leading term, and logarithmic factors, tell little of the exponent.
+    # Far out, so that what is added to a leading term, and logarithmic factors, change the exponent little.
     ends = {
         "d": ((2**30, *plain[1:]), (2**40, *plain[1:]), 2.0**10),
         "1/epsilon": ((10, 1e-6, *plain[2:]), (10, 1e-9, *plain[2:]), 1e3),

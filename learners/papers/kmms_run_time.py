@@ -25,7 +25,7 @@ Grown = dict[str, tuple[list[int], Callable[[int], int], float]]
 
 
 def exponents(xs: Sequence[float], counts: Sequence[float]) -> list[float]:
-    """Return the exponents of growth between neighbouring values; where growth is exponential they rise for ever."""
+    """Return the exponents of growth between neighbouring values; of exponential growth they rise without bound."""
     logs = [(math.log(x), math.log(count)) for x, count in zip(xs, counts, strict=True)]
     return [(high[1] - low[1]) / (high[0] - low[0]) for low, high in pairwise(logs)]
 
@@ -109,7 +109,7 @@ def _polygons(tools: Tools) -> Evidence:
 
 
 def _measured(grown: Grown, what: str, more: dict[str, float]) -> Evidence:
-    """Return the evidence on counts: refuted where an exponent exceeds its degree in the end, or rises for ever."""
+    """Return the evidence on counts: refuted where an exponent ends above its degree, or rises without bound."""
     numbers: dict[str, float] = dict(more)
     tables: dict[str, dict[int, int]] = {}
     failing = []

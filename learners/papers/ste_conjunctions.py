@@ -133,7 +133,7 @@ def _greedy(tools: Tools) -> Evidence:
     text = (
         f"exact epsilon at d = 2: {first} (k = 1) and {second} (k = 2), of 1; "
         f"it is (1 + 1/k)/2 of the claim for every d. J = ceil(2 k ln n) is public under replacement; if examples are "
-        f"added or removed, the number of literals tells of n: epsilon = {leak}"
+        f"added or removed, the number of literals reveals n: epsilon = {leak}"
     )
     return judged_loss(worst, 1.0, text, {"epsilon_k1": first.value, "epsilon_k2": second.value, "add_remove": leak})
 

@@ -24,13 +24,13 @@ LOOSE = 0.75
 TOLERANCE = 1e-9
 """The relative error that rounding may give a number computed from exact laws."""
 
-Check = Callable[[Tools], Evidence]
+StatementCheck = Callable[[Tools], Evidence]
 
 
 def states(
     id: str, statement: str, place: str = "", *, paper: str = "",
     short: str, printed: str, found: str = "", best: str = "", slow: bool = False,
-) -> Callable[[Check], Statement]:  # fmt: skip
+) -> Callable[[StatementCheck], Statement]:  # fmt: skip
     """Return the decorator that makes a check the statement of that id; see `contract.Statement`.
 
     The source is a place in the paper with which the id begins, or in the one that is given by its short name.

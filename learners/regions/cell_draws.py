@@ -29,7 +29,7 @@ from learners.geometry.arrangement import Arrangement
 from learners.geometry.polygons import Bits, Box, UniformPoint, polygon
 
 Output = TypeVar("Output")
-Bounds = tuple[list[int], list[int]]
+Enclosures = tuple[list[int], list[int]]
 
 
 def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
@@ -47,7 +47,7 @@ def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     return max(low, 0), low + 3
 
 
-def choose(bounds: Bounds, uniform: int, bits: int) -> int | None:
+def choose(bounds: Enclosures, uniform: int, bits: int) -> int | None:
     """Return the index whose share of the cumulative weights holds the uniform number; None if not decided.
 
     `bounds` encloses the cumulative weights c_0 <= c_1 <= ...; the number lies in [uniform, uniform + 1]/2^bits, and
@@ -91,14 +91,14 @@ class Selector:
         self._exponents = [rate * (int(lost[0]) - score) for score in lost.tolist()]
         self._members: list[list[int]] = [part.tolist() for part in np.split(order, starts[1:])]
 
-    def _areas(self, kind: int, level: int) -> Bounds:
+    def _areas(self, kind: int, level: int) -> Enclosures:
         """Return enclosures of the cumulative areas of the cells of one score."""
         arrangement = self._build(256 * level)
         areas, slack = [arrangement.areas[i % arrangement.cells] for i in self._members[kind]], arrangement.slack
         low = list(accumulate(max(value - slack, 0) for value in areas))
         return low, list(accumulate(value + slack for value in areas))
 
-    def _weights(self, level: int) -> Bounds:
+    def _weights(self, level: int) -> Enclosures:
         """Return enclosures of the cumulative weights of the scores, the greatest score first."""
         arrangement, lows, highs = self._build(256 * level), [], []
         for members, exponent in zip(self._members, self._exponents, strict=True):

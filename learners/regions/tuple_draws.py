@@ -25,7 +25,7 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Integers
 from learners.geometry.polygons import Bits, Box
-from learners.regions.cell_draws import Bounds, choose, decided, exponential_bounds
+from learners.regions.cell_draws import Enclosures, choose, decided, exponential_bounds
 from learners.regions.refinement import Pieces, Products, Score
 from learners.regions.snapping import Region, Resolver
 
@@ -126,7 +126,7 @@ class TupleSampler:
         """Return how many products have entries of their own at a level: at 0 those not far below the greatest."""
         return len(self._order) if level else self._heavy
 
-    def _enclosed(self, level: int) -> Bounds:
+    def _enclosed(self, level: int) -> Enclosures:
         """Return enclosures of the cumulative weights of the products, the greatest first.
 
         At level 0 the products far below the greatest are one last entry, enclosed by 0 and 2^-200 of the rest: their

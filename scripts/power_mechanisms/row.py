@@ -37,7 +37,7 @@ class Row:
     leak : str
         One sentence that says what leaks.
     event : callable
-        ``output -> bool``: the event that somebody would test who knew the leak, likelier with the second neighbour.
+        ``output -> bool``: the best event, as if the leak were known, likelier with the second neighbour.
     neighbours : tuple
         The two neighbouring inputs.
     """

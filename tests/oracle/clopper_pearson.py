@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
-from dpaudit.bounds.base import Bound, Counts
+from dpaudit.bounds.base import Bound, CountArrays
 from dpaudit.bounds.limits import lower_limit, upper_limit
 
 __all__ = ["ClopperPearson"]
@@ -40,7 +40,7 @@ class ClopperPearson(Bound):
 
     name: ClassVar[str] = "clopper-pearson"
 
-    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
         """Return p-values of H0: p <= exp(epsilon) q + delta.
 
         The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y]
@@ -54,19 +54,19 @@ class ClopperPearson(Bound):
         at_ends = [np.maximum(_upper_tail(c, delta + ratio * r), _lower_tail(c, r)) for r in (low, high)]
         return np.minimum(2 * np.minimum(*at_ends), 1.0)
 
-    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
         gain, upper = lower_limit(c.x, c.n1, gamma / 2) - delta, upper_limit(c.y, c.n2, gamma / 2)
         shown = gain > upper
         return np.where(shown, np.log(np.where(shown, gain, 1) / np.where(shown, upper, 1)), 0.0)
 
 
-def _upper_tail(c: Counts, p: Array) -> Array:
+def _upper_tail(c: CountArrays, p: Array) -> Array:
     """Return upper bounds on Pr[Bin(n1, p) >= x]."""
     value = betainc(np.maximum(c.x, 1), c.n1 - c.x + 1, np.clip(p, 0, 1)) * _RAISED
     return np.where(c.x == 0, 1.0, np.minimum(value, 1.0))
 
 
-def _lower_tail(c: Counts, q: Array) -> Array:
+def _lower_tail(c: CountArrays, q: Array) -> Array:
     """Return upper bounds on Pr[Bin(n2, q) <= y]."""
     value = betaincc(c.y + 1, np.maximum(c.n2 - c.y, 1), q) * _RAISED
     return np.where(c.y == c.n2, 1.0, np.minimum(value, 1.0))

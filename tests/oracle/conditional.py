@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from dpaudit.bounds.base import Bound, Counts
+from dpaudit.bounds.base import Bound, CountArrays
 from dpaudit.bounds.melded import RELATIVE_ERROR, first_guess, last_rejected
 from dpaudit.errors import InputError
 
@@ -59,23 +59,23 @@ class Conditional(Bound):
             if not (math.isfinite(value) and 0 < value < 1):
                 raise InputError(f"{field} must be in (0, 1), got {value!r}")
 
-    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+    def _p_values(self, c: CountArrays, ratio: Array, delta: Array, gamma: float | None) -> Array:
         return self._tail(c, ratio, delta)
 
-    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+    def _epsilons(self, c: CountArrays, delta: Array, gamma: float) -> Array:
         def tail(t: Array, i: NDArray[np.intp]) -> Array:
             return self._tail(c.take(i), np.exp(t), delta[i])
 
         return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
 
-    def _tail(self, c: Counts, ratio: Array, delta: Array) -> Array:
+    def _tail(self, c: CountArrays, ratio: Array, delta: Array) -> Array:
         """Return the p-values, raised by their numerical error."""
         rho = self.share * ratio / (self.share * ratio + 1 - self.share)
         plain = _regular_tail(c, np.zeros_like(c.x), rho)
         excess = np.where(delta > 0, self._with_excess(c, rho, delta), plain)
         return np.minimum(excess * (1 + RELATIVE_ERROR), 1.0)
 
-    def _with_excess(self, c: Counts, rho: Array, delta: Array) -> Array:
+    def _with_excess(self, c: CountArrays, rho: Array, delta: Array) -> Array:
         """Return min over k of max(S(k) / theta, T(k) / (1 - theta)), by bisection for where they cross."""
         low, high = np.full_like(c.x, -1.0), c.x.copy()
         for _ in range(math.ceil(math.log2(float(c.x.max(initial=1)) + 2)) + 1):
@@ -86,14 +86,14 @@ class Conditional(Bound):
             low = np.where(open_ & ~crossed, middle, low)
         return np.minimum(self._excess_term(c, low, delta), _regular_tail(c, high, rho) / (1 - self.excess_error))
 
-    def _excess_term(self, c: Counts, k: Array, delta: Array) -> Array:
+    def _excess_term(self, c: CountArrays, k: Array, delta: Array) -> Array:
         """Return Pr[Bin(n1, delta) > k] / theta."""
         inside = (k >= 0) & (k < c.n1)
         value = betainc(np.where(inside, k + 1, 1), np.where(inside, c.n1 - k, 1), delta) / self.excess_error
         return np.where(k < 0, 1 / self.excess_error, np.where(inside, value, 0.0))
 
 
-def _regular_tail(c: Counts, k: Array, rho: Array) -> Array:
+def _regular_tail(c: CountArrays, k: Array, rho: Array) -> Array:
     """Return T(k) = Pr[Bin(x + y - k, rho) >= x - k] for 0 <= k <= x; 1 at k = x."""
     left = c.x - k
     return np.where(left <= 0, 1.0, betainc(np.maximum(left, 1), c.y + 1, rho))

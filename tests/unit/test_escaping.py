@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.escaping import harmless, harmless_page, shortened
+from dpaudit.escaping import printable, printable_page, shortened
 
 
 @pytest.mark.parametrize(
@@ -23,22 +23,22 @@ from dpaudit.escaping import harmless, harmless_page, shortened
     ],
 )
 def test_foreign_text_becomes_harmless(text, shown):
-    assert harmless(text) == shown
+    assert printable(text) == shown
 
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Lu", "Mn", "So", "Zs"])))
 def test_harmless_text_is_one_visible_line_that_a_file_can_hold(text):
-    shown = harmless(text)
+    shown = printable(text)
     shown.encode()
     assert not {unicodedata.category(c) for c in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert len(shown.splitlines()) <= 1
-    assert harmless(shown) == shown
+    assert printable(shown) == shown
 
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Lu"])))
 def test_a_page_keeps_its_lines_and_colours_and_nothing_else(text):
-    assert harmless_page(f"one\n\ttwo\x1b[1;31mred\x1b[0m\n{harmless(text)}\n").endswith(f"\n{harmless(text)}\n")
-    shown = harmless_page(text)
+    assert printable_page(f"one\n\ttwo\x1b[1;31mred\x1b[0m\n{printable(text)}\n").endswith(f"\n{printable(text)}\n")
+    shown = printable_page(text)
     assert not {unicodedata.category(c) for c in shown if c not in "\n\t\x1b"} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     assert shown.count("\x1b") == text.count("\x1b[m") == 0
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 
-Cells = NDArray[np.int64]
+CellNumbers = NDArray[np.int64]
 
 CELLS = 64
 """Into so many cells of equal mass a real feature is cut while features are compared."""
@@ -34,7 +34,7 @@ def quantile_edges(values: NDArray[np.float64], cells: int = CELLS) -> NDArray[n
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
-class Column:
+class LeafFeature:
     """A feature of the values of a leaf.
 
     Attributes
@@ -44,7 +44,7 @@ class Column:
     read : callable
         Maps values to their cells or, where there are edges, to real numbers.
     shown : callable
-        Maps a cell to what it stands for; by default the cell itself. Cells between edges are shown as intervals.
+        Maps a cell to what it stands for; by default the cell itself. CellNumbers between edges are shown as intervals.
     edges : array, optional
         Cuts between the cells of a real number.
     representation : bool
@@ -57,9 +57,9 @@ class Column:
     edges: NDArray[np.float64] | None = None
     representation: bool = False
 
-    def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> Cells:
+    def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
         """Return the cell of each value; of the `distinct` ones where their places are given."""
-        found: Cells = self.read(values)
+        found: CellNumbers = self.read(values)
         if self.edges is not None:
             found = np.searchsorted(self.edges, found, side="right").astype(np.int64)
         return found if places is None else found[places]
@@ -72,9 +72,9 @@ class Column:
         return f"[{low}, {'inf' if code == len(self.edges) else f'{self.edges[code]:.6g}'})"
 
 
-def number(name: str, read: Callable[[Any], NDArray[np.float64]], values: Any) -> Column:
+def number(name: str, read: Callable[[Any], NDArray[np.float64]], values: Any) -> LeafFeature:
     """Return the feature of a real number, cut into cells of equal mass for values like these."""
-    return Column(name, read, edges=quantile_edges(read(values)))
+    return LeafFeature(name, read, edges=quantile_edges(read(values)))
 
 
 def one_of(*shown: str | int) -> Callable[[int], str | int]:
@@ -90,7 +90,7 @@ class Feature:
     ----------
     leaf : Leaf
         What of the output it reads.
-    column : Column
+    column : LeafFeature
         What it reads of that.
     kind : str
         The group of similar features that it belongs to.
@@ -99,7 +99,7 @@ class Feature:
     """
 
     leaf: Leaf
-    column: Column
+    column: LeafFeature
     kind: str
     index: int = 0
 
@@ -126,7 +126,7 @@ class Feature:
         """Whether the feature is a real number, whose cells ascend with it."""
         return self.column.edges is not None
 
-    def __call__(self, outputs: Sequence[Any]) -> Cells:
+    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
         return spread(self.column.cells(*distinct(values)), where, len(outputs), ABSENT)

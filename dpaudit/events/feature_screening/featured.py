@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
-from dpaudit.events.event import CellEvent, Event, Interval
-from dpaudit.events.event import Cells as CellsEvent
-from dpaudit.events.feature_screening.feature import Cells, Column, Feature, one_of
-from dpaudit.events.feature_screening.search import Parity, screen
+from dpaudit.events.event import CellEvent, Cells, Event, Interval
+from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
+from dpaudit.events.feature_screening.search import Parity, screen_features
 from dpaudit.outputs import readers
 from dpaudit.outputs.plan import LeafPlan
 
@@ -39,12 +38,12 @@ CENTRES, SCALES = 32, 2
 """Round numbers tried for the centre, and for the scale and for its inverse."""
 ERRORS = 4.0
 """Standard errors, about, within which centre and scale are sought."""
-DENSE, REACHED, HOLE = 0, 1, 2
+DENSE, REACHED, GAP = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Holes:
-    """Tells doubles that noise of one sampler can return from those that it cannot.
+class FloatSupport:
+    """Distinguishes doubles that noise of one sampler can return from the gaps between them.
 
     Attributes
     ----------
@@ -59,13 +58,13 @@ class Holes:
     grid: int
 
     @property
-    def feature(self) -> Column:
-        """The feature that shows holes."""
-        name = f"being returned by noise -{self.scale:.6g} ln(j / 2^{self.grid}) around {self.centre:.6g}"
-        return Column(name, self.cells, one_of("dense", "reached", "in a hole"), representation=True)
+    def feature(self) -> LeafFeature:
+        """The feature that shows gaps, in which floating-point rounding reveals the input."""
+        name = f"floating-point support of {self.centre:.6g} +- {self.scale:.6g} ln(j / 2^{self.grid}) (Mironov 2012)"
+        return LeafFeature(name, self.cells, one_of("dense", "reached", "gap"), representation=True)
 
-    def cells(self, values: Reals) -> Cells:
-        """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a hole."""
+    def cells(self, values: Reals) -> CellNumbers:
+        """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a gap."""
         with np.errstate(over="ignore", invalid="ignore"):
             steps = np.rint(np.exp(-np.abs(values - self.centre) / self.scale) * 2.0**self.grid)
             sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < self.scale / 2)
@@ -77,16 +76,16 @@ class Holes:
             # Samplers in C take the library's logarithm, others numpy's: last digits differ on some processors.
             for log in (np.log(share), xlogy(1.0, share)):
                 hit |= self.centre + away * log == some
-        found[sparse] = np.where(hit, REACHED, HOLE)
+        found[sparse] = np.where(hit, REACHED, GAP)
         return found
 
     def fits(self, values: Reals) -> bool:
         """Say whether values are on the grid wherever that shows."""
-        _, reached, holes = np.bincount(self.cells(values), minlength=3).tolist()
-        return bool(reached + holes >= LEAST_SPARSE and reached >= ON_GRID * (reached + holes))
+        _, reached, gaps = np.bincount(self.cells(values), minlength=3).tolist()
+        return bool(reached + gaps >= LEAST_SPARSE and reached >= ON_GRID * (reached + gaps))
 
 
-def sampler_of(values: Reals) -> Holes | None:
+def sampler_of(values: Reals) -> FloatSupport | None:
     """Return the sampler that has made some values, if it is one that is known, with round numbers around these.
 
     Tried are the roundest numbers near the median for the centre, and for the scale those near the mean distance from
@@ -105,7 +104,7 @@ def sampler_of(values: Reals) -> Holes | None:
     low, high = scale * (1 - min(error, 0.5)), scale * (1 + error)
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
     centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
-    tried = starmap(Holes, product(centres, dict.fromkeys(scales), GRIDS))
+    tried = starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS))
     return next((one for one in tried if one.fits(far)), None)
 
 
@@ -126,8 +125,8 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
 
 KEPT = 3
 """Features of the screen that meet the fitted scores on runs that chose neither."""
-MOST_HOLES = 8
-"""Samplers whose holes are compared, of outputs of many floats."""
+MOST_SAMPLERS = 8
+"""Samplers whose gaps are compared, of outputs of many floats."""
 MANY = 6
 """More cells have an order by luck: sixty without a signal promised an epsilon of 0.3 of 50,000 runs, and gave 0."""
 
@@ -140,14 +139,14 @@ class FeatureCells(Discretizer):
     name: str
     screened = True
 
-    def __call__(self, outputs: Any) -> Cells:
+    def __call__(self, outputs: Any) -> CellNumbers:
         """Return the cell of each output."""
         return self.feature(outputs)
 
     def describe(self, event: CellEvent) -> Event:
         """Return an event over the cells, each as a person would write it."""
         shown = sorted(str(self.feature.cell(code)) for code in event.inside if isinstance(code, int))
-        return CellsEvent(self.name, (), tuple(shown), event.rare)
+        return Cells(self.name, (), tuple(shown), event.rare)
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ class FeatureBins(ScoreBins):
         """The column of reduced rows that the feature reads."""
         return (self.feature.index,) if self.feature.reduced else None
 
-    def __call__(self, outputs: Any) -> Cells:
+    def __call__(self, outputs: Any) -> CellNumbers:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
 
@@ -198,7 +197,7 @@ def screened_discretizers(
 ) -> list[Discretizer]:
     """Return discretizers by the most promising features of training outputs, given what `screen` takes."""
     found: list[Discretizer] = []
-    for promising in screen(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
+    for promising in screen_features(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
         feature = promising.feature
         cells = FeatureCells(feature, feature.name)
         if isinstance(feature, Feature) and feature.ordered:
@@ -211,13 +210,13 @@ def screened_discretizers(
     return found
 
 
-def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: LeafPlan) -> list[Discretizer]:
-    """Return discretizers by the holes of the floating-point samplers that have made floats of training outputs."""
+def support_gap_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: LeafPlan) -> list[Discretizer]:
+    """Return discretizers by the gaps of the floating-point samplers that have made floats of training outputs."""
     found: list[Discretizer] = []
     for leaf in plan.leaves:
-        if leaf.reader is readers.real and not leaf.representation and len(found) < MOST_HOLES:
+        if leaf.reader is readers.real and not leaf.representation and len(found) < MOST_SAMPLERS:
             for sampler in dict.fromkeys(sampler_of(leaf.read(side)[0]) for side in (data, neighbour)):
                 if sampler is not None:
-                    feature = Feature(leaf, sampler.feature, "holes")
+                    feature = Feature(leaf, sampler.feature, "gaps")
                     found.append(FeatureCells(feature, feature.name))
     return found

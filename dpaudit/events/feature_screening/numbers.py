@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of, quantile_edges
+from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
 
@@ -36,7 +36,7 @@ MOST_STORED = 32
 """Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike."""
 
 
-def value(values: Any) -> list[Column]:
+def value(values: Any) -> list[LeafFeature]:
     """Return the number itself, in cells of about equal mass."""
     return [number("value", _real, values)]
 
@@ -47,19 +47,21 @@ def _real(values: Any) -> Reals:
     return np.where(np.isnan(real), -np.inf, real)
 
 
-def repeats(values: Any) -> list[Column]:
+def repeats(values: Any) -> list[LeafFeature]:
     """Return which of the values that training showed several times it is; 0 for all others."""
     return [repeated("repeated value", _keys, Counter(_keys(values)), lambda key: _shown(key, values))]
 
 
-def repeated(name: str, keys: Callable[[Any], list[Any]], times: Counter[Any], shown: Callable[[Any], str]) -> Column:
+def repeated(
+    name: str, keys: Callable[[Any], list[Any]], times: Counter[Any], shown: Callable[[Any], str]
+) -> LeafFeature:
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
     common = [key for key, count in times.most_common(KNOWN) if count >= REPEATED]
     cells = partial(_known, keys, {key: i + 1 for i, key in enumerate(common)})
-    return Column(name, cells, one_of("another", *map(shown, common)))
+    return LeafFeature(name, cells, one_of("another", *map(shown, common)))
 
 
-def _known(keys: Callable[[Any], list[Any]], known: dict[Any, int], values: Any) -> Cells:
+def _known(keys: Callable[[Any], list[Any]], known: dict[Any, int], values: Any) -> CellNumbers:
     found = keys(values)
     return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
 
@@ -82,66 +84,66 @@ def _shown(key: Any, values: Any) -> str:
     return stable_repr(key)[:SHOWN]
 
 
-def bits(values: WholeValues) -> list[Column]:
+def bits(values: WholeValues) -> list[LeafFeature]:
     """Return the lowest bits of the magnitude, as many as vary, and its leading eight."""
     width = int(min(MOST_BITS, values.length.max(initial=0)))
     return [
-        *(Column(f"bit {j}", partial(WholeValues.bit, place=j)) for j in range(width)),
-        *(Column(f"leading bit {j}", partial(_leading_bit, j)) for j in range(1, min(TOP, width))),
+        *(LeafFeature(f"bit {j}", partial(WholeValues.bit, place=j)) for j in range(width)),
+        *(LeafFeature(f"leading bit {j}", partial(_leading_bit, j)) for j in range(1, min(TOP, width))),
     ]
 
 
-def _leading_bit(place: int, values: WholeValues) -> Cells:
+def _leading_bit(place: int, values: WholeValues) -> CellNumbers:
     return ((values.high >> np.uint64(63 - place)) & np.uint64(1)).astype(np.int64)
 
 
-def residues(values: WholeValues) -> list[Column]:
+def residues(values: WholeValues) -> list[LeafFeature]:
     """Return remainders of division by small moduli; of integers beyond 64 bits by exact arithmetic."""
-    return [Column(f"remainder by {modulus}", partial(_remainder, modulus)) for modulus in MODULI]
+    return [LeafFeature(f"remainder by {modulus}", partial(_remainder, modulus)) for modulus in MODULI]
 
 
-def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> Cells:
+def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
     """Return what arithmetic makes of each magnitude, exactly."""
     if values.big is not None:
         return np.fromiter((of(abs(value)) for value in values.big), np.int64, len(values))
     return np.asarray(of(values.low), dtype=np.int64)
 
 
-def _remainder(modulus: int, values: WholeValues) -> Cells:
+def _remainder(modulus: int, values: WholeValues) -> CellNumbers:
     rest = _by_magnitude(lambda magnitude: magnitude % modulus, values)
     return np.where(values.sign < 0, (modulus - rest) % modulus, rest)
 
 
-def digits(values: WholeValues) -> list[Column]:
+def digits(values: WholeValues) -> list[LeafFeature]:
     """Return the decimal digits of the magnitude, from the last, and the leading one."""
-    each = [Column(f"digit {j} from the end", partial(_digit, j)) for j in range(PLACES)]
-    return [*each, Column("leading digit", _leading_digit)]
+    each = [LeafFeature(f"digit {j} from the end", partial(_digit, j)) for j in range(PLACES)]
+    return [*each, LeafFeature("leading digit", _leading_digit)]
 
 
-def _digit(place: int, values: WholeValues) -> Cells:
+def _digit(place: int, values: WholeValues) -> CellNumbers:
     return _by_magnitude(lambda magnitude: magnitude // 10**place % 10, values)
 
 
-def _leading_digit(values: WholeValues) -> Cells:
+def _leading_digit(values: WholeValues) -> CellNumbers:
     real = np.abs(values.real)
     real = np.where((real >= 1) & np.isfinite(real), real, 1.0)
     return np.clip((real / 10.0 ** np.floor(np.log10(real))).astype(np.int64), 0, 9)
 
 
-def forms(values: WholeValues) -> list[Column]:
+def forms(values: WholeValues) -> list[LeafFeature]:
     """Return the shape of an integer's binary form."""
-    return [Column(name, partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS]
+    return [LeafFeature(name, partial(_form, name), one_of(-1, 0, 1) if name == "sign" else int) for name in _FORMS]
 
 
-def _form(name: str, values: WholeValues) -> Cells:
+def _form(name: str, values: WholeValues) -> CellNumbers:
     return np.asarray(_FORMS[name](values), dtype=np.int64)
 
 
-def _ones(values: WholeValues) -> Cells:
+def _ones(values: WholeValues) -> CellNumbers:
     """Return how many bits of the magnitude are 1."""
     if values.big is not None:
         return np.fromiter((abs(value).bit_count() for value in values.big), np.int64, len(values))
-    counts: Cells = np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(1).astype(np.int64)
+    counts: CellNumbers = np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(1).astype(np.int64)
     return counts
 
 
@@ -162,22 +164,22 @@ _FORMS: dict[str, Callable[[WholeValues], Any]] = {
 }
 
 
-def check_digits(values: WholeValues) -> list[Column]:
+def check_digits(values: WholeValues) -> list[LeafFeature]:
     """Return the last digits against the remainder of those before them: 0 for the usual check digits."""
     return [
-        *(Column(f"check digit by {modulus}", partial(_check, modulus, 10)) for modulus in CHECKED),
-        Column("check digits by 97", partial(_check, 97, 100)),
-        Column("check digit by Luhn's formula", _luhn),
+        *(LeafFeature(f"check digit by {modulus}", partial(_check, modulus, 10)) for modulus in CHECKED),
+        LeafFeature("check digits by 97", partial(_check, 97, 100)),
+        LeafFeature("check digit by Luhn's formula", _luhn),
     ]
 
 
-def _check(modulus: int, cut: int, values: WholeValues) -> Cells:
+def _check(modulus: int, cut: int, values: WholeValues) -> CellNumbers:
     """Return by how much the number below a cut differs from the remainder of what is above it."""
     rest = _by_magnitude(lambda magnitude: magnitude // cut % modulus, values)
     return (rest - _by_magnitude(lambda magnitude: magnitude % cut, values)) % modulus
 
 
-def _luhn(values: WholeValues) -> Cells:
+def _luhn(values: WholeValues) -> CellNumbers:
     """Return the sum of the digits, every second from the end doubled and cast out by nines, modulo 10."""
     rest = values.low.copy()
     total = np.zeros(len(values), dtype=np.int64)
@@ -188,14 +190,14 @@ def _luhn(values: WholeValues) -> Cells:
     return total % 10
 
 
-def fractions(values: Reals) -> list[Column]:
+def fractions(values: Reals) -> list[LeafFeature]:
     """Return sign and special values of a float, its magnitude, and the part behind the point."""
-    magnitude = Column("", _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
+    magnitude = LeafFeature("", _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
     special = one_of("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")
     return [
-        Column("sign or special value", _special, special),
-        Column("magnitude", magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
-        Column("part behind the point", _part_behind, _sixty_fourth),
+        LeafFeature("sign or special value", _special, special),
+        LeafFeature("magnitude", magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
+        LeafFeature("part behind the point", _part_behind, _sixty_fourth),
     ]
 
 
@@ -203,7 +205,7 @@ def _finite(values: Reals) -> Reals:
     return np.where(np.isfinite(values), values, 0.0)
 
 
-def _special(values: Reals) -> Cells:
+def _special(values: Reals) -> CellNumbers:
     kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values), values == 0,
              values < 0]  # fmt: skip
     return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
@@ -213,7 +215,7 @@ def _magnitude(values: Reals) -> Reals:
     return np.abs(_finite(values))
 
 
-def _part_behind(values: Reals) -> Cells:
+def _part_behind(values: Reals) -> CellNumbers:
     finite = _finite(values)
     return np.asarray(np.minimum((finite - np.floor(finite)) * 64, 63), dtype=np.int64)
 
@@ -222,26 +224,26 @@ def _sixty_fourth(code: int) -> str:
     return f"[{code / 64:.6g}, {(code + 1) / 64:.6g})"
 
 
-def storage(values: Reals) -> list[Column]:
+def storage(values: Reals) -> list[LeafFeature]:
     """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
     return [
-        Column(name, partial(_fineness, name), partial(add, -added), representation=True)
+        LeafFeature(name, partial(_fineness, name), partial(add, -added), representation=True)
         for name, (_, added) in _STORAGE.items()
     ]
 
 
-def _fineness(name: str, values: Reals) -> Cells:
+def _fineness(name: str, values: Reals) -> CellNumbers:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(_STORAGE[name][0](_finite(values)), dtype=np.int64)
 
 
-def _lowest_bit(values: Reals) -> Cells:
+def _lowest_bit(values: Reals) -> CellNumbers:
     """Return the exponent of the lowest bit of each finite number plus `LOWEST`; 0 for zero."""
     exponent, _, zeros = stored(values)
     return np.where(values == 0, 0, exponent - DIGITS + zeros + LOWEST)
 
 
-def _decimals(values: Reals) -> Cells:
+def _decimals(values: Reals) -> CellNumbers:
     shown = np.full(len(values), 17, dtype=np.int64)
     for places in range(16, -1, -1):
         shown[np.round(values, places) == values] = places
@@ -259,28 +261,30 @@ _STORAGE: dict[str, tuple[Callable[[Reals], Any], int]] = {
 """The fineness of the storage of finite numbers, and an offset that makes its cells positive."""
 
 
-def mantissa(values: Reals) -> list[Column]:
+def mantissa(values: Reals) -> list[LeafFeature]:
     """Return the 52 stored bits of the mantissa, from the lowest."""
-    return [Column(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
+    return [LeafFeature(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
 
 
-def _mantissa_bit(place: int, values: Reals) -> Cells:
+def _mantissa_bit(place: int, values: Reals) -> CellNumbers:
     return ((np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
 
 
-def row_storage(rows: Reals) -> list[Column]:
+def row_storage(rows: Reals) -> list[LeafFeature]:
     """Return the fineness with which the first numbers of a row are stored, and that of the finest of them."""
     width = min(rows.shape[1], MOST_STORED)
     places = [(f"element {j}", j, j + 1) for j in range(width)] + [("the finest element", 0, width)]
     return [
-        Column(f"exponent of the lowest bit of {which}", partial(_finest, low, high), _bit_or_none, representation=True)
+        LeafFeature(
+            f"exponent of the lowest bit of {which}", partial(_finest, low, high), _bit_or_none, representation=True
+        )
         for which, low, high in places
     ]
 
 
-def _finest(low: int, high: int, rows: Reals) -> Cells:
+def _finest(low: int, high: int, rows: Reals) -> CellNumbers:
     found = _lowest_bit(usual(rows[:, low:high]))
-    finest: Cells = np.where(found == 0, NO_BIT, found).min(axis=1)
+    finest: CellNumbers = np.where(found == 0, NO_BIT, found).min(axis=1)
     return finest
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import steady
+from dpaudit.events.cells import to_grid
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ def promise(
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
     high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
-    return steady(np.log(np.maximum(low, 1e-300)) - np.log(high))
+    return to_grid(np.log(np.maximum(low, 1e-300)) - np.log(high))
 
 
 def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
@@ -92,7 +92,7 @@ def best_half_lines(
 
 def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
     """Return the cells by descending likelihood ratio, along the last axis."""
-    ratio = steady(np.log(data + 0.5) - np.log(neighbour + 0.5))
+    ratio = to_grid(np.log(data + 0.5) - np.log(neighbour + 0.5))
     return np.argsort(-ratio, axis=-1, kind="stable")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import commonest, places_of
-from dpaudit.events.feature_screening.feature import CELLS, Cells, Column, number, one_of
+from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 from dpaudit.outputs import readers
 from dpaudit.outputs.readers import MISSING, Rows, finite, usual
@@ -51,7 +51,7 @@ SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
 """The numbers that sum up a row, by name."""
 
 
-def summaries(rows: Rows) -> list[Column]:
+def summaries(rows: Rows) -> list[LeafFeature]:
     """Return the numbers that sum up a row."""
     return [number(name, partial(_summary, name), rows) for name in SUMMARIES]
 
@@ -62,7 +62,7 @@ def _summary(name: str, rows: Rows) -> Rows:
         return finite(SUMMARIES[name](rows))
 
 
-def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[Column]:
+def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[LeafFeature]:
     """Return each number of a row, in cells of about equal mass; columns may have names of their own."""
     return [
         number(names[j] if names else f"element {j}", partial(_entry, j), rows)
@@ -74,18 +74,18 @@ def _entry(place: int, rows: Rows) -> Rows:
     return finite(rows[:, place])
 
 
-def repeated_entries(rows: Rows) -> list[Column]:
+def repeated_entries(rows: Rows) -> list[LeafFeature]:
     """Return numbers of a row that training showed several times at one place, each a cell of its own."""
     found = []
     for j in range(min(rows.shape[1], MOST_ENTRIES)):
         known = _repeated(_entry(j, rows))
         if len(known):
             shown = one_of("another", *map(repr, known.tolist()))
-            found.append(Column(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
+            found.append(LeafFeature(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
     return found
 
 
-def _known_entry(place: int, known: Rows, rows: Rows) -> Cells:
+def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
     """Return the number of each row's element among the known ones; 0 for all others."""
     return places_of(known, _entry(place, rows)) + 1
 
@@ -105,7 +105,7 @@ _RELATIONS: dict[str, Callable[[Rows, Rows], Rows]] = {
 }
 
 
-def relations(rows: Rows) -> list[Column]:
+def relations(rows: Rows) -> list[LeafFeature]:
     """Return differences, sums, products, quotients and order of pairs of the first numbers of a row."""
     width = min(rows.shape[1], MOST_RELATED)
     return [

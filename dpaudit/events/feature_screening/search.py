@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.feature import ABSENT, Cells, Column, Feature, distinct, one_of
+from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
 from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
@@ -47,7 +47,7 @@ class Promising:
     promise: float
 
 
-def screen(
+def screen_features(
     plan: LeafPlan,
     data: Sequence[Any],
     neighbour: Sequence[Any],
@@ -79,7 +79,7 @@ def screen(
     groups = part + PARTS * side
     features: list[Feature | Parity] = []
     counts: list[Floats] = []
-    bits: list[tuple[Feature, Cells]] = []
+    bits: list[tuple[Feature, CellNumbers]] = []
     for feature, cells in _features(plan, outputs, stored):
         if cells.min() == cells.max():
             continue
@@ -112,7 +112,7 @@ def _of_many_kinds(order: Sequence[int], features: Sequence[Feature | Parity]) -
     return [*first.values(), *(i for i in order if i not in first.values())]
 
 
-def _counts(cells: Cells, groups: NDArray[np.int64]) -> Floats:
+def _counts(cells: CellNumbers, groups: NDArray[np.int64]) -> Floats:
     """Return the runs in each cell of a feature that any run is in, shape (sides, parts, cells)."""
     codes = cells - ABSENT
     width = int(codes.max(initial=0)) + 1
@@ -145,7 +145,7 @@ def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -
     return promised, again
 
 
-def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
+def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, CellNumbers]]:
     """Yield every feature of every leaf with its cells."""
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
@@ -158,15 +158,15 @@ def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tup
                     yield feature, spread(feature.column.cells(*different), where, len(outputs), ABSENT)
 
 
-Group = Callable[[Any], list[Column]]
+Group = Callable[[Any], list[LeafFeature]]
 """Fits some similar features to the training values of a leaf."""
 
 _WHOLE: tuple[Group, ...] = (numbers.value, numbers.repeats, numbers.forms)
 _LONG: tuple[Group, ...] = (numbers.bits, numbers.residues, numbers.digits, numbers.check_digits)
 _REAL: tuple[Group, ...] = (numbers.value, numbers.repeats, numbers.fractions, numbers.storage, numbers.mantissa)
 _TEXT: tuple[Group, ...] = (numbers.repeats, texts.characters, texts.affixes, texts.words, texts.counts)
-_OCTETS: tuple[Group, ...] = (
-    numbers.repeats, texts.octets, texts.octet_bits, texts.octet_numbers, texts.affixes,
+_BYTES: tuple[Group, ...] = (
+    numbers.repeats, texts.byte_values, texts.byte_bits, texts.byte_numbers, texts.affixes,
 )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
     elif isinstance(values, np.ndarray) and values.ndim == 2:
         yield from _of_rows(leaf, values)
     else:
-        groups = _TEXT if leaf.reader is readers.text else _OCTETS if leaf.reader is readers.octets else _REAL
+        groups = _TEXT if leaf.reader is readers.text else _BYTES if leaf.reader is readers.byte_string else _REAL
         yield values, _fitted(leaf, values, groups)
 
 
@@ -187,9 +187,9 @@ def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
     return [Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))]
 
 
-def _category(reader: readers.Categories) -> Column:
+def _category(reader: readers.Categories) -> LeafFeature:
     """Return the category of a leaf that is one; 0 for one that training did not show."""
-    return Column("", partial(np.add, 1), one_of("another", *map(_shown, reader.numbers)))
+    return LeafFeature("", partial(np.add, 1), one_of("another", *map(_shown, reader.numbers)))
 
 
 def _shown(category: Any) -> str:
@@ -238,7 +238,7 @@ class Parity:
         more = f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else ""
         return f"parity of {', '.join(bit.name for bit in self.bits[:4])}{more}"
 
-    def __call__(self, outputs: Sequence[Any]) -> Cells:
+    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
         """Return the parity of each output."""
         columns = [bit(outputs) for bit in self.bits]
         missing = reduce(np.logical_or, [(column < 0) | (column > 1) for column in columns])

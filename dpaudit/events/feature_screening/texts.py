@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of
+from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import REPEATED, repeated
 
 NEAR = 32
@@ -36,16 +36,16 @@ def _places(values: Sequence[Any]) -> Iterator[tuple[str, int]]:
     yield from ((f"{j} from the end", -1 - j) for j in range(near))
 
 
-def _at(place: int, of: Callable[[Any], int], missing: int, values: Sequence[Any]) -> Cells:
+def _at(place: int, of: Callable[[Any], int], missing: int, values: Sequence[Any]) -> CellNumbers:
     """Return the cell of what stands at a place of each value."""
     need = place + 1 if place >= 0 else -place
     return np.fromiter((of(v[place]) if len(v) >= need else missing for v in values), np.int64, len(values))
 
 
-def characters(values: Sequence[str]) -> list[Column]:
+def characters(values: Sequence[str]) -> list[LeafFeature]:
     """Return the character at each position from the start and from the end; 0 beyond the text."""
     return [
-        Column(f"character {where}", partial(_at, place, _character, 0), _shown_character)
+        LeafFeature(f"character {where}", partial(_at, place, _character, 0), _shown_character)
         for where, place in _places(values)
     ]
 
@@ -71,16 +71,16 @@ _COUNTS: dict[str, Callable[[str], int]] = {
 }
 
 
-def counts(values: Sequence[str]) -> list[Column]:
+def counts(values: Sequence[str]) -> list[LeafFeature]:
     """Return the length, and how many characters of each class there are, at most 255."""
-    return [Column(name, partial(_count, name)) for name in _COUNTS]
+    return [LeafFeature(name, partial(_count, name)) for name in _COUNTS]
 
 
-def _count(name: str, values: Sequence[str]) -> Cells:
+def _count(name: str, values: Sequence[str]) -> CellNumbers:
     return np.minimum(np.fromiter(map(_COUNTS[name], values), np.int64, len(values)), 255)
 
 
-def affixes(values: Sequence[Any]) -> list[Column]:
+def affixes(values: Sequence[Any]) -> list[LeafFeature]:
     """Return beginnings and ends that several texts, or bytes, share; 0 for all others."""
     found, times = [], Counter(values)
     ends = [("first", slice(None, length), length) for length in AFFIXES]
@@ -97,17 +97,19 @@ def _parts(start: int | None, stop: int | None, values: Sequence[Any]) -> list[A
     return [value[start:stop] for value in values]
 
 
-def words(values: Sequence[str]) -> list[Column]:
+def words(values: Sequence[str]) -> list[LeafFeature]:
     """Return for each word that several texts share whether a text has it."""
     times: Counter[str] = Counter()
     for text, count in Counter(values).items():
         for word in dict.fromkeys(_WORD.findall(text[:READ])):  # a set has another order in every process
             times[word] += count
     common = [word for word, count in times.most_common(WORDS) if REPEATED <= count < len(values)]
-    return [Column(f"occurrence of the word {word!r:.40}", partial(_has, word), one_of("no", "yes")) for word in common]
+    return [
+        LeafFeature(f"occurrence of the word {word!r:.40}", partial(_has, word), one_of("no", "yes")) for word in common
+    ]
 
 
-def _has(word: str, values: Sequence[str]) -> Cells:
+def _has(word: str, values: Sequence[str]) -> CellNumbers:
     found = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search
     # Most texts do not have it at all, which is seen faster without the pattern.
     having = [i for i, text in enumerate(values) if word in text and found(text[:READ])]
@@ -116,42 +118,42 @@ def _has(word: str, values: Sequence[str]) -> Cells:
     return cells
 
 
-def octets(values: Sequence[bytes]) -> list[Column]:
+def byte_values(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the length of bytes, and each byte from the start and from the end; 0 beyond them."""
     each = [
-        Column(f"byte {where}", partial(_at, place, partial(add, 1), 0), _octet) for where, place in _places(values)
+        LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1), 0), _byte) for where, place in _places(values)
     ]
-    return [Column("length", _lengths), *each]
+    return [LeafFeature("length", _lengths), *each]
 
 
-def _lengths(values: Sequence[bytes]) -> Cells:
+def _lengths(values: Sequence[bytes]) -> CellNumbers:
     return np.minimum(np.fromiter(map(len, values), np.int64, len(values)), 1024)
 
 
-def _octet(code: int) -> int | str:
+def _byte(code: int) -> int | str:
     return "none" if code == 0 else code - 1
 
 
-def octet_bits(values: Sequence[bytes]) -> list[Column]:
+def byte_bits(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the bits of the bytes from the start and from the end, 2 where one is missing, and of the XOR of all."""
     shown = one_of(0, 1, "none")
     return [
-        *(Column(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), shown)
+        *(LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), shown)
           for where, place in _places(values) for b in range(8)),
-        *(Column(f"bit {b} of the XOR of all bytes", partial(_bit_of_xor, b)) for b in range(8)),
+        *(LeafFeature(f"bit {b} of the XOR of all bytes", partial(_bit_of_xor, b)) for b in range(8)),
     ]  # fmt: skip
 
 
-def _bit(place: int, octet: int) -> int:
-    return octet >> place & 1
+def _bit(place: int, byte: int) -> int:
+    return byte >> place & 1
 
 
-def _bit_of_xor(place: int, values: Sequence[bytes]) -> Cells:
+def _bit_of_xor(place: int, values: Sequence[bytes]) -> CellNumbers:
     totals = (int(np.bitwise_xor.reduce(np.frombuffer(value, np.uint8))) if value else 0 for value in values)
     return np.fromiter((total >> place & 1 for total in totals), np.int64, len(values))
 
 
-def octet_numbers(values: Sequence[bytes]) -> list[Column]:
+def byte_numbers(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the numbers that up to eight bytes form, each byte that varies being the highest of them.
 
     Bytes beyond either end count as 0. Where all values are as long, places from the end are others already.

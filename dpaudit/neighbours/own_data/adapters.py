@@ -21,11 +21,11 @@ from scipy import sparse
 
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import Column, column_of
+from dpaudit.neighbours.own_data.columns import DataColumn, column_of
 
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
-Cells = Mapping[tuple[int, int], Any]
+CellValues = Mapping[tuple[int, int], Any]
 """Values by the numbers of the row and the column."""
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
@@ -43,7 +43,7 @@ class Table(ABC):
         return len(self.data)
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[DataColumn, ...]:
         """The fields of a record that are known; for a record that is a single value, one without a name."""
         cells = self.cells()
         return tuple(column_of(name, cells.iloc[:, i]) for i, name in enumerate(cells.columns))
@@ -91,7 +91,7 @@ class Table(ABC):
         """Return a copy of these rows, held as `data` holds them."""
 
     @abstractmethod
-    def _changed(self, rows: Any, cells: Cells) -> Any:
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
         """Return a copy that `_rows` made, which may be written to, with other values in some cells."""
 
     @abstractmethod
@@ -123,7 +123,7 @@ class ArrayTable(Table):
     def _rows(self, index: Index) -> Any:
         return self.data[index]
 
-    def _changed(self, rows: Any, cells: Cells) -> Any:
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
         names = rows.dtype.names
         for (row, column), value in cells.items():
             if names:
@@ -160,7 +160,7 @@ class FrameTable(Table):
     def _rows(self, index: Index) -> Any:
         return self.data.iloc[index]
 
-    def _changed(self, rows: Any, cells: Cells) -> Any:
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
         for place, value in cells.items():
             rows.iloc[place] = value
         return rows
@@ -210,7 +210,7 @@ class SparseTable(Table):
     def _rows(self, index: Index) -> Any:
         return self.data[index]
 
-    def _changed(self, rows: Any, cells: Cells) -> Any:
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
         found = rows.tolil()
         for (row, column), value in cells.items():
             found[row, int(self.shown[column])] = value
@@ -271,7 +271,7 @@ class RecordTable(Table):
     def _rows(self, index: Index) -> Any:
         return [self.data[row] for row in index.tolist()]
 
-    def _changed(self, rows: Any, cells: Cells) -> Any:
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
         for (row, column), value in cells.items():
             rows[row] = _with_field(rows[row], self._keys[column], value)
         return rows

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Relation
-from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, Value
+from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, NewValue
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
@@ -145,7 +145,9 @@ def _backgrounds(
     size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
     nothing, everything = Rows(), Rows.all_but(size)
     made, crowds = candidates.made(), candidates.crowds()
-    like = [found for value in (Value.HIGH, Value.LOW) for one in known[-3:] if (found := candidates.like(one, value))]
+    like = [
+        found for value in (NewValue.HIGH, NewValue.LOW) for one in known[-3:] if (found := candidates.like(one, value))
+    ]
     doubled = [candidates.doubled(unit) for unit in known] if adds else []
     new = tuple(made[:2] + doubled[:2] + made[2:])
     for unit in known:
@@ -169,7 +171,7 @@ def _backgrounds(
 def _equal(candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[UnitRows, ...]) -> Iterator[_Background]:
     """Yield backgrounds of one record, of many equal ones and of ties, of a unit of its own."""
     size = candidates.size
-    tried = (Value.LOW, Value.HIGH, Value.MIDDLE) if candidates.adds_units else ()
+    tried = (NewValue.LOW, NewValue.HIGH, NewValue.MIDDLE) if candidates.adds_units else ()
     equal = [(row, value.value) for value in tried if (row := candidates.all_with(value)) is not None]
     for row, value in equal:
         # What is unlike the others comes first.
@@ -188,19 +190,19 @@ def _equal(candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[U
 def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_Background]:
     """Yield backgrounds whose sums lose digits or wrap round when one more record comes."""
     size, most = candidates.size, max(LEAST_LARGE, LARGER * candidates.size)
-    tiny = candidates.all_with(Value.TINY)
+    tiny = candidates.all_with(NewValue.TINY)
     if tiny is not None:
         # Of more of them the sum doubles, and they are too small to be rounded up.
         limits: list[Any] = [column.limits for column in candidates.columns if column.kind is ValueKind.REAL]
         size = min(size, *(int(1 / float(one.eps)) for one in limits))
-        words = f"{size} records with {Value.TINY.value}, after the place of what comes"
+        words = f"{size} records with {NewValue.TINY.value}, after the place of what comes"
         yield _Background(words, Rows(), _copies(tiny, size), units)
-    greatest = candidates.all_with(Value.HIGH)
+    greatest = candidates.all_with(NewValue.HIGH)
     if greatest is not None:
-        highs = {int(high) for high in candidates.cells(Value.HIGH).values() if isinstance(high, int | np.integer)}
+        highs = {int(high) for high in candidates.cells(NewValue.HIGH).values() if isinstance(high, int | np.integer)}
         ends = {(end - 1) // high for end in SUMS for high in highs if high >= 1}
         for times in sorted(end for end in ends if 1 <= end <= most):
             yield _Background(f"{times} records with the greatest value", _copies(greatest, times), Rows(), units)
-    row = candidates.all_with(Value.MOST) if candidates.outside else None
+    row = candidates.all_with(NewValue.MOST) if candidates.outside else None
     if row is not None:
-        yield _Background(f"one record with {Value.MOST.value}", _copies(row, 1), Rows(), units)
+        yield _Background(f"one record with {NewValue.MOST.value}", _copies(row, 1), Rows(), units)

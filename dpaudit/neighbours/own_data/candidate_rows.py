@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import Bounds, Column, ValueKind
+from dpaudit.neighbours.own_data.columns import ColumnBounds, DataColumn, ValueKind
 from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units
 
 FAR = 1000
@@ -22,7 +22,7 @@ MOST_ROWS = 1000
 """The most rows that a new unit has."""
 
 
-class Value(Enum):
+class NewValue(Enum):
     """A value by its place among the others, in the words of a recipe; columns that have such a value have it together.
 
     The least and the greatest value are the bounds, or those of the data where no bounds are given.
@@ -46,9 +46,9 @@ class Value(Enum):
     LEAST = "the least number of its type"
 
 
-ALLOWED = (Value.HIGH, Value.LOW)
+ALLOWED = (NewValue.HIGH, NewValue.LOW)
 """Those that bounds allow, and that come to a background; of the other two backgrounds are made."""
-OUTSIDE = tuple(value for value in Value if value not in (*ALLOWED, Value.MIDDLE, Value.TINY))
+OUTSIDE = tuple(value for value in NewValue if value not in (*ALLOWED, NewValue.MIDDLE, NewValue.TINY))
 """Those that bounds do not allow: what comes of them is part of the mechanism, which may have to clip."""
 
 
@@ -61,9 +61,9 @@ class CandidateRows:
     """
 
     size: int
-    columns: tuple[Column, ...]
+    columns: tuple[DataColumn, ...]
     units: Units
-    bounds: Bounds
+    bounds: ColumnBounds
     group: int
     outside: bool
     new: list[tuple[int, Mapping[int, Any]]] = field(default_factory=list)
@@ -88,18 +88,18 @@ class CandidateRows:
             self.new.append((like, cells))
         return number
 
-    def cells(self, value: Value, only: int | None = None) -> dict[int, Any]:
+    def cells(self, value: NewValue, only: int | None = None) -> dict[int, Any]:
         """Return a value in all columns that can have it, or in one of them."""
         chosen = self.values if only is None else {only: self.values[only]}
         return {i: held[value] for i, held in chosen.items() if value in held}
 
-    def all_with(self, value: Value) -> int | None:
+    def all_with(self, value: NewValue) -> int | None:
         """Return a row of one more unit that has a value in all columns that can have it; None where none can."""
         cells = self.cells(value)
         return self.row(cells, self.group) if cells else None
 
     def with_value(
-        self, value: Value, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
+        self, value: NewValue, only: int | None = None, *, template: int | None = None, times: int = 1, words: str = ""
     ) -> UnitRows | None:
         """Return `group` new units of a row each, or of it `times`, with a value; None where no column can have it.
 
@@ -138,7 +138,7 @@ class CandidateRows:
         made = (self.with_value(value, times=times, words=f" of {times} rows each") for value in ALLOWED)
         return [unit for unit in made if unit is not None]
 
-    def like(self, unit: UnitRows, value: Value) -> UnitRows | None:
+    def like(self, unit: UnitRows, value: NewValue) -> UnitRows | None:
         """Return records like a unit but for a value in all columns that can have it."""
         if not self.units.alone:
             return None
@@ -165,7 +165,7 @@ def _text(value: Any) -> str:
     return str(id(plain)) if repr(plain) == object.__repr__(plain) else stable_repr(plain)
 
 
-def _fresh_names(column: Column, number: int) -> list[Any]:
+def _fresh_names(column: DataColumn, number: int) -> list[Any]:
     """Return names of units that no row has; none where the type of the column allows no other."""
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
@@ -178,14 +178,14 @@ def _fresh_names(column: Column, number: int) -> list[Any]:
     return [name for name in names if name is not None]
 
 
-def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, Any]:
+def _values(column: DataColumn, bounds: tuple[float, float] | None) -> dict[NewValue, Any]:
     """Return the values to put into a column, as its type has them."""
     if column.kind is ValueKind.BOOLEAN:
-        return {Value.HIGH: True, Value.LOW: False}
+        return {NewValue.HIGH: True, NewValue.LOW: False}
     if column.kind is ValueKind.TEXT:
         held = set(column.values.tolist())
         unseen = next(text for text in ("unseen" + "!" * i for i in range(len(held) + 1)) if text not in held)
-        return {Value.UNSEEN: unseen, Value.EMPTY: "", Value.LONG: " ".join(["long"] * LONG)}
+        return {NewValue.UNSEEN: unseen, NewValue.EMPTY: "", NewValue.LONG: " ".join(["long"] * LONG)}
     if not column.numeric:
         return {}
     if bounds is None:
@@ -194,29 +194,29 @@ def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, A
     return {value: number for value, number in values.items() if number is not None}
 
 
-def _numbers(column: Column, low: Any, high: Any) -> dict[Value, Any]:
+def _numbers(column: DataColumn, low: Any, high: Any) -> dict[NewValue, Any]:
     """Return the numbers at bounds, outside of them and at the ends of the column's type."""
     limits: Any = column.limits
     if column.kind is ValueKind.INTEGER:
         low, high = math.ceil(low), math.floor(high)
         width: Any = max(1, high - low)
-        made: dict[Value, Any] = {Value.MIDDLE: (low + high) // 2}
+        made: dict[NewValue, Any] = {NewValue.MIDDLE: (low + high) // 2}
     else:
         width = (high - low) or 1.0
-        made = {Value.MIDDLE: low / 2 + high / 2, Value.NAN: math.nan}
-        made |= {Value.INFINITY: math.inf, Value.MINUS_INFINITY: -math.inf}
+        made = {NewValue.MIDDLE: low / 2 + high / 2, NewValue.NAN: math.nan}
+        made |= {NewValue.INFINITY: math.inf, NewValue.MINUS_INFINITY: -math.inf}
         # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
         tiny = 0.75 * float(limits.eps) * high
         if low <= tiny <= high:
-            made[Value.TINY] = tiny
+            made[NewValue.TINY] = tiny
     kind = type(high)
     return made | {
-        Value.HIGH: high,
-        Value.LOW: low,
-        Value.ABOVE: high + width,
-        Value.BELOW: low - width,
-        Value.FAR_ABOVE: high + FAR * width,
-        Value.FAR_BELOW: low - FAR * width,
-        Value.MOST: kind(limits.max),
-        Value.LEAST: kind(limits.min),
+        NewValue.HIGH: high,
+        NewValue.LOW: low,
+        NewValue.ABOVE: high + width,
+        NewValue.BELOW: low - width,
+        NewValue.FAR_ABOVE: high + FAR * width,
+        NewValue.FAR_BELOW: low - FAR * width,
+        NewValue.MOST: kind(limits.max),
+        NewValue.LEAST: kind(limits.min),
     }

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError, nearest
 if TYPE_CHECKING:
     import pandas as pd
 
-Bounds = dict[int, tuple[float, float]]
+ColumnBounds = dict[int, tuple[float, float]]
 """The bounds by number of the column."""
 
 _NAMED = 5
@@ -40,7 +40,7 @@ _KINDS = {"f": ValueKind.REAL, "i": ValueKind.INTEGER, "u": ValueKind.INTEGER, "
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class DataColumn:
     """One field of all records.
 
     Its name stands in messages and recipes, and is None where a record is a single value. The values, shape (n,), are
@@ -102,7 +102,7 @@ def value_type(value: Any) -> str:
     return "text" if isinstance(value, str) else type(value).__qualname__
 
 
-def column_of(name: str | None, values: pd.Series[Any]) -> Column:
+def column_of(name: str | None, values: pd.Series[Any]) -> DataColumn:
     """Return a column of a table of pandas; Python objects are examined one by one.
 
     Raises
@@ -118,14 +118,14 @@ def column_of(name: str | None, values: pd.Series[Any]) -> Column:
     if isinstance(kind, np.dtype):
         if kind.kind == "O":
             return _of_objects(name, values.to_numpy())
-        return Column(name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind)
+        return DataColumn(name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind)
     inner = getattr(kind, "numpy_dtype", None)
     if isinstance(inner, np.dtype) and inner.kind in "iuf":
-        return Column(name, _KINDS[inner.kind], values.to_numpy(dtype=float, na_value=np.nan), inner)
-    return Column(name, ValueKind.OTHER, values.astype(object).to_numpy())
+        return DataColumn(name, _KINDS[inner.kind], values.to_numpy(dtype=float, na_value=np.nan), inner)
+    return DataColumn(name, ValueKind.OTHER, values.astype(object).to_numpy())
 
 
-def _of_objects(name: str | None, values: NDArray[Any]) -> Column:
+def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
     """Return the column of Python values; missing numbers are NaN, and integers beyond 64 bits become floats."""
     types = [value_type(value) for value in values]
     found = [kind for kind in dict.fromkeys(types) if kind != "missing"]
@@ -145,12 +145,12 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> Column:
         pairs = list(zip(types, values, strict=True))
         whole = all(kind == "missing" or isinstance(value, int | np.integer) for kind, value in pairs)
         numbers = np.array([math.nan if kind == "missing" else value for kind, value in pairs], dtype=float)
-        return Column(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
+        return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
     made = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}
-    return Column(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)
+    return DataColumn(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)
 
 
-def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
+def column_number(parameter: str, name: str, columns: Sequence[DataColumn]) -> int:
     """Return the number of the column of a name, or raise `InputError` with the names of all columns."""
     names = [column.name for column in columns]
     if name in names:
@@ -164,7 +164,7 @@ def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
     raise InputError(text, names=(parameter, "data"), given=repr(name), known=", ".join(known), hint=hint)
 
 
-def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
+def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
     """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them.
 
     Raises
@@ -199,7 +199,7 @@ def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
     return {i: _pair(given, bounds, f" of {columns[i].title}") for i, given in zip(numeric, bounds, strict=True)}
 
 
-def _contents(column: Column) -> str:
+def _contents(column: DataColumn) -> str:
     return {"text": "text", "boolean": "booleans"}.get(column.kind.value, "other values")
 
 

@@ -128,7 +128,7 @@ def neighbours_of(
     proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
     recipes = _distinct(proposed, candidates, count)
     made = tuple(candidates.made())
-    source = Source(table.extended(candidates.new), table.size, table.digest(), made, units.alone)
+    source = RowSource(table.extended(candidates.new), table.size, table.digest(), made, units.alone)
     return [
         MadePair(
             MadeData(source, one.data, f"{one.background} (SHA-256 of the data: {source.digest})"),
@@ -185,7 +185,7 @@ class OwnDataMoves:
 
 
 def _proposals(
-    source: Source, data: Index, neighbour: Index, rng: np.random.Generator
+    source: RowSource, data: Index, neighbour: Index, rng: np.random.Generator
 ) -> Iterator[tuple[Rows, Rows, str]]:
     """Yield the rows of both sides of variations, and what was done in words."""
     start, end = _shared(data, neighbour)
@@ -224,7 +224,7 @@ def _shared(data: Index, neighbour: Index) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class RowSource:
     """The rows that datasets are made of: those of the dataset, `size` with this SHA-256, followed by new ones.
 
     `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
@@ -266,7 +266,7 @@ def _rare_texts(values: list[Hashable]) -> set[str]:
 class MadeData(Made):
     """A dataset as rows of a pool, with words for it that name no value."""
 
-    source: Source
+    source: RowSource
     rows: Rows
     words: str
 

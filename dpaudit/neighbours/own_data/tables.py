@@ -16,7 +16,7 @@ from scipy import sparse
 from dpaudit.errors import InputError, nearest
 from dpaudit.neighbours.own_data.adapters import (
     ArrayTable,
-    Cells,
+    CellValues,
     FrameTable,
     Index,
     RecordTable,
@@ -63,7 +63,7 @@ class PartsTable(Table):
     def _rows(self, index: Index) -> Any:
         return {name: part._rows(index) for name, part in self.data.items()}
 
-    def _changed(self, rows: Any, cells: Cells) -> Any:
+    def _changed(self, rows: Any, cells: CellValues) -> Any:
         found, start = {}, 0
         for name, part in self.data.items():
             stop = start + part.cells().shape[1]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.columns import Column, ValueKind, column_number, value_type
+from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, column_number, value_type
 
 COLUMNS = 8
 """Columns that are examined one by one."""
@@ -53,7 +53,7 @@ class Units:
         return np.bincount(self.codes)
 
 
-def read_units(unit: Any, data: Any, size: int, columns: tuple[Column, ...]) -> Units:
+def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
     """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
 
     Raises
@@ -99,7 +99,7 @@ def _check_categories(unit: str, data: Any) -> None:
         )
 
 
-def standing_out(columns: tuple[Column, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
+def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
     """Return the rows of `group` units at a time that stand out: by the extremes of a column, place, size, or rarity.
 
     A few are drawn by chance, from the root seed.
@@ -108,7 +108,7 @@ def standing_out(columns: tuple[Column, ...], units: Units, group: int, seed: in
     return [UnitRows(rows, _words(rows, units, group)) for rows in dict.fromkeys(tuple(one.tolist()) for one in chosen)]
 
 
-def _chosen(columns: tuple[Column, ...], units: Units, group: int, seed: int) -> Iterator[list[int]]:
+def _chosen(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> Iterator[list[int]]:
     """Yield the numbers of units, `group` at a time."""
     sizes = units.sizes
     numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
@@ -132,7 +132,7 @@ def _chosen(columns: tuple[Column, ...], units: Units, group: int, seed: int) ->
         yield rng.choice(len(sizes), size=group, replace=False).tolist()
 
 
-def small_groups(columns: tuple[Column, ...], unit: int | None) -> list[tuple[str, tuple[int, ...]]]:
+def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tuple[str, tuple[int, ...]]]:
     """Return the smallest group of every column of few different values, as its title and rows, the smallest first."""
     found = []
     for i, column in enumerate(columns[: COLUMNS + 1]):

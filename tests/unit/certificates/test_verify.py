@@ -16,7 +16,7 @@ import pytest
 from oracle.clopper_pearson import ClopperPearson
 from source_tree import ROOT
 
-from dpaudit.bounds.base import Counts
+from dpaudit.bounds.base import CountArrays
 from dpaudit.bounds.melded import Melded
 from dpaudit.certificates.certificate import seal_of
 from dpaudit.verify_certificate import bound, verify
@@ -36,7 +36,7 @@ COUNTS = [
 
 @pytest.mark.parametrize("counts", COUNTS, ids=str)
 def test_bounds_are_those_of_dpaudit(counts: tuple[int, int, int, int]) -> None:
-    c = Counts.of(*counts, 10**9)
+    c = CountArrays.of(*counts, 10**9)
     for error, delta in ((0.05, 0.0), (1e-3, 0.1), (1e-12, 1e-6)):
         for name, kind in KINDS.items():
             expected = float(kind._epsilons(c, np.array([delta]), error)[0])

@@ -13,7 +13,8 @@ import pytest
 from cli_support import TOYS, call, called, instant_privacy, repeat_in, verb  # noqa: F401  # acts by being here
 
 from dpaudit import cli, registry
-from dpaudit.cli.help import COMMANDS, WORDS
+from dpaudit.cli.help import COMMANDS
+from dpaudit.report.glossary import GLOSSARY
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -37,7 +38,7 @@ def test_alone_dpaudit_shows_what_there_is(capsys, words):
 
 def test_the_words_of_verdicts_are_explained(capsys):
     text = called(capsys, "help", "words")[1]
-    assert [line.split("  ")[1] for line in text.splitlines()] == list(WORDS)
+    assert [line.split("  ")[1] for line in text.splitlines()] == list(GLOSSARY)
     assert max(map(len, text.splitlines())) <= 100
     assert called(capsys, "help", "no-evidence")[1].startswith("  no evidence  nothing found, and nothing could")
 

@@ -82,8 +82,8 @@ def lives(group):
 
 def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from dpaudit.engine.files import held\n"
-        "with held(Path(sys.argv[1])): print(os.getpid(), flush=True); sys.stdin.readline(); os._exit(9)"
+        "import os, sys; from pathlib import Path; from dpaudit.engine.files import locked_folder\n"
+        "with locked_folder(Path(sys.argv[1])): print(os.getpid(), flush=True); sys.stdin.readline(); os._exit(9)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.search import screen
-from dpaudit.events.feature_screening.texts import octet_numbers
+from dpaudit.events.feature_screening.search import screen_features
+from dpaudit.events.feature_screening.texts import byte_numbers
 from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 2_000
@@ -28,7 +28,7 @@ def expected(value: bytes, at: int, little: bool) -> float:
 def test_numbers_of_bytes_are_those_read_byte_by_byte(lengths: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     values = [rng.bytes(int(rng.integers(*lengths))) for _ in range(80)]
-    columns = octet_numbers(values)
+    columns = byte_numbers(values)
     near = min(32, max(map(len, values)))
     places = [*range(near), *(range(-1, -1 - near, -1) if len(set(map(len, values))) > 1 else ())]
     heads = [(at, little) for at in places for little in (False, True)]
@@ -40,9 +40,9 @@ def test_numbers_of_bytes_are_those_read_byte_by_byte(lengths: tuple[int, int]) 
 def test_bytes_that_never_vary_head_no_number() -> None:
     rng = np.random.default_rng(0)
     values = [b"id" + rng.bytes(1) + b"\0" for _ in range(90)]
-    names = [column.name for column in octet_numbers(values)]
+    names = [column.name for column in byte_numbers(values)]
     assert names == ["big-endian number from byte 2 from the start", "little-endian number up to byte 2 from the start"]
-    assert octet_numbers([b"", b""]) == []
+    assert byte_numbers([b"", b""]) == []
 
 
 def tail(share: float, rng: np.random.Generator) -> float:
@@ -60,6 +60,6 @@ STAMPS = {
 def test_a_tail_of_a_number_in_bytes_is_returned(stamp) -> None:
     rng = np.random.default_rng(1)
     sides = [[stamp(tail(share, rng), rng) for _ in range(RUNS)] for share in (0.1, 0.22)]
-    found = screen(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    found = screen_features(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
     assert any("number" in one.feature.name for one in found[:3])
     assert found[0].promise > 0.3

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.plan import LeafPlan
 
@@ -54,14 +54,14 @@ def test_what_an_estimator_has_learned_is_looked_at(make):
     data, neighbour = sides(make, 1)
     plan = LeafPlan.of([*data, *neighbour])
     assert not plan.unseen
-    assert screen(plan, data, neighbour, 5_000)[0].promise > 1
+    assert screen_features(plan, data, neighbour, 5_000)[0].promise > 1
     assert canonical(data[0]) != canonical(neighbour[0])
 
 
 @pytest.mark.parametrize("name", ["linear", "tree", "forest"])
 def test_random_states_and_places_in_memory_are_no_leak(name):
     data, neighbour = sides(ESTIMATORS[name], 0)
-    assert screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000)[0].promise < 1
+    assert screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000)[0].promise < 1
 
 
 def test_equal_estimators_share_a_cell_whatever_their_random_state():

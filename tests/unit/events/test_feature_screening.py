@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit.events.feature_screening.promises import best_events, best_half_lines, promise
-from dpaudit.events.feature_screening.search import _null_space, screen
+from dpaudit.events.feature_screening.search import _null_space, screen_features
 from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 600
@@ -57,7 +57,7 @@ def sides(mechanism, seed=0):
 @pytest.mark.parametrize("mechanism", LEAKS.values(), ids=LEAKS.keys())
 def test_a_certain_leak_is_promised(mechanism):
     data, neighbour = sides(mechanism)
-    found = screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 2_000, epsilon=0.5)
+    found = screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 2_000, epsilon=0.5)
     assert found[0].promise > 3
     feature = found[0].feature
     fresh = sides(mechanism, seed=1)
@@ -74,7 +74,7 @@ def test_nothing_much_is_promised_where_nothing_leaks(seed):
     rng = np.random.default_rng(seed)
     data, neighbour = ([(float(rng.normal()), int(rng.integers(2**40)), f"{rng.integers(10**6)}") for _ in range(RUNS)]
                        for _ in range(2))  # fmt: skip
-    found = screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 2_000)
+    found = screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 2_000)
     assert all(p.promise < 1.0 for p in found)
 
 
@@ -105,7 +105,7 @@ def test_a_tail_of_a_number_in_text_is_returned_among_hundreds_of_features(seed:
     for share in shares:
         places = np.where(rng.random(2_000) < share, 1 - 0.1 * rng.random(2_000), 0.9 * rng.random(2_000))
         sides.append([job(place, rng) for place in places.tolist()])
-    found = screen(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    found = screen_features(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
     assert any("decimal numbers in output" in one.feature.name for one in found[:3])
 
 
@@ -120,7 +120,7 @@ def test_a_tail_of_one_number_is_returned_among_its_sums_and_differences_with_ot
     places = [np.where(rng.random(2_000) < share, 1 - 0.1 * rng.random(2_000), 0.9 * rng.random(2_000))
               for share in (0.1, 0.2)]  # fmt: skip
     sides = [[row(place, rng) for place in some.tolist()] for some in places]
-    found = screen(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    found = screen_features(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
     assert any(one.feature.name in ("element 0 of output", "value of output[0]") for one in found[:3])
 
 
@@ -130,7 +130,7 @@ def test_a_rare_value_of_one_of_a_hundred_numbers_is_returned(seed: int) -> None
     sides = rng.normal(size=(2, 2_000, 100))
     for rows, share in zip(sides, (0.001, 0.015), strict=True):
         rows[rng.random(2_000) < share, 57] = 0.25
-    found = screen(LeafPlan.of(np.concatenate(sides)), *sides, 16_000, epsilon=0.5)[:3]
+    found = screen_features(LeafPlan.of(np.concatenate(sides)), *sides, 16_000, epsilon=0.5)[:3]
     (feature,) = [one.feature for one in found if one.feature.name == "repeated value of element 57 of output"]
     assert feature.cell(1) == "0.25"
     assert feature(sides[1]).tolist() == (sides[1][:, 57] == 0.25).astype(int).tolist()

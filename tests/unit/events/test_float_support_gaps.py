@@ -1,11 +1,11 @@
-"""The holes of floating-point samplers: what a sampler returns is never in one, what others return often is."""
+"""The gaps of floating-point samplers: what a sampler returns is never in one, what others return often is."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.featured import DENSE, HOLE, Holes, round_numbers, sampler_of
+from dpaudit.events.feature_screening.featured import DENSE, GAP, FloatSupport, round_numbers, sampler_of
 
 
 def by_numpy(rng: np.random.Generator, scale: float) -> np.ndarray:
@@ -25,9 +25,9 @@ def test_a_sampler_is_recognised_by_its_own_values_alone(noise, centre, scale):
     assert found is not None
     assert (found.centre, found.scale) == (centre, scale)
     cells = found.cells(centre + noise(rng, scale))
-    assert (cells == HOLE).mean() < 0.001
+    assert (cells == GAP).mean() < 0.001
     other = found.cells(centre + 1 + noise(rng, scale))
-    assert (other == HOLE).mean() > 0.01
+    assert (other == GAP).mean() > 0.01
 
 
 def test_other_noise_has_no_sampler():
@@ -37,7 +37,7 @@ def test_other_noise_has_no_sampler():
 
 
 def test_cells_tell_dense_places_and_what_is_no_number():
-    cells = Holes(10.0, 1.0, 53).cells(np.array([10.1, np.nan, np.inf, 10.0]))
+    cells = FloatSupport(10.0, 1.0, 53).cells(np.array([10.1, np.nan, np.inf, 10.0]))
     assert cells.tolist() == [DENSE] * 4
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.plan import LeafPlan
 
@@ -75,7 +75,10 @@ def once(mechanism, x, rng):
 def test_the_screen_promises_more_than_the_claim(name):
     rng = np.random.default_rng(0)
     data, neighbour = ([once(LEAKS[name], x, rng) for _ in range(1_000)] for x in (0, 1))
-    assert screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000, epsilon=EPSILON)[0].promise > EPSILON + 0.5
+    assert (
+        screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000, epsilon=EPSILON)[0].promise
+        > EPSILON + 0.5
+    )
 
 
 @pytest.mark.full

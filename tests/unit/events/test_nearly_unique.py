@@ -10,7 +10,7 @@ import pytest
 from nearly_unique_outputs import KINDS
 
 import dpaudit
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.plan import LeafPlan
 
 
@@ -23,7 +23,7 @@ def sides(mechanism, runs=1_000, seed=3):
 def test_a_leak_in_nearly_unique_values_is_promised(mechanism):
     data, neighbour = sides(mechanism)
     certain = mechanism not in (KINDS["last digit 7 now and then"], KINDS["overflow of 32 bits"])
-    found = screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000, epsilon=0.5)
+    found = screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000, epsilon=0.5)
     assert found[0].promise > (3 if certain else 1.5)
 
 

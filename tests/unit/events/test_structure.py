@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from structured_outputs import STRUCTURES
 
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.plan import LeafPlan
 
 
@@ -20,7 +20,7 @@ def test_structure_is_promised(mechanism, share):
     rng = np.random.default_rng(5)
     data = [mechanism(rng, 0) for _ in range(2_000)]
     neighbour = [mechanism(rng, int(rng.random() < share)) for _ in range(2_000)]
-    found = screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 8_000)[0]
+    found = screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 8_000)[0]
     assert found.promise > (4 if share == 1.0 else 1)
 
 
@@ -30,4 +30,6 @@ def test_structure_is_promised(mechanism, share):
 def test_a_scalar_of_numpy_is_the_same_as_one_of_python(other):
     rng = np.random.default_rng(0)
     data, neighbour = [float(rng.normal()) for _ in range(2_000)], [other(rng) for _ in range(2_000)]
-    assert all(found.promise < 0.5 for found in screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 8_000))
+    assert all(
+        found.promise < 0.5 for found in screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 8_000)
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typed_outputs import TYPES
 
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 500
@@ -25,4 +25,4 @@ def test_a_leak_in_every_part_of_a_value_of_every_type_is_promised(mechanism):
     data, neighbour = sides(mechanism, 60 if mechanism is TYPES["matrix of 10^5 columns"] else RUNS)
     plan = LeafPlan.of([*data, *neighbour])
     assert not plan.unseen
-    assert screen(plan, data, neighbour, 5_000)[0].promise > (1 if len(data) < RUNS else 3)
+    assert screen_features(plan, data, neighbour, 5_000)[0].promise > (1 if len(data) < RUNS else 3)

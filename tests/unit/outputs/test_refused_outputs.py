@@ -10,7 +10,7 @@ import pytest
 
 import dpaudit
 from dpaudit.errors import InputError
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.parts import register_flattener
 from dpaudit.outputs.plan import LeafPlan
 
@@ -85,7 +85,7 @@ def test_what_is_known_by_its_place_in_memory_alone_is_no_leak():
     data, neighbour = ([Service(float(rng.normal()), np.random.default_rng(x)) for _ in range(500)] for x in (0, 1))
     plan = LeafPlan.of([*data, *neighbour])
     assert not any("lock" in leaf.name or "read" in leaf.name for leaf in plan.leaves)
-    assert screen(plan, data, neighbour, 2_000)[0].promise < 0.5
+    assert screen_features(plan, data, neighbour, 2_000)[0].promise < 0.5
 
 
 @pytest.mark.parametrize(("made", "told"), [

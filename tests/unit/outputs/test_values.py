@@ -12,13 +12,13 @@ import pytest
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import Raised, canonical
-from dpaudit.outputs.values import MOST_ITEMS, Value, decode_value, digest_of, encode_value
+from dpaudit.outputs.values import MOST_ITEMS, JsonValue, decode_value, digest_of, encode_value
 from dpaudit.record import Frozen, decode, encodable
 from learners.points.exponential import PointExponential
 
 
 class Held(Frozen, frozen=True):
-    value: Value
+    value: JsonValue
 
 
 def there_and_back(value: Any, domain: Any = None) -> Any:

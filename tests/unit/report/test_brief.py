@@ -83,7 +83,7 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
     verdict, power, seed = brief_lines(privacy_finding(**({"detectable_epsilon": 1.1411} | changes)))
     assert verdict == (Verdict.CONSISTENT, "the mechanism claims ε = 1, shows ≥ 0.500")
     least = "1.20" if changes else "1.15"
-    assert power == ("power", f"any ε ≥ {least} would have been caught, 19 times in 20, on {where}")
+    assert power == ("power", f"any ε ≥ {least} would be detected with probability 95 %, on {where}")
     assert seed == ("seed", "0, 20 runs a side")
 
 
@@ -96,7 +96,7 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
         (gaps.Constant(9, 9), "give pairs of different inputs, on which the output varies"),
         (gaps.Identical(1), "give pairs of different inputs, on which the output varies"),
         (gaps.AllRaised(9, 9, "ValueError"), "give pairs that the mechanism accepts"),
-        (gaps.NotLookedAt(("dtype",)), "return these parts as numbers or text, or teach dpaudit their type: "),
+        (gaps.NotLookedAt(("dtype",)), "return these parts as numbers or text, or register their type with "),
         *((gaps.Meaningless(name), "") for name in CheckName),
     ],
 )

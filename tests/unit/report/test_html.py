@@ -160,7 +160,7 @@ def test_a_learner_without_evidence_never_looks_consistent():
     assert "v-ok" not in page[page.index('id="m-parity-private"') : page.index('id="controls"')]
     gone = {"detectable_epsilon": math.inf, "detectable_delta": math.inf, "frontier": ()}
     page = html.render(change(run, "privacy", **gone, verdict="no evidence", gaps=(Powerless(),)))
-    assert "would have been caught: no leak was within reach" in Page(page).text
+    assert "is detectable: no leak was within reach" in Page(page).text
     assert ">never<" in page
 
 

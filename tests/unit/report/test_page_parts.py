@@ -100,7 +100,7 @@ def test_the_blind_zone_reaches_the_edge_where_nothing_could_be_seen():
     row = claim_row(mechanism(change(run, "privacy", detectable_epsilon=math.inf)))
     assert 'x="48%" width="52%"' in row
     assert 'fill="url(#hatch)"' in row
-    assert "no leak, however large, would have been caught" in row
+    assert "no leak, however large, would be detected" in row
     bounded = claim_row(mechanism(change(run, "privacy", detectable_epsilon=2.0)))
     assert 'x="48%" width="12.94%"' in bounded
 

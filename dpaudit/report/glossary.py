@@ -1,0 +1,44 @@
+"""The words of reports and of the help, each with its meaning; reports write them with a capital and a full stop."""
+
+from __future__ import annotations
+
+from dpaudit.bounds import POWER
+
+_LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
+_POWER = f"the smallest true ε that these runs detect with probability {100 * POWER:g} %"
+
+GLOSSARY = {
+    "violation": "the claim is refuted, a witness shows it",
+    "consistent": "nothing found, although a leak could have been seen; no proof",
+    "no evidence": "nothing found, and nothing could have been: no statement",
+    "holds": "of accuracy: the failure rate is at most what is allowed, on the cases tried",
+    "undecided": "of accuracy: the interval contains what is allowed; more trials would decide",
+    "vacuous": "of accuracy: the claim promises so little that keeping it is no merit",
+    "epsilon": "ε, privacy loss: one record changes a probability by at most a factor e^ε",
+    "delta": "δ, the probability by which that factor may be exceeded",
+    "claim": "what the author promises: ε and δ, or of accuracy alpha and beta",
+    "mechanism": "a randomised program: a learner, or any function of data and a generator",
+    "neighbours": "two inputs that differ in one record, or as the claim says",
+    "pair": "two neighbours, on which outputs should be nearly equally likely",
+    "event": "a set of outputs whose probability is compared on both inputs of a pair",
+    "witness": "the pair and the event that show a leak best, with their counts",
+    "exact": "computed from the output law, the worst case over all pairs enumerated",
+    "shows >=": _LOWER_BOUND,
+    "found": _LOWER_BOUND,
+    "power": _POWER,
+    "would catch": _POWER,
+    "blind zone": "from the claim to the power: a leak of this size goes undetected",
+    "trials": "runs of the mechanism on each of the two inputs of a pair",
+    "control": "a mechanism with a planted fault: an audit that misses it is blind",
+    "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
+}
+"""Word -> its meaning in a line."""
+OF_ONE = ("epsilon", "delta", "neighbours", "claim", "found", "would catch", "violation", "witness")
+"""The words on the page of one finding."""
+OF_RUNS = (*OF_ONE, "mechanism", "exact", "blind zone", "consistent", "no evidence", "control", "fails")
+"""The words in the report of a whole run."""
+
+
+def meanings(words: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return words with their meanings, in the order of the glossary."""
+    return [(word, text) for word, text in GLOSSARY.items() if word in words]
