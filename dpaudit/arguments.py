@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection
-from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -94,6 +93,8 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
 
 def parameters_of(learner: Any) -> dict[str, Any]:
     """Return a learner's parameters by name: the fields of the dataclass, of an instance; none of anything else."""
+    from dataclasses import fields, is_dataclass
+
     if not is_dataclass(learner) or isinstance(learner, type):
         return {}
     return {field.name: getattr(learner, field.name) for field in fields(learner)}
