@@ -21,7 +21,7 @@ ON_CONTROLS = "on controls"
 _BELOW = "at smaller n"
 _OTHERS = {"ledger": "checked", "picture": "drawn"}
 KINDS = (*Verdict, _BELOW, ON_CONTROLS, *_OTHERS.values())
-"""The kinds that progress counts, in its order: audits by verdict, those below the theorem's n, those of controls, and others."""
+"""The kinds that progress counts, in order: audits by verdict, those below the theorem's n or of controls, others."""
 
 
 @dataclass(frozen=True)
