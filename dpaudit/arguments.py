@@ -102,9 +102,9 @@ def parameters_of(learner: Any) -> dict[str, Any]:
 
 def addressed_parameters_of(learner: Any) -> dict[str, Any]:
     """Return the parameters that stand in the addresses of random streams: one that came later only off its default."""
-    from dpaudit.contract import LATER
-
     from dataclasses import fields
+
+    from dpaudit.contract import LATER
 
     given = parameters_of(learner)
     late = {field.name: field.default for field in fields(learner) if LATER in field.metadata} if given else {}
