@@ -219,7 +219,8 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     def pace(runs: int) -> None:
         """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
         number = next(numbers)
-        for _ in sampler.reduced(sampler.jobs(pairs[0].sides[number % 2], ("pace", number), runs), len):
+        sizes = (0, runs) if number % 2 else (runs, 0)
+        for _ in sampler.reduced(sampler.couples(pairs[0], [("pace", number)] * 2, *sizes), len):
             pass
 
     with followed(progress, 2 * request.trials * len(pairs), "runs") as report:

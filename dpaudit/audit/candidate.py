@@ -76,22 +76,22 @@ class CountedPair:
 
 def count_observed(
     sampler: Sampler,
-    jobs: Sequence[Sequence[Job]],
+    couples: Sequence[tuple[Job, Job]],
     count: Callable[[Any], Sequence[Tally]],
     totals: Sequence[tuple[Tally, Tally]],
     raised: Counter[str],
 ) -> None:
-    """Make the jobs of both sides together, so that no worker waits; add their cells and exceptions to the counts.
+    """Make the jobs of both sides, and add their cells and exceptions to the counts.
 
-    `jobs` and each of `totals` are by side; `count` returns the cells of a batch of outputs for each of `totals`, and
-    `raised` counts exceptions by type and message.
+    Each of `totals` is by side; `count` returns the cells of a batch of outputs for each of `totals`, and `raised`
+    counts exceptions by type and message.
     """
-    listed = [(side, job) for side, made in enumerate(jobs) for job in made]
-    found = sampler.reduced([job for _, job in listed], Observed(count))
-    for (side, _), (tallies, exceptions) in zip(listed, found, strict=True):
-        raised.update(exceptions)
-        for total, new in zip(totals, tallies, strict=True):
-            total[side].update(new)
+    for couple in sampler.reduced(couples, Observed(count)):
+        for side, found in enumerate(couple):
+            tallies, exceptions = found or ((), Counter())
+            raised.update(exceptions)
+            for total, new in zip(totals, tallies, strict=bool(found)):
+                total[side].update(new)
 
 
 NEVER = -745.0

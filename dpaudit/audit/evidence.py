@@ -229,8 +229,15 @@ def gaps_of(
     return (*found, *(Meaningless(check.name) for check in checks if check.meaningless))
 
 
-def verdict_of(refuted: bool, gaps: Sequence[Gap]) -> Verdict:
-    """Return the verdict: a violation stays one whatever the gaps, and silence counts only where there is none."""
+def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Verdict:
+    """Return the verdict: silence counts only where there is no gap, and a violation only where runs are evidence.
+
+    They are not where a check makes them meaningless. Only bets on coins that are drawn for single runs (`run_by_run`)
+    are valid in whatever state earlier runs leave a mechanism.
+    """
+    checks = {gap.check for gap in gaps if isinstance(gap, Meaningless)}
+    if checks - ({CheckName.STATE} if run_by_run else set()):
+        return Verdict.NO_EVIDENCE
     if refuted:
         return Verdict.VIOLATION
     return Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT

@@ -182,19 +182,21 @@ class Training:
 
 def _count_runs(candidates: Sequence[Candidate], runs: int) -> None:
     """Add runs on each side to each candidate's counts; where one has no discretizers, half of them fit quick ones."""
-    work: list[tuple[Job, Candidate, int, bool]] = []
+    work: list[tuple[tuple[Job, Job], Candidate, bool]] = []
     for candidate in candidates:
         counted = runs if candidate.discretizers else runs - _fit_quickly(candidate, min(QUICK_ROWS, max(1, runs // 2)))
-        for side, data in enumerate(candidate.pair.sides):
-            chunks = candidate.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, counted))
-            work += [(job, candidate, side, candidate.take_slowly(side, job.size)) for job in chunks]
+        addresses = [("select", candidate.index, side, candidate.phase) for side in (0, 1)]
+        for couple in candidate.sampler.couples(candidate.pair, addresses, max(1, counted)):
+            slowly = [candidate.take_slowly(side, job.size) for side, job in enumerate(couple)]
+            work.append((couple, candidate, all(slowly)))
         candidate.phase += 1
     # Jobs of candidates that share their discretizers run together, so that no worker waits.
-    for (_, slow), group in groupby(work, key=lambda one: (id(one[1].discretizers), one[3])):
-        jobs, owners, sides, _ = zip(*group, strict=True)
-        counts = owners[0].sampler.reduced(jobs, CountCells(tuple(owners[0].discretizers), slow))
-        for candidate, side, tallies in zip(owners, sides, counts, strict=True):
-            candidate.count(side, tallies)
+    for (_, slow), group in groupby(work, key=lambda one: (id(one[1].discretizers), one[2])):
+        couples, owners, _ = zip(*group, strict=True)
+        counts = owners[0].sampler.reduced(couples, CountCells(tuple(owners[0].discretizers), slow))
+        for candidate, sides in zip(owners, counts, strict=True):
+            for side, tallies in enumerate(sides):
+                candidate.count(side, tallies)
 
 
 def _fit_quickly(candidate: Candidate, runs: int) -> int:
@@ -306,18 +308,16 @@ def _confirm(
     each side, and the share of the verdict's error that the look has at which they ended.
     """
     sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
-    sides = [
-        sampler.jobs(data, ("confirm", candidate.index, side), request.budget.confirmation)
-        for side, data in enumerate(candidate.pair.sides)
-    ]
+    addresses = [("confirm", candidate.index, side) for side in (0, 1)]
+    couples = sampler.couples(candidate.pair, addresses, request.budget.confirmation)
     # What training counted stays here: workers need the rule alone.
     count = partial(_count_known, [replace(one, training=(Counter(), Counter())) for one in selected])
     totals: list[Tallies] = [(Counter(), Counter()) for _ in selected]
     raised: Counter[str] = Counter()
     runs, share = 0, 0.0
-    for chunks, share in request.clock.looks(len(sides[0])):  # noqa: B007  # the last share is that of the look that decides
-        count_observed(sampler, [made[chunks] for made in sides], count, totals, raised)
-        runs += sum(job.size for job in sides[0][chunks])
+    for chunks, share in request.clock.looks(len(couples)):  # noqa: B007  # the last share is that of the look that decides
+        count_observed(sampler, couples[chunks], count, totals, raised)
+        runs += sum(job.size for job, _ in couples[chunks])
     return totals, Observations(2 * runs, different(*totals[0]), raised), runs, share
 
 

@@ -150,7 +150,7 @@ class Hygiene:
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with running_on(lambda: where, self.runs):
+        with running_on((where,), self.runs):
             outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs

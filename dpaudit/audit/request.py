@@ -294,6 +294,7 @@ class Request:
         `summed` are the runs on each side that chose the columns of wide outputs to look at.
         """
         claim, checks, not_looked_at = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
+        run_by_run = found["design"] == "sequential" and not self.sampler.mechanism.batched
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
@@ -305,7 +306,7 @@ class Request:
             checks=checks,
         )
         return PrivacyFinding(
-            verdict=verdict_of(refuted, gaps),
+            verdict=verdict_of(refuted, gaps, run_by_run=run_by_run),
             gaps=gaps,
             not_looked_at=not_looked_at,
             checks=checks,

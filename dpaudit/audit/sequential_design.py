@@ -269,11 +269,10 @@ class Session:
         where, sampler = (bets.index, bets.batches), narrowed(bets.sampler, bets.discretizers)
         coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
-        runs = zip(bets.pair.sides, (heads, size - heads), strict=True)
-        address = ("sequential", "bet", *where)
-        jobs = [sampler.jobs(data, (*address, side), number) for side, (data, number) in enumerate(runs)]
+        addresses = [("sequential", "bet", *where, side) for side in (0, 1)]
+        couples = sampler.couples(bets.pair, addresses, heads, size - heads)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        count_observed(sampler, jobs, CountCells(tuple(bets.discretizers)), counted, self.raised)
+        count_observed(sampler, couples, CountCells(tuple(bets.discretizers)), counted, self.raised)
         return counted
 
     def _fit(self, bets: PairBets) -> None:

@@ -68,11 +68,9 @@ class ChosenEvent:
 
 def counted(sampler: Sampler, purpose: str, pair: Pair, event: Event, direction: Direction, runs: int) -> Counts:
     """Return how many of `runs` runs on each side of a pair are in an event; no output is kept."""
-    hits = []
-    for side, data in enumerate((pair.data, pair.neighbour)):
-        jobs = sampler.jobs(data, ("certificate", purpose, side), runs)
-        hits.append((sum(sampler.reduced(jobs, partial(_hits, event))), runs))
-    return _in_order(hits, direction)
+    couples = sampler.couples(pair, [("certificate", purpose, side) for side in (0, 1)], runs)
+    found = zip(*sampler.reduced(couples, partial(_hits, event)), strict=True)
+    return _in_order([(sum(side), runs) for side in found], direction)
 
 
 def _hits(event: Event, outputs: Any) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
+from dpaudit.running.in_turn import InTurn
 from dpaudit.running.isolated import Context, Isolated, Timeout
+from dpaudit.running.run_notes import noted
 
 COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
@@ -51,8 +54,29 @@ class Mechanism:
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
 
+    def in_turn(self, inputs: InTurn) -> tuple[Any, Any]:
+        """Return the outputs on either of two inputs.
+
+        Runs of a mechanism that makes one at a time are made in their order. One that makes many in a call makes those
+        on either input in a call of their own, first on the input of the first run.
+        """
+        if not self.batched:
+            return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
+        made: list[Any] = [None, None]
+        for side in (int(inputs.turns[0]), 1 - int(inputs.turns[0])):
+            runs = int((inputs.turns == side).sum())
+            if not runs:
+                continue
+            noted().turn = side
+            outputs = self(inputs.sides[side], inputs.generators[side], runs)
+            # A mechanism may return the same array from every call.
+            made[side] = outputs.copy() if isinstance(outputs, np.ndarray) else outputs
+        return made[0], made[1]
+
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs on `data`, in a context that is entered where they are made.
+
+        Runs that are made one at a time take an `InTurn` in the place of the data as well.
 
         Raises
         ------
@@ -88,17 +112,18 @@ class _OneByOne:
     emit: Callable[[Any], None] | None = None
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        first = [self._once(data, rng) for _ in range(min(2, size))]
+        runs = data.runs() if isinstance(data, InTurn) else repeat((data, rng), size)
+        first = [self._once(*one) for one in islice(runs, 2)]
         if len(first) == 2 and shares_store(*first):
-            first += self._watched(first[-1], data, rng, min(WATCHED, size - 2))
-        return first + [self._once(data, rng) for _ in range(size - len(first))]
+            first += self._watched(first[-1], islice(runs, WATCHED))
+        return first + [self._once(*one) for one in runs]
 
-    def _watched(self, before: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+    def _watched(self, before: Any, runs: Iterator[Any]) -> list[Any]:
         """Make runs, and refuse a mechanism that writes every output into the same place."""
         outputs = []
-        for _ in range(size):
+        for one in runs:
             label = _label(before)
-            outputs.append(self._once(data, rng))
+            outputs.append(self._once(*one))
             if _label(before) != label:
                 raise InputError(
                     f"the mechanism returns the same {type(before).__name__} from every run and changes it in the "

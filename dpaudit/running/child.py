@@ -151,6 +151,11 @@ class Child:
         del self._received[:end]
         return content
 
+    @property
+    def turn(self) -> int:
+        """The side of the run that the child began last."""
+        return self._notes.turn
+
     def close(self) -> None:
         """End the child and all that it began, at once; a copy of this process leaves them alone."""
         if self.closed or os.getpid() != self._owner:

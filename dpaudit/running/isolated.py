@@ -14,8 +14,9 @@ import numpy as np
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.running.child import Child, Late
+from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import ChildDied, can_fork
-from dpaudit.running.run_notes import RunFault
+from dpaudit.running.run_notes import RunFault, noted
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
@@ -79,12 +80,15 @@ class Isolated:
             try:
                 parts, returned = child.call(data, rng, size - len(outputs), context, seconds=most)
             except Late as late:
+                noted().turn = child.turn
                 if self.timeout.is_ == "error" or batched:
                     whose = f"a call that makes {size} runs" if batched else "a run"
                     raise RunFault(f"{whose} of the mechanism {name} took longer than {most:g} s") from None
                 outputs += [*late.parts, timed_out(self.timeout.seconds)]
                 rng = _further(rng, len(outputs))
+                data = _rest(data, len(late.parts) + 1) if isinstance(data, InTurn) else data
             except ChildDied as died:
+                noted().turn = child.turn
                 child.close()
                 raise RunFault(f"the mechanism {name} {died}") from None
             except BaseException:  # an interrupt: what the child answers now is no answer to the next call
@@ -116,16 +120,24 @@ class Isolated:
         context: Context,
     ) -> tuple[Any, Any]:
         """Make runs, in the child; return their outputs if they are made as a batch, else send them one by one."""
-        before = contents(data) if size <= LOOK else None
+        held = data.sides if isinstance(data, InTurn) else data
+        before = contents(held) if size <= LOOK else None
         mechanism = self.mechanism
         if not mechanism.batched:
             mechanism = replace(mechanism, function=replace(mechanism.function, emit=emit))
         outputs = mechanism(data, rng, size, context)
-        if before is not None and contents(data) != before:
+        if before is not None and contents(held) != before:
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
             )
         return outputs if mechanism.batched else None, rng.bit_generator.state
+
+
+def _rest(data: InTurn, runs: int) -> InTurn:
+    """Return what is left after so many runs, with other generators: how much those had drawn is unknown."""
+    made = data.turns[:runs].tolist()
+    first, second = (_further(rng, 1 + made.count(side)) for side, rng in enumerate(data.generators))
+    return InTurn(data.sides, (first, second), data.turns[runs:])
 
 
 def _further(rng: np.random.Generator, number: int) -> np.random.Generator:

@@ -6,7 +6,7 @@ import mmap
 import os
 import reprlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,21 +15,23 @@ from dpaudit.errors import Exited, InputError, ToolFault
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
 """Bytes of a page of notes."""
+_BETWEEN = "\x1f"
+"""Between the parts of a note."""
 
 
 class Notes:
     """A page of memory that a process shares with those that it forks.
 
     A forked process writes it, the one that forked it reads it, when the other has ended. There is a note for a chunk
-    of runs, not for each run.
+    of runs, and for each run only the number of its input.
     """
 
-    FORKED, ENDED, TEXT, COPY = 0, 1, 2, ROOM // 2
-    """Places in the page: two flags, the note of the process, and that of a copy of it, which the process overtakes."""
+    FORKED, ENDED, TURN, TEXT, COPY = 0, 1, 2, 3, ROOM // 2
+    """Places in the page: flags, the note of the process, and that of a copy of it, which the process overtakes."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, ROOM)
-        self._inputs: dict[int, str] = {}
+        self._inputs: dict[int, tuple[str, ...]] = {}
         self._runs = 0
         self._lock = threading.Lock()
 
@@ -52,8 +54,22 @@ class Notes:
         """Note that the work is complete, with its exit status."""
         self._page[self.ENDED] = status + 1
 
-    def enter(self, words: str) -> None:
-        """Note the input of the runs that this thread begins."""
+    @property
+    def turn(self) -> int:
+        """The number of the input of the run begun last, by any thread."""
+        return self._page[self.TURN]
+
+    @turn.setter
+    def turn(self, number: int) -> None:
+        self._page[self.TURN] = number
+
+    def input_of(self, words: tuple[str, ...]) -> str:
+        """Return which of some inputs, in words, the run under way has; all where several threads make runs."""
+        known = len(words) == 1 or (len(self._inputs) < 2 and self.turn < len(words))
+        return words[self.turn % len(words)] if known else " or ".join(dict.fromkeys(words))
+
+    def enter(self, words: tuple[str, ...]) -> None:
+        """Note the inputs of the runs that this thread begins."""
         with self._lock:
             self._inputs[threading.get_ident()] = words
             self._write(self.TEXT, self.COPY)
@@ -69,11 +85,14 @@ class Notes:
         """Return the input of the runs under way, or of a copy that returned, and how many runs were made before it."""
         begin, end = (self.COPY, ROOM) if self.forked else (self.TEXT, self.COPY)
         text = self._page[begin:end].rstrip(b"\0").decode(errors="replace")
-        runs, _, words = text.partition(" ")
-        return (f", on {words}" if words else "") + (f", after {int(runs):,} runs" if int(runs or 0) else "")
+        runs, *words = text.split(_BETWEEN)
+        on = f", on {self.input_of(tuple(words))}" if words else ""
+        return on + (f", after {int(runs):,} runs" if int(runs or 0) else "")
 
     def _write(self, begin: int, end: int) -> None:
-        text = f"{self._runs} {' or '.join(dict.fromkeys(self._inputs.values()))}".encode(errors="replace")
+        shown = [words for inputs in self._inputs.values() for words in inputs]
+        shown = shown if len(self._inputs) < 2 else list(dict.fromkeys(shown))
+        text = _BETWEEN.join([str(self._runs), *shown]).encode(errors="replace")
         self._page[begin:end] = text[: end - begin].ljust(end - begin, b"\0")
 
 
@@ -86,13 +105,20 @@ def begin(notes: Notes) -> None:
     _notes[:] = [notes]
 
 
+def noted() -> Notes:
+    """Return the notes of this process."""
+    if not _notes:
+        begin(Notes())
+    return _notes[0]
+
+
 class RunFault(ToolFault):
     """A run ended its process, or took too long where that is a fault."""
 
 
 @contextmanager
-def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
-    """Note that so many runs are made on an input in the block; end a copy of this process that comes out of it.
+def running_on(words: tuple[str, ...], runs: int) -> Iterator[None]:
+    """Note that so many runs are made on some inputs in the block; end a copy of this process that comes out of it.
 
     Raises
     ------
@@ -101,16 +127,14 @@ def running_on(words: Callable[[], str], runs: int) -> Iterator[None]:
     ToolFault
         If a copy came out of this block, or of an earlier one.
     """
-    if not _notes:
-        begin(Notes())
-    notes, home = _notes[0], os.getpid()
-    notes.enter(words())
+    notes, home = noted(), os.getpid()
+    notes.enter(words)
     try:
         yield
     except RunFault as fault:
-        raise RunFault(f"{fault}, on {words()}") from None
+        raise RunFault(f"{fault}, on {notes.input_of(words)}") from None
     except Exited as exit:
-        raise InputError(f"{exit}, on {words()}") from exit.__cause__
+        raise InputError(f"{exit}, on {notes.input_of(words)}") from exit.__cause__
     finally:
         if os.getpid() != home:
             notes.fork()

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import zip_longest
+from operator import add
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from dpaudit import seeding
 from dpaudit.contract import Made, Pair
-from dpaudit.errors import InputError
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.wide import Reducer, SumUp, wide_leaves
@@ -23,6 +23,7 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
+from dpaudit.running.in_turn import InTurn
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import WorkerDied, spread
 
@@ -83,49 +84,63 @@ class Sampler:
         size = min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
         return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
 
-    def reduced(self, jobs: Sequence[Job], reduce: Callable[[Any], T]) -> Iterator[T]:
-        """Yield `reduce(outputs)` of each job, in the order of the jobs; outputs are never kept.
+    def couples(self, pair: Pair, addresses: Sequence[tuple[Any, ...]], *runs: int) -> list[tuple[Job, Job]]:
+        """Return the jobs on both sides of a pair, at an address for each, with so many runs on each.
 
-        What is to be kept of a batch, `reduce`, must pickle when processes are used.
+        One number of runs is that of both sides. Where they differ, jobs of one side may meet jobs without runs.
+        """
+        sizes = runs if len(runs) == 2 else runs * 2
+        first, second = (self.jobs(*one) for one in zip(pair.sides, addresses, sizes, strict=True))
+        none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
+        return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
+
+    def reduced(self, jobs: Sequence[tuple[Job, Job]], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
+        """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
+
+        Outputs are never kept. The runs of a couple are made in one random order, so that a mechanism that drifts from
+        call to call drifts on both sides alike. What is to be kept of a batch, `reduce`, must pickle when processes are
+        used.
         """
         # Workers are processes of their own: what the user has registered here travels with the work.
         work = partial(replace(self, report=None)._run, reduce, dict(REGISTERED))
-        calls = [partial(work, job) for job in jobs]
+        calls = [partial(work, couple) for couple in jobs]
         alone = self.n_jobs == 1 or len(jobs) == 1
-        results: Iterator[T]
+        results: Iterator[tuple[T, T]]
         results = (call() for call in calls) if alone else spread(calls, n_jobs=self.n_jobs, backend=self.backend)
         try:
-            for result, job in zip(results, jobs, strict=True):
+            for result, couple in zip(results, jobs, strict=True):
                 if self.report is not None:
-                    self.report(job.size)
+                    self.report(sum(job.size for job in couple))
                 yield result
         except WorkerDied as error:
-            inputs = list(dict.fromkeys(job.in_words() for job in jobs))
+            inputs = list(dict.fromkeys(job.in_words() for couple in jobs for job in couple))
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
             raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
 
-    def _run(self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], job: Job) -> T:
+    def _run(
+        self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], couple: tuple[Job, Job]
+    ) -> tuple[T, T]:
         learn(registered)
-        rng = seeding.generator(self.seed, "privacy", self.mechanism.stream, *job.address)
-        data = job.data.build() if isinstance(job.data, Made) else job.data
-        with running_on(job.in_words, job.size):
-            outputs = self.mechanism(data, rng, job.size)
+        stream, sizes = self.mechanism.stream, [job.size for job in couple]
+        first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
+        data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
+        order = seeding.generator(self.seed, "turns", stream, *couple[0].address)
+        turns = order.permutation(np.repeat(np.array([0, 1], dtype=np.uint8), sizes))
+        with running_on(tuple(job.in_words() for job in couple), sum(sizes)):
+            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), turns))
+        ours, others = (self._reduced(reduce, made) for made in outputs)
+        return ours, others
+
+    def _reduced(self, reduce: Callable[[Any], T], outputs: Any) -> Any:
+        """Return what is kept of a batch of outputs; None where there are none."""
+        if outputs is None or not len(outputs):
+            return None
         return reduce(outputs if self.view is None else self.view(outputs))
 
-    def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
-        """Return the outputs themselves, as one batch."""
-        batches = list(self.reduced(self.jobs(data, address, runs), _unreduced))
-        for before, after in pairwise(batches):
-            if isinstance(before, np.ndarray) and isinstance(after, np.ndarray) and np.may_share_memory(before, after):
-                raise InputError(
-                    f"the mechanism {self.mechanism.name} returns the same array in two calls, so that what a call "
-                    "returned is lost in the next: return a new array, as outputs.copy()"
-                )
-        return join(batches)
-
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
-        """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
-        return [self.outputs(data, (*address, side), runs) for side, data in enumerate(pair.sides)]
+        """Return the outputs of both sides, whose numbers 0 and 1 end the address, each as one batch."""
+        batches = list(self.reduced(self.couples(pair, [(*address, side) for side in (0, 1)], runs), _unreduced))
+        return [join(side) for side in zip(*batches, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -178,13 +193,10 @@ def learned_reducer(
     plan = LeafPlan.of(both)
     sum_up = SumUp.around(wide_leaves(plan), both)
     kind, index, phase = address
-    sums = []
-    for side, data in enumerate(pair.sides):
-        total = sum_up(first[side])
-        jobs = sampler.jobs(data, (kind, index, side, phase), runs) if runs else []
-        for more in sampler.reduced(jobs, sum_up):
-            total = tuple(mine + other for mine, other in zip(total, more, strict=True))
-        sums.append(total)
+    sums = [sum_up(outputs) for outputs in first]
+    couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs) if runs else []
+    for more in sampler.reduced(couples, sum_up):
+        sums = [tuple(map(add, mine, other)) for mine, other in zip(sums, more, strict=True)]
     return Reducer.fit(plan, *sums)
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,7 +63,7 @@ def spread(
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid()) for call in calls)
     try:
-        with postponed(lazy and backend != "threading"):
+        with postponed(lazy and backend != "threading"), _one_hash_seed():
             results = parallel(jobs)
         for result in _until_left(results):
             yield value_of(result.content) if isinstance(result, _Sent) else result
@@ -77,6 +77,20 @@ def spread(
         for call in calls:
             sendable(call, *_UNSENDABLE)
         raise
+
+
+@contextmanager
+def _one_hash_seed() -> Iterator[None]:
+    """Let interpreters that begin in the block order sets of strings alike, unless the user has said how."""
+    name = "PYTHONHASHSEED"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = "0"
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
 
 
 def _until_left(results: Any) -> Iterator[Any]:

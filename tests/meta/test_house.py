@@ -55,7 +55,7 @@ ROOMS = {
     "dpaudit.project": 942,
     "dpaudit.registry": 489,
     "dpaudit.report": 4_653,
-    "dpaudit.running": 1_349,
+    "dpaudit.running": 1_471,
     "dpaudit.utility": 2_136,
     "learners": 789,
     "learners.boxes": 750,

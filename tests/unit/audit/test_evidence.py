@@ -19,6 +19,7 @@ from dpaudit.audit.evidence import (
     CheckName,
     Constant,
     FewRuns,
+    Gap,
     Identical,
     Meaningless,
     NotLookedAt,
@@ -64,12 +65,15 @@ def test_each_gap_has_its_condition(found: Any, expected: Any) -> None:
     assert found == expected
 
 
-def test_a_violation_stays_one() -> None:
-    assert [verdict_of(True, (Powerless(),)), verdict_of(False, (Powerless(),)), verdict_of(False, ())] == [
-        "violation",
-        "no evidence",
-        "consistent",
-    ]
+def test_a_violation_stays_one_unless_its_runs_are_no_evidence() -> None:
+    def verdicts(*gaps: Gap, run_by_run: bool = False) -> list[str]:
+        return [str(verdict_of(refuted, gaps, run_by_run=run_by_run)) for refuted in (True, False)]
+
+    assert verdicts() == ["violation", "consistent"]
+    assert verdicts(Powerless()) == ["violation", "no evidence"]
+    assert verdicts(Powerless(), Meaningless(CheckName.STATE)) == ["no evidence", "no evidence"]
+    assert verdicts(Meaningless(CheckName.STATE), run_by_run=True) == ["violation", "no evidence"]
+    assert verdicts(Meaningless(CheckName.SEED), run_by_run=True) == ["no evidence", "no evidence"]
 
 
 @pytest.mark.parametrize("sequential", [False, True])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dpaudit import seeding
 from dpaudit.contract import Pair
 from dpaudit.outputs.shared import join
-from dpaudit.running.adapters import Mechanism
+from dpaudit.running.adapters import Mechanism, as_mechanism
 from dpaudit.running.sampling import Sampler
 
 
@@ -30,8 +32,44 @@ def test_outputs_do_not_depend_on_workers_and_each_side_has_its_stream() -> None
     first, second = one.sides(Pair(0.0, 0.0), ("phase",), 10_000)
     for left, right in zip((first, second), two.sides(Pair(0.0, 0.0), ("phase",), 10_000), strict=True):
         np.testing.assert_array_equal(left, right)
-    np.testing.assert_array_equal(second, one.outputs(0.0, ("phase", 1), 10_000))
     assert not (first == second).any()
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_the_stream_of_a_side_is_that_of_its_address_whatever_the_order(batched: bool) -> None:
+    def once(data: float, rng: np.random.Generator) -> float:
+        return data + rng.normal()
+
+    sampler = Sampler(as_mechanism(noise if batched else once, batched=batched), 5)
+    sides = sampler.sides(Pair(0.0, 100.0), ("phase",), 300)
+    for side, outputs in enumerate(sides):
+        expected = []
+        for job in sampler.jobs(None, ("phase", side), 300):
+            rng = seeding.generator(5, "privacy", sampler.mechanism.stream, *job.address)
+            expected += [100.0 * side + rng.normal() for _ in range(job.size)]
+        assert list(outputs) == expected
+
+
+def test_runs_on_both_sides_are_made_in_one_random_order() -> None:
+    order: list[int] = []
+
+    def noted(data: int, rng: np.random.Generator) -> int:
+        order.append(data)
+        return data
+
+    Sampler(as_mechanism(noted), 5).sides(Pair(0, 1), ("phase",), 1_000)
+    assert (order.count(0), order.count(1)) == (1_000, 1_000)
+    changes = sum(a != b for a, b in pairwise(order))
+    # About 1,000, with a standard deviation of 22: a random order is further off with probability 1e-5.
+    assert abs(changes - 1_000) < 100
+
+
+def test_sides_of_different_sizes_and_sides_without_runs() -> None:
+    sampler = Sampler(Mechanism(noise, "noise", True), 5)
+    for sizes in ((0, 7), (7, 0), (5_000, 70_001)):
+        couples = sampler.couples(Pair(0.0, 1.0), [("phase", side) for side in (0, 1)], *sizes)
+        counted = list(sampler.reduced(couples, len))
+        assert tuple(sum(one[side] or 0 for one in counted) for side in (0, 1)) == sizes
 
 
 @pytest.mark.parametrize(

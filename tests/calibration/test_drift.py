@@ -1,0 +1,71 @@
+"""Mechanisms whose outputs do not depend on their input, but drift from call to call, are not accused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+
+AUDITS, CONFIDENCE = 60, 0.95
+ACCUSED = 9
+"""With 60 audits at an error of 0.05 each, more are accused with probability 0.001."""
+
+
+def warm_up(calls: int) -> float:
+    """Return the probability of a 1 in a mechanism that changes once, after some calls."""
+    return 0.9 if calls < 500 else 0.2
+
+
+def cycle(calls: int) -> float:
+    """Return the same for one that changes to and fro, slowly."""
+    return 0.5 + 0.4 * np.sin(calls / 150)
+
+
+def drifting(law: Callable[[int], float], *, batched: bool) -> Callable[..., Any]:
+    """Return a mechanism that ignores its input and counts its calls, or in batches the runs of all of them."""
+    calls = [0]
+
+    def one(data: Any, rng: np.random.Generator) -> int:
+        calls[0] += 1
+        return int(rng.random() < law(calls[0]))
+
+    def many(data: Any, rng: np.random.Generator, size: int) -> np.ndarray:
+        calls[0] += size
+        return (rng.random(size) < law(calls[0])).astype(int)
+
+    return many if batched else one
+
+
+@pytest.mark.parametrize("law", [warm_up, cycle])
+def test_drift_is_no_leak(law: Callable[[int], float]) -> None:
+    findings = [
+        dpaudit.audit_privacy(
+            drifting(law, batched=False), [(0, 1)], epsilon=0.01, trials=400, confidence=CONFIDENCE, seed=seed
+        )
+        for seed in range(AUDITS)
+    ]
+    assert sum(finding.epsilon_lower > 0.01 for finding in findings) <= ACCUSED
+
+
+def test_a_batched_mechanism_whose_state_is_seen_is_no_violation() -> None:
+    mechanism = drifting(lambda calls: 0.9 if calls < 60_000 else 0.1, batched=True)
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.01, trials=50_000, batched=True)
+    assert finding.verdict == "no evidence"
+    assert "meaningless" in [gap.__struct_config__.tag for gap in finding.gaps]
+
+
+@pytest.mark.parametrize(("sequential", "verdict"), [(True, "violation"), (False, "no evidence")])
+def test_a_leak_beside_a_state_is_judged_by_bets_on_single_runs_alone(sequential: bool, verdict: str) -> None:
+    calls = [0]
+
+    def mechanism(bit: int, rng: np.random.Generator) -> tuple[int, int]:
+        calls[0] += 1
+        return calls[0] % 3, int(rng.random() < (0.9 if bit else 0.1))
+
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=4_000, sequential=sequential)
+    assert finding.epsilon_lower > 0.5
+    assert finding.verdict == verdict
