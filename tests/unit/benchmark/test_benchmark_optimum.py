@@ -13,7 +13,7 @@ from benchmark.additive_laws import clipped, convolve_power, laplace_vector
 from benchmark.finite_laws import argmax_law, bits_law, crossing_probability
 from benchmark.laplace import LaplaceParallel, TruncatedGeometric
 from benchmark.noisy_max import NoisyArgmax, NoisyMax
-from benchmark.optimum import best_bound, ratio_law
+from benchmark.optimum import best_bound, best_bound_of_two_sets, ratio_law
 from benchmark.ratio_law import RatioLaw
 from benchmark.sparse_vector import NumericalSVT, SparseVector, SparseVectorPair, SparseVectorValues
 from benchmark.value_laws import pair_log_ratio, sampled_pair, values_log_ratio, values_supremum
@@ -21,7 +21,11 @@ from scipy import integrate, stats
 
 FULL = 2_500_000
 ROWS = {row.name: row for row in BENCHMARKS}
-KNOWN = [row for row in BENCHMARKS if row.name not in ("NaiveLaplace 0.1", "SVT34Parallel")]
+KNOWN = [
+    row
+    for row in BENCHMARKS
+    if row.name not in ("NaiveLaplace 0.1", "SVT34Parallel") and not row.requires and not row.float_bits
+]
 PUBLISHED = {
     "Laplace 0.1": 0.1, "Laplace 1": 1.0, "TruncatedGeometric": 0.117783, "NoisyHist1": 0.1,
     "NoisyHist2": 10.0,
@@ -44,8 +48,11 @@ def test_true_epsilons_are_the_published_ones(name: str) -> None:
 
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.name)
 def test_true_epsilons_are_those_of_the_laws(row: Benchmark, laws: dict[str, RatioLaw]) -> None:
-    # SVT3 comes within 1e-7 of a limit that no output attains.
-    assert laws[row.name].epsilon == pytest.approx(row.true_epsilon, abs=1e-7 if row.name == "SVT3" else 2e-9)
+    # Answers that are released as compared come within 1e-7 of a limit that no output attains; gaps and Gaussian noise
+    # have cells, of which the registry has six digits.
+    near = {"SVT3": 1e-7, "GapSVT": 1e-6, "BadGapSVT": 1e-7, "AdaptiveSVT": 1e-6, "BadAdaptiveSVT": 1e-7}
+    within = 1e-6 if row.delta else near.get(row.name, 2e-9)
+    assert laws[row.name].epsilon_at(row.delta) == pytest.approx(row.true_epsilon, abs=within)
     for side in (laws[row.name].p, laws[row.name].q):
         assert side.sum() == pytest.approx(1, abs=1e-6)
         assert (side >= 0).all()
@@ -60,7 +67,7 @@ def test_claims_of_rappor_are_the_published_bounds() -> None:
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.name)
 def test_floors_are_possible_and_optima_are_below_the_truth(row: Benchmark, laws: dict[str, RatioLaw]) -> None:
     law = laws[row.name]
-    bounds = [best_bound(law, runs) for runs in (1, 1000, 100_000, FULL, 10**9)]
+    bounds = [best_bound(law, runs, delta=row.delta).bound for runs in (1, 1000, 100_000, FULL, 10**9)]
     assert bounds[0] == 0
     assert bounds == sorted(bounds)
     assert bounds[-1] < row.true_epsilon
@@ -69,20 +76,21 @@ def test_floors_are_possible_and_optima_are_below_the_truth(row: Benchmark, laws
 
 def test_no_signal_and_the_wrong_sign() -> None:
     same = np.array([0.25, 0.5, 0.25])
-    assert best_bound(RatioLaw(same, same), FULL) == 0
+    assert best_bound(RatioLaw(same, same), FULL).bound == 0
+    assert best_bound_of_two_sets(RatioLaw(same, same), FULL) == 0
     law = RatioLaw(np.array([0.3, 0.7]), np.array([0.2, 0.8]))
     swapped = RatioLaw(law.q, law.p)
     assert best_bound(law, 1000) == best_bound(swapped, 1000)
     assert law.epsilon == swapped.epsilon == pytest.approx(math.log(1.5))
-    assert best_bound(RatioLaw(np.array([0.0, 1.0]), np.array([0.0, 1.0])), 1000) == 0
+    assert best_bound(RatioLaw(np.array([0.0, 1.0]), np.array([0.0, 1.0])), 1000).bound == 0
 
 
 def test_the_best_bound_by_hand() -> None:
     law = RatioLaw(np.array([0.3, 0.7]), np.array([0.2, 0.8]))
     expected = math.log(1.5) - 1.6448536269514722 * math.sqrt(0.7 / 300 + 0.8 / 200)
-    assert best_bound(law, 1000) == pytest.approx(expected, rel=1e-12)
+    assert best_bound(law, 1000).bound == pytest.approx(expected, rel=1e-12)
     impossible = RatioLaw(np.array([0.01, 0.99]), np.array([0.0, 1.0]))
-    assert best_bound(impossible, 10_000) == pytest.approx(math.log(100 / math.log(20)), rel=1e-12)
+    assert best_bound(impossible, 10_000).bound == pytest.approx(math.log(100 / math.log(20)), rel=1e-12)
     assert impossible.epsilon == math.inf
 
 
@@ -98,8 +106,8 @@ def test_no_event_at_all_beats_the_nested_ones(name: str, runs: int, laws: dict[
     sides = [(p[e].sum(), q[e].sum()) for e in events]
     best = max(max(bound_of_event(a, b, runs), bound_of_event(b, a, runs)) for a, b in sides)
     # Fewer than 2^11 events: an unnested one can win by a sliver, as nested events have gaps in size.
-    assert max(best, 0) == pytest.approx(best_bound(laws[name], runs), abs=2e-4)
-    assert best_bound(laws[name], runs) <= max(best, 0) + 1e-12
+    assert max(best, 0) == pytest.approx(best_bound(laws[name], runs).bound, abs=2e-4)
+    assert best_bound(laws[name], runs).bound <= max(best, 0) + 1e-12
 
 
 @pytest.mark.parametrize(("scale", "runs"), [(10.0, FULL), (1.0, FULL), (1.0, 10_000), (0.1, FULL)])
@@ -108,7 +116,7 @@ def test_laplace_optimum_against_thresholds(scale: float, runs: int) -> None:
     levels = np.linspace(-1, 2, 6001)
     p, q = stats.laplace.cdf(levels, 0, scale), stats.laplace.cdf(levels, 1, scale)
     best = max(bound_of_event(a, b, runs) for a, b in zip(p, q, strict=True))
-    assert best_bound(laplace_vector([0], [1], scale), runs) == pytest.approx(best, rel=1e-5)
+    assert best_bound(laplace_vector([0], [1], scale), runs).bound == pytest.approx(best, rel=1e-5)
 
 
 def test_clipped_ratios() -> None:
