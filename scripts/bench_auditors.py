@@ -3,8 +3,8 @@
     python scripts/bench_auditors.py [--trials N] [--only NAME ...] [--seeds K] [--first SEED] [--jobs J] [--json]
                                        [--out FILE]
 
-The optimum is what an auditor who knew the best event, or the best two disjoint sets, beforehand could expect to certify
-from as many runs. Rows of packages that are not installed are left out and named.
+The optimum is what an auditor who knew the best event, or the best two disjoint sets, beforehand could expect to
+certify from as many runs. Rows of packages that are not installed are left out and named.
 Exit status: 0 if every floor that was asked for was met by every seed, 1 if not.
 """
 

@@ -30,7 +30,7 @@ class GapSVT:
         level = self.threshold + laplace(rng, self.threshold_scale, (size, 1))
         gaps = np.array(data) + laplace(rng, self.query_scale, (size, len(data))) - level
         above = gaps >= 0
-        before = np.cumsum(above, axis=1) - above
+        before: Array = np.cumsum(above, axis=1) - above
         return np.where(before < self.cutoff, np.where(above, on_grid(gaps), BELOW), ENDED)
 
 

@@ -44,7 +44,8 @@ def _polar_batch(rng: np.random.Generator, size: int) -> Array:
     square = x * x + y * y
     inside = (square > 0) & (square < 1)
     x, square = x[inside], square[inside]
-    return x * np.sqrt(-2.0 * np.log(square) / square)
+    normal: Array = x * np.sqrt(-2.0 * np.log(square) / square)
+    return normal
 
 
 def ziggurat(rng: np.random.Generator, size: int) -> Array:
@@ -84,7 +85,8 @@ def _ziggurat_batch(rng: np.random.Generator, size: int) -> Array:
     kept = sure | ((layer > 0) & (y < np.exp(-0.5 * x * x)))
     in_tail = (layer == 0) & ~sure
     x[in_tail] = _tail(rng, int(in_tail.sum()))
-    return x[kept | in_tail]
+    numbers: Array = x[kept | in_tail]
+    return numbers
 
 
 def _tail(rng: np.random.Generator, size: int) -> Array:

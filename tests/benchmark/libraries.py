@@ -16,7 +16,7 @@ __all__ = ["DiffprivlibGaussian", "OpacusGaussian", "OpenDPGaussian"]
 
 @dataclass(frozen=True)
 class DiffprivlibGaussian:
-    """`Gaussian`, `GaussianAnalytic` or `GaussianDiscrete` of diffprivlib, seeded by the generator: outputs (size,)."""
+    """A Gaussian mechanism of diffprivlib by the name of its class, seeded by the generator: outputs (size,)."""
 
     kind: str
     epsilon: float
@@ -32,7 +32,7 @@ class DiffprivlibGaussian:
 
 @dataclass(frozen=True)
 class OpenDPGaussian:
-    """`make_gaussian` of OpenDP on a vector of equal numbers, with entropy of its own: outputs (size,)."""
+    """The Gaussian measurement of OpenDP on a vector of equal numbers, with entropy of its own: outputs (size,)."""
 
     scale: float
 
@@ -49,7 +49,7 @@ def _opendp_gaussian(scale: float) -> Any:
 
 @dataclass(frozen=True)
 class OpacusGaussian:
-    """A number plus `_generate_noise` of Opacus in single precision, `secure` or not: outputs (size,)."""
+    """A number plus the noise of an optimizer of Opacus in single precision, `secure` or not: outputs (size,)."""
 
     scale: float
     secure: bool

@@ -58,7 +58,8 @@ def _counts(mechanism: ReleasedCounts, a: Any, b: Any) -> RatioLaw:
         raise ValueError(f"one count must differ, got {len(keys)}")
     first, second = (counts_law(mechanism, side[keys[0]]) for side in (a, b))
     values = sorted(first.keys() | second.keys())
-    return RatioLaw(*(np.array([law.get(value, 0.0) for value in values]) for law in (first, second)))
+    p, q = (np.array([law.get(value, 0.0) for value in values]) for law in (first, second))
+    return RatioLaw(p, q)
 
 
 def _gaussian(mechanism: Gaussian, a: float, b: float) -> RatioLaw | None:

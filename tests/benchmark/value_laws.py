@@ -211,7 +211,8 @@ def _grid(mechanism: SparseVectorValues) -> Array:
     """Return the midpoints of cells that end at every integer, over the threshold's noise."""
     reach = np.ceil(30 * mechanism.threshold_scale)
     step = _step(mechanism)
-    return (np.arange(round(2 * reach / step)) + 0.5) * step - reach
+    middles: Array = (np.arange(round(2 * reach / step)) + 0.5) * step - reach
+    return middles
 
 
 def _cumulative(mechanism: SparseVectorValues, below: Sequence[float], grid: Array) -> Array:
