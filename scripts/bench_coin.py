@@ -167,7 +167,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism as a function of its epsilon and of all runs, made for each audit: no state is shared between them."""
+    """A mechanism as a function of its epsilon and the number of runs, made afresh for each audit."""
 
     name: str
     make: Callable[[float, int], Any]

@@ -335,7 +335,7 @@ def test_the_issues_figures_of_the_optima(laws: dict[str, RatioLaw]) -> None:
 
 @pytest.mark.parametrize("name", ["GapSVT", "AdaptiveSVT", "BadAdaptiveSVT"])
 def test_laws_with_gaps_against_simulated_outputs(name: str) -> None:
-    """Shares of the positions and of values above some levels; two-sided tails, 60 tests, false alarms below 1e-7 each."""
+    """Shares of positions and of values above levels: two-sided tails, some 100 tests, false alarms 1e-7 each."""
     row, runs = ROWS[name], 200_000
     for which, data in enumerate(row.pair):
         law = ratio_law(row.mechanism, *row.pair)
