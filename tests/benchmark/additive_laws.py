@@ -1,15 +1,16 @@
-"""Likelihood ratios where every coordinate of the output is a number plus independent Laplace noise."""
+"""Likelihood ratios where an output is numbers plus independent Laplace noise, or one number plus Gaussian noise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import ndtr
 
 from benchmark.noise import Array
 from benchmark.ratio_law import RatioLaw
 
-__all__ = ["clipped", "convolve_power", "laplace_vector"]
+__all__ = ["clipped", "convolve_power", "gaussian", "laplace_vector"]
 
 
 def clipped(shift: float, scale: float, cells: int) -> tuple[Array, Array]:
@@ -49,3 +50,17 @@ def laplace_vector(data: Sequence[float], neighbour: Sequence[float], scale: flo
     times = sum(a != b for a, b in zip(data, neighbour, strict=True))
     p, q = clipped(shifts.pop(), scale, max(100, 4000 // times))
     return RatioLaw(convolve_power(p, times), convolve_power(q, times), "numeric")
+
+
+def gaussian(data: float, neighbour: float, scale: float, cells: int = 20_000) -> RatioLaw:
+    """Return cells of a number plus Gaussian noise, even from 9 standard deviations below both to 9 above."""
+    low, high = min(data, neighbour) - 9 * scale, max(data, neighbour) + 9 * scale
+    edges = np.concatenate([[-np.inf], np.linspace(low, high, cells), [np.inf]])
+
+    def masses(centre: float) -> Array:
+        z = (edges - centre) / scale
+        # Each tail from its own side: differences of numbers next to 1 have no digits left.
+        cells: Array = np.where(z[1:] <= 0, np.diff(ndtr(z)), -np.diff(ndtr(-z)))
+        return cells
+
+    return RatioLaw(masses(data), masses(neighbour), "numeric")

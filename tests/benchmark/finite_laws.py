@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 
+from benchmark.counts import HIDDEN, ReleasedCounts
 from benchmark.laplace import TruncatedGeometric
 from benchmark.noise import Array
 from benchmark.noisy_max import NoisyArgmax
@@ -20,7 +22,7 @@ from benchmark.quadrature import (
 from benchmark.rappor import Rappor
 from benchmark.sparse_vector import SparseVector, patterns
 
-__all__ = ["argmax_law", "bits_law", "crossing_probability", "geometric_law", "rappor_law"]
+__all__ = ["argmax_law", "bits_law", "counts_law", "crossing_probability", "geometric_law", "rappor_law"]
 
 DENSITY = {"laplace": laplace_density, "exponential": exponential_density}
 CDF = {"laplace": laplace_cdf, "exponential": exponential_cdf}
@@ -85,3 +87,14 @@ def rappor_law(mechanism: Rappor, data: int, neighbour: int) -> tuple[Array, Arr
     chances = [np.where(bits[differ], one, zero) for bits in filters]
     first, second = (np.where(reports, c, 1 - c).prod(axis=1) for c in chances)
     return first, second
+
+
+def counts_law(mechanism: ReleasedCounts, count: int) -> dict[int, float]:
+    """Return the probability of everything that the mechanism outputs for one key; 60 scales up ends the table."""
+    if count == 0:
+        return {HIDDEN: 1.0}
+    ratio, reach = math.exp(-mechanism.epsilon), math.ceil(60 / mechanism.epsilon)
+    first, last = mechanism.threshold, max(mechanism.threshold, count) + reach
+    law = {value: (1 - ratio) / (1 + ratio) * ratio ** abs(value - count) for value in range(first, last)}
+    law[last] = ratio ** (last - count) / (1 + ratio)
+    return {**law, HIDDEN: 1 - math.fsum(law.values())}

@@ -10,7 +10,15 @@ import numpy as np
 
 from benchmark.noise import Array, laplace, on_grid
 
-__all__ = ["Laplace", "LaplaceParallel", "NaiveLaplace", "NoisyHistogram", "PrefixSum", "TruncatedGeometric"]
+__all__ = [
+    "Laplace",
+    "LaplaceParallel",
+    "NaiveLaplace",
+    "NoisyHistogram",
+    "PrefixSum",
+    "SmartSum",
+    "TruncatedGeometric",
+]
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,36 @@ class PrefixSum:
 
     def __call__(self, data: Sequence[float], rng: np.random.Generator, size: int) -> Array:
         return on_grid(np.cumsum(np.array(data) + laplace(rng, self.scale, (size, len(data))), axis=1))
+
+
+@dataclass(frozen=True)
+class SmartSum:
+    """Running sums within blocks of numbers, and a fresh noisy sum at the end of each block: outputs (size, d).
+
+    The output at an end is the block's sum plus noise of `end_scale`; elsewhere it is the output before plus the number
+    plus noise of `scale`. CheckDP's smartsum; its badsmartsum forgets the noise at the ends (`end_scale` 0).
+    """
+
+    scale: float
+    block: int
+    end_scale: float
+
+    def __call__(self, data: Sequence[float], rng: np.random.Generator, size: int) -> Array:
+        numbers = np.array(data)
+        outputs = np.empty((size, len(data)))
+        before = np.zeros(size)
+        for i in range(len(data)):
+            if (i + 1) % self.block:
+                before = before + numbers[i] + laplace(rng, self.scale, size)
+            else:
+                before = numbers[i + 1 - self.block : i + 1].sum() + laplace(rng, self.end_scale, size)
+            outputs[:, i] = before
+        return on_grid(outputs)
+
+    def terms(self, data: Sequence[float]) -> list[float]:
+        """Return the numbers to which independent noise is added; outputs are a bijection of the noisy ones."""
+        ends = [i % self.block == 0 for i in range(1, len(data) + 1)]
+        return [float(sum(data[i + 1 - self.block : i + 1])) if end else data[i] for i, end in enumerate(ends)]
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
+from benchmark.counts import ReleasedCounts, leak_of_one
+from benchmark.gap_sparse_vector import AdaptiveSVT, GapSVT
+from benchmark.gaussian import Gaussian, classic_scale
 from benchmark.laplace import (
     Laplace,
     LaplaceParallel,
     NaiveLaplace,
     NoisyHistogram,
     PrefixSum,
+    SmartSum,
     TruncatedGeometric,
 )
+from benchmark.libraries import DiffprivlibGaussian, OpacusGaussian, OpenDPGaussian
 from benchmark.noisy_max import NoisyArgmax, NoisyMax
 from benchmark.rappor import Rappor
 from benchmark.sparse_vector import NumericalSVT, SparseVector, SparseVectorPair, SparseVectorValues
@@ -34,15 +40,23 @@ class Benchmark:
     pair : tuple
         The best known neighbouring inputs.
     claimed_epsilon : float
-        What its authors claim, at delta = 0.
+        What its authors claim, at `delta`.
     true_epsilon : float
-        The supremum of |ln Pr[M(data) in T] / Pr[M(neighbour) in T]| of this pair; inf where supports differ.
-    best_peer : float
-        The greatest lower bound that another auditor was measured to reach without exceeding the truth.
+        The least epsilon with Pr[M(data) in T] <= exp(epsilon) Pr[M(neighbour) in T] + delta for all T and with the
+        sides of this pair exchanged; inf where an event of probability above delta is impossible on the other side.
+    best_peer : float or None
+        The greatest lower bound that another auditor was measured to reach without exceeding the truth; None where
+        none is known.
     floor : float or None
         What dpaudit must reach with 2.5e6 runs a side at confidence 0.95; None where nothing is asked.
     float_bits : bool
         Whether the row is about the bits of the outputs, and the audit is to look at them.
+    delta : float
+        The claim's delta, at which the epsilons are meant.
+    requires : str
+        The package whose mechanism it is, without which the row is left out; empty if none.
+    randomness : {"argument", "own"}
+        As for `audit_privacy`.
     """
 
     name: str
@@ -50,9 +64,17 @@ class Benchmark:
     pair: tuple[Any, Any]
     claimed_epsilon: float
     true_epsilon: float
-    best_peer: float
+    best_peer: float | None
     floor: float | None = None
     float_bits: bool = False
+    delta: float = 0.0
+    requires: str = ""
+    randomness: str = "argument"
+
+    @property
+    def missing(self) -> bool:
+        """Whether the package that it requires is not installed."""
+        return bool(self.requires) and find_spec(self.requires) is None
 
 
 EPSILON = 0.1
@@ -71,6 +93,25 @@ def _rappor_claim(mechanism: Rappor, differing: int) -> float:
     """Return the log-ratio of filters that differ in as many bits: ln (q (1 - p)) / (p (1 - q)) for two."""
     p, q = mechanism.report_probabilities()
     return differing / 2 * math.log(q * (1 - p) / (p * (1 - q)))
+
+
+ONE_UP = ((0,) * 5, (1,) + (0,) * 4)
+ALL_BUT_ONE = ((0,) * 10, (1,) * 9 + (-1,))
+NUMBERS = (0.0, 1.0)
+GAUSSIAN = (
+    ("box-muller", 1e-6, 0.783672),
+    ("polar", 1e-3, 0.633906),
+    ("ziggurat", 0.1, 0.212774),
+)
+"""Samplers and deltas of Delta-Siege (Lokna et al., CCS 2023) at epsilon 1, and the exact epsilon there."""
+
+
+def _gauss(sampler: str, delta: float, raw: bool = False) -> Gaussian:
+    return Gaussian(classic_scale(1.0, delta), sampler, raw)
+
+
+def _power(delta: float) -> str:
+    return f"1e{round(math.log10(delta))}"
 
 
 _RAPPOR, _ONE_TIME = Rappor(f=0.75, zero=0.45, one=0.55), Rappor(f=0.95)
@@ -140,5 +181,86 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         0.0205,
     ),
     Benchmark("NaiveLaplace 0.1", NaiveLaplace(1 / EPSILON), (0.0, 1.0), EPSILON, math.inf, 7.40, float_bits=True),
+    # CheckDP (Wang et al., CCS 2020), its algorithms and its form of pair: all answers but the last move up, that down.
+    Benchmark("SmartSum", SmartSum(1.0, 3, 1.0), ONE_UP, 2.0, 2.0, None),
+    Benchmark("BadSmartSum", SmartSum(1.0, 3, 0.0), ONE_UP, 2.0, math.inf, None),
+    Benchmark("GapSVT", GapSVT(1, 2.0, 4.0, 1), ALL_BUT_ONE, 1.0, 0.9650641, None),
+    Benchmark("BadGapSVT", SparseVectorValues(1, 2.0, 4.0, 1), ALL_BUT_ONE, 1.0, 2.5, None),
+    Benchmark("AdaptiveSVT", AdaptiveSVT(1, 2.0, 8.0, 4.0, 16.0, 1), ALL_BUT_ONE, 1.0, 0.9625825, None),
+    Benchmark("BadAdaptiveSVT", AdaptiveSVT(1, 2.0, 8.0, 4.0, 16.0, 1, True), ALL_BUT_ONE, 1.0, 3.5, None),
+    *(
+        Benchmark(f"Gauss {name} {_power(delta)}", _gauss(name, delta), NUMBERS, 1.0, true, None, delta=delta)
+        for name, delta, true in GAUSSIAN
+    ),
+    *(
+        Benchmark(
+            f"Gauss {name} {_power(delta)}, doubles",
+            _gauss(name, delta, True),
+            NUMBERS,
+            1.0,
+            math.inf,
+            None,
+            float_bits=True,
+            delta=delta,
+        )
+        for name, delta, _ in GAUSSIAN
+    ),
+    *(
+        Benchmark(
+            f"diffprivlib {kind}",
+            DiffprivlibGaussian(kind, 0.99, 1e-3),
+            (0.0, 1.0),
+            0.99,
+            true,
+            None,
+            float_bits=bits,
+            delta=1e-3,
+            requires="diffprivlib",
+        )
+        for kind, true, bits in (
+            ("Gaussian", math.inf, True),
+            ("GaussianAnalytic", math.inf, True),
+            ("GaussianDiscrete", 0.99, False),
+        )
+    ),
+    Benchmark(
+        "OpenDP Gauss",
+        OpenDPGaussian(classic_scale(1.0, 1e-3)),
+        NUMBERS,
+        1.0,
+        GAUSSIAN[1][2],
+        None,
+        float_bits=True,
+        delta=1e-3,
+        requires="opendp",
+        randomness="own",
+    ),
+    *(
+        Benchmark(
+            f"Opacus Gauss{words}",
+            OpacusGaussian(classic_scale(1.0, 1e-3), secure),
+            NUMBERS,
+            1.0,
+            math.inf,
+            None,
+            float_bits=True,
+            delta=1e-3,
+            requires="opacus",
+        )
+        for words, secure in (("", False), (", secure", True))
+    ),
+    # A key of one record is released with probability delta; with a threshold lower by one, e times as often.
+    Benchmark(
+        "Counts", ReleasedCounts(1.0, 7), ((6, 0, 3), (5, 0, 3)), 1.0, 0.99323925, None, delta=leak_of_one(1.0, 7)
+    ),
+    Benchmark(
+        "Counts, low threshold",
+        ReleasedCounts(1.0, 6),
+        ((6, 1, 3), (6, 0, 3)),
+        1.0,
+        math.inf,
+        None,
+        delta=leak_of_one(1.0, 7),
+    ),
 )
-"""All rows, in the order of the literature's tables."""
+"""All rows, in the order of the literature's tables; the last have delta > 0."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 STEP = 0.05
+"""The widest cells; there are at least 400 of them to a scale of the threshold's noise."""
 LOG_CDF = {"laplace": laplace_log_cdf, "exponential": exponential_log_cdf}
 
 
@@ -72,7 +74,7 @@ def values_svt(mechanism: SparseVectorValues, data: Sequence[float], neighbour: 
     def masses(answers: Sequence[float]) -> Array:
         cells = [
             laplace_density(mechanism.threshold + grid - answer, mechanism.query_scale)
-            * STEP
+            * _step(mechanism)
             * _cumulative(mechanism, answers[:k], grid)
             for k, answer in enumerate(answers)
         ]
@@ -200,10 +202,17 @@ def _distinct(rows: Array) -> tuple[Array, Array]:
     return rows[first], which
 
 
+def _step(mechanism: SparseVectorValues) -> float:
+    """Return the width of cells, a whole number of which fits into 1."""
+    return 1 / math.ceil(max(1 / STEP, 400 / mechanism.threshold_scale))
+
+
 def _grid(mechanism: SparseVectorValues) -> Array:
-    """Return the midpoints of cells of width STEP that end at every integer, over the threshold's noise."""
+    """Return the midpoints of cells that end at every integer, over the threshold's noise."""
     reach = np.ceil(30 * mechanism.threshold_scale)
-    return np.arange(-reach, reach, STEP) + STEP / 2
+    step = _step(mechanism)
+    middles: Array = (np.arange(round(2 * reach / step)) + 0.5) * step - reach
+    return middles
 
 
 def _cumulative(mechanism: SparseVectorValues, below: Sequence[float], grid: Array) -> Array:
@@ -211,5 +220,5 @@ def _cumulative(mechanism: SparseVectorValues, below: Sequence[float], grid: Arr
     density = laplace_density(grid, mechanism.threshold_scale)
     for answer in below:
         density = density * laplace_cdf(mechanism.threshold + grid - answer, mechanism.query_scale)
-    masses = density * STEP
+    masses = density * _step(mechanism)
     return np.cumsum(masses) - masses / 2
