@@ -116,7 +116,21 @@ class _OneByOne:
         first = [self._once(*one) for one in islice(runs, 2)]
         if len(first) == 2 and shares_store(*first):
             first += self._watched(first[-1], islice(runs, WATCHED))
-        return first + [self._once(*one) for one in runs]
+        if self.emit is not None:
+            return first + [self._once(*one) for one in runs]
+        return self._many(first, runs)
+
+    def _many(self, outputs: list[Any], runs: Iterator[Any]) -> list[Any]:
+        """Add the outputs of all runs; a call of a method for each would take as long as a simple mechanism."""
+        function, add = self.function, outputs.append
+        while True:
+            try:
+                for data, rng in runs:
+                    add(function(data, rng))
+            except Exception as error:  # as in `_once`
+                add(Raised(error))
+            else:
+                return outputs
 
     def _watched(self, before: Any, runs: Iterator[Any]) -> list[Any]:
         """Make runs, and refuse a mechanism that writes every output into the same place."""
