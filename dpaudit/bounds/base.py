@@ -56,16 +56,16 @@ class CountArrays:
         InputError
             If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
         """
-        arrays = [_whole(name, value) for name, value in (("x", x), ("n1", n1), ("y", y), ("n2", n2))]
+        arrays = [whole_numbers(name, value) for name, value in (("x", x), ("n1", n1), ("y", y), ("n2", n2))]
         for name, runs in (("n1", arrays[1]), ("n2", arrays[3])):
-            _check_range(name, runs, 1, most)
+            check_range(name, runs, 1, most)
         try:
             xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
         except ValueError:
             shapes = ", ".join(str(a.shape) for a in arrays)
             raise InputError(f"x, n1, y and n2 must broadcast against each other; got shapes {shapes}") from None
-        _check_range("x", xs, 0, n1s)
-        _check_range("y", ys, 0, n2s)
+        check_range("x", xs, 0, n1s)
+        check_range("y", ys, 0, n2s)
         return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
 
     def take(self, index: NDArray[Any]) -> CountArrays:
@@ -87,7 +87,7 @@ class CountArrays:
             ) from None
 
 
-def _whole(name: str, value: ArrayLike) -> Array:
+def whole_numbers(name: str, value: ArrayLike) -> Array:
     """Return whole numbers as floats (exact below 2^53)."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
@@ -99,7 +99,7 @@ def _whole(name: str, value: ArrayLike) -> Array:
     return numbers
 
 
-def _check_range(name: str, values: Array, low: float, high: Any) -> None:
+def check_range(name: str, values: Array, low: float, high: Any) -> None:
     """Raise `InputError` unless low <= values <= high everywhere."""
     limit = np.broadcast_to(high, values.shape)
     bad = (values < low) | (values > limit)

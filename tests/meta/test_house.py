@@ -42,7 +42,7 @@ FLOORS = {
 ROOMS = {
     "dpaudit": 1_227,
     "dpaudit.audit": 3_163,
-    "dpaudit.bounds": 1_433,
+    "dpaudit.bounds": 1_613,
     "dpaudit.certificates": 1_233,
     "dpaudit.cli": 2_225,
     "dpaudit.conformance": 379,
