@@ -144,6 +144,9 @@ class _Sum:
         place = max(0, math.floor((epsilon - self.first) / self.step) + 1 - start)
         if place >= len(here):
             return self.infinite
+        if epsilon > 700:  # the exponential overflows
+            losses = self.first + self.step * np.arange(start + place, len(self.masses))
+            return min(1.0, self.infinite + float(self.masses[start + place :] @ -np.expm1(epsilon - losses)))
         return min(1.0, self.infinite + max(0.0, float(here[place] - math.exp(epsilon) * there[place])))
 
 
@@ -153,7 +156,9 @@ def _summed(one: Accountant, removal: bool, upper: bool) -> _Sum:
     step, sigma = one._step, one.noise_multiplier
     ends = one._loss(-_TAIL * sigma), one._loss(1 + _TAIL * sigma)
     first, last = math.floor(ends[0] / step), math.ceil(ends[1] / step)
-    masses = one._masses(step * np.arange(first, last + 1), removal)  # of the cells between edges
+    masses = one._masses(
+        np.asarray(step * np.arange(first, last + 1), dtype=np.float64), removal
+    )  # of the cells between edges
     # The loss of a cell is an edge of it: of ln P / Q the upper one for an upper bound; of ln Q / P, its negative,
     # the lower one.
     lowest = first + 1 if removal == upper else first
@@ -171,4 +176,4 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 def _normal(x: Floats) -> Floats:
     """Return the normal distribution function, less 1 / 2 where it only enters differences."""
-    return np.asarray(0.5 * _erf(x / math.sqrt(2)).astype(np.float64))
+    return 0.5 * np.asarray(_erf(x / math.sqrt(2)), dtype=np.float64)
