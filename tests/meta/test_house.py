@@ -41,7 +41,7 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_227,
+    "dpaudit": 1_510,
     "dpaudit.audit": 3_163,
     "dpaudit.bounds": 1_433,
     "dpaudit.certificates": 1_233,
@@ -72,7 +72,7 @@ ROOMS = {
     "learners.parities": 1_079,
     "learners.points": 442,
     "learners.regions": 2_917,
-    "learners.training": 429,
+    "learners.training": 446,
 }
 
 PUBLIC = {
