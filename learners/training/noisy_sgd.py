@@ -29,7 +29,7 @@ _NUMBERS = 2**22
 
 
 class Examples(NamedTuple):
-    """What is trained on: points (n, k), labels (n,) of 0 and 1, and canaries given by their gradient, (m, d).
+    """The data of a training: points (n, k), labels (n,) of 0 and 1, and canaries given by their gradient, (m, d).
 
     A gradient canary is an example whose gradient is the same at all parameters.
     """
