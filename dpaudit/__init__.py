@@ -41,7 +41,7 @@ __all__ = [
     "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility", "crafted_pairs",
     "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of", "query_patterns",
     "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity", "scaling_law",
-    "to_frame",
+    "to_frame", "training",
 ]  # fmt: skip
 
 _HOMES = {
@@ -71,6 +71,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "training":  # a module of its own names
+        return import_module("dpaudit.training")
     for home, names in _HOMES.items():
         if name in names.split():
             globals()[name] = getattr(import_module(f"dpaudit.{home}"), name)

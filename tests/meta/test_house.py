@@ -30,6 +30,7 @@ FLOORS = {
         ("running",),
         ("exact", "utility", "conformance"),
         ("audit",),
+        ("training",),
         ("engine", "certificates"),
         ("report",),
         ("project",),
@@ -40,7 +41,7 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_227,
+    "dpaudit": 1_510,
     "dpaudit.audit": 3_163,
     "dpaudit.bounds": 1_613,
     "dpaudit.certificates": 1_233,
@@ -71,6 +72,7 @@ ROOMS = {
     "learners.parities": 1_079,
     "learners.points": 442,
     "learners.regions": 2_917,
+    "learners.training": 446,
 }
 
 PUBLIC = {
@@ -79,7 +81,7 @@ PUBLIC = {
     "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
     "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",
     "query_patterns", "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity",
-    "scaling_law", "to_frame",
+    "scaling_law", "to_frame", "training",
 }  # fmt: skip
 
 

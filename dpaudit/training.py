@@ -1,0 +1,285 @@
+"""One noisy gradient step as a mechanism that `audit_privacy` can run thousands of times, and canaries for it.
+
+A step adds the clipped gradients of a batch and noise. Projected on the direction of one example's gradient, the
+canary's, its outputs with and without the canary differ as the claim of one step allows, or by more: where gradients
+are not clipped, noise is too small, sums are divided by another number than noise is, or keys are reused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.arguments import read_flag, read_integer, read_number
+from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["StepAudit", "noisy_step", "orthogonal_directions", "random_directions", "step_delta"]
+
+_SEEDS = 8
+"""Steps with equal generators whose differences give the canary's direction."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepAudit:
+    """A step, or a training, as a mechanism, with its neighbouring inputs and its claim; `noisy_step` makes it.
+
+    Calling it as ``(data, rng, size)`` returns `size` outputs: numbers of shape (size,) for one step, and for several
+    (size, 3), the mean, the standard deviation and the greatest of a run's projections.
+
+    Attributes
+    ----------
+    step : callable
+        What is run.
+    pairs : list of (data, neighbour)
+        The input with the canary and the one without it.
+    claim : PrivacyClaim
+        The claim that is audited.
+    direction : array, shape (d,)
+        The unit vector on which outputs are projected.
+    steps : int
+        The steps of a run.
+    batched : bool
+        Whether `step` makes many runs in one call.
+    """
+
+    step: Callable[..., Any]
+    pairs: list[tuple[Any, Any]]
+    claim: PrivacyClaim
+    direction: Floats
+    steps: int = 1
+    batched: bool = False
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Floats:
+        """Return the projections of `size` runs, shape (size,) or (size, 3)."""
+        import numpy as np
+
+        made = _runs(self.step, data, rng, size, self.batched)
+        if made.size != size * self.steps * len(self.direction):
+            wanted = f"{self.steps} x {len(self.direction)} numbers a run"
+            raise InputError.of("step", made.shape, f"a function that returns {wanted}")
+        along = made.reshape(size, self.steps, -1) @ self.direction
+        if self.steps == 1:
+            return np.asarray(along[:, 0])
+        return np.stack([along.mean(axis=1), along.std(axis=1), along.max(axis=1)], axis=1)
+
+    def audit(self, **options: Any) -> Any:
+        """Return the finding of `dpaudit.audit_privacy` on the pairs and the claim, with its other options."""
+        from dpaudit.audit.audit import audit_privacy
+
+        claimed = {"epsilon": self.claim.epsilon, "delta": self.claim.delta}
+        return audit_privacy(self, self.pairs, batched=True, **(claimed | options))
+
+
+def noisy_step(
+    step: Callable[..., Any],
+    data: Any,
+    canary: Any = None,
+    *,
+    noise_multiplier: float,
+    sampling_rate: float = 1.0,
+    steps: int = 1,
+    epsilon: float = 0.0,
+    claim: PrivacyClaim | None = None,
+    direction: Any = None,
+    batched: bool = False,
+    join: Callable[[Any, Any], Any] | None = None,
+) -> StepAudit:
+    r"""Make a mechanism of one noisy gradient step, with its neighbouring inputs and the claim of its accountant.
+
+    Parameters
+    ----------
+    step : callable
+        ``(data, rng) -> output``, or with `batched` ``(data, rng, size) -> size outputs``: what one step releases, as
+        an array, a tensor, or a list or dictionary of them. Parameters and clip norm are its own; its randomness comes
+        from `rng`, a NumPy generator, which may seed a generator of another library.
+    data : object
+        The examples without the canary: of one batch, or where the step draws its batch, all of them.
+    canary : object
+        The example that comes or goes, in the form of one example of `data`.
+    noise_multiplier : float
+        sigma: the noise on the sum of gradients has standard deviation sigma times the clip norm.
+    sampling_rate : float
+        The probability q with which the step takes each example into its batch (Poisson sampling); 1 for a step
+        that uses all of `data`.
+    steps : int
+        Steps of a run: above 1 the function is a whole training, whose output has a first axis for the steps. Without
+        sampling the claim is that of sigma / sqrt(steps); with sampling pass `claim`.
+    epsilon : float
+        The point of the accountant's curve delta(epsilon) that is audited. At 0, the default, delta is the total
+        variation distance of the worst pair, on which Gaussian noise too small shows first.
+    claim : PrivacyClaim, optional
+        The claim in place of the accountant's.
+    direction : array, optional
+        What outputs are projected on, of an output's shape (one step's). By default the mean difference of steps
+        with and without the canary whose generators are equal, so that the noise cancels.
+    batched : bool
+        Whether `step` makes many runs in one call.
+    join : callable, optional
+        ``(data, canary) -> data with the canary``. By default a list gets an entry, an array a row, and the arrays of
+        a tuple or dictionary a row each.
+
+    Returns
+    -------
+    StepAudit
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range; if the canary does not fit the data; if no direction is given and none shows.
+
+    Notes
+    -----
+    Without sampling, with Phi the normal distribution function and mu = 1 / sigma,
+
+    .. math:: \delta(\epsilon) = \Phi(\mu / 2 - \epsilon / \mu) - e^\epsilon \Phi(-\mu / 2 - \epsilon / \mu)
+
+    (Balle and Wang, ICML 2018); with sampling see `step_delta`. The relation is that of an example added or removed.
+    """
+    sampling_rate = _rate(sampling_rate)
+    sigma = read_number("noise_multiplier", noise_multiplier, 0, math.inf)
+    steps, batched = read_integer("steps", steps), read_flag("batched", batched)
+    if claim is None:
+        if steps > 1 and sampling_rate < 1:
+            raise InputError("claim must be given for several steps with sampling: dpaudit accounts for one step")
+        found = step_delta(epsilon, noise_multiplier=sigma / math.sqrt(steps), sampling_rate=sampling_rate)
+        claim = PrivacyClaim(epsilon, found, Relation.ADD_REMOVE_ONE)
+    pair = ((join or joined)(data, canary), data)
+    along = _direction(step, pair, steps, batched, direction)
+    return StepAudit(step, [pair], claim, along, steps, batched)
+
+
+def step_delta(epsilon: float, *, noise_multiplier: float, sampling_rate: float = 1.0) -> float:
+    r"""Return the least delta at which one step is (epsilon, delta)-private for an example added or removed.
+
+    With P = (1 - q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2) it is the greater of the two hockey-stick
+    divergences of P and Q; each is attained on a half-line that ends where the ratio of densities is exp(+-epsilon).
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    noise_multiplier : float
+        sigma > 0.
+    sampling_rate : float
+        q in (0, 1].
+    """
+    epsilon = read_number("epsilon", epsilon, 0, math.inf, closed=True)
+    sigma = read_number("noise_multiplier", noise_multiplier, 0, math.inf)
+    q = _rate(sampling_rate)
+    growth, variance = math.exp(min(epsilon, 700.0)), sigma**2
+
+    def tail(threshold: float, sign: int) -> tuple[float, float]:
+        """Return P and Q of x > threshold, or of x < threshold where the sign is -1."""
+        without = math.erfc(sign * threshold / sigma / math.sqrt(2)) / 2
+        shifted = math.erfc(sign * (threshold - 1) / sigma / math.sqrt(2)) / 2
+        return (1 - q) * without + q * shifted, without
+
+    def end(ratio: float) -> float:
+        return variance * math.log((ratio - 1 + q) / q) + 0.5
+
+    p, without = tail(end(growth), 1)
+    removed = p - growth * without
+    added = 0.0
+    if 1 / growth > 1 - q:
+        p, without = tail(end(1 / growth), -1)
+        added = without - growth * p
+    return max(0.0, removed, added)
+
+
+def random_directions(count: int, dimension: int, rng: np.random.Generator, *, norm: float = 1.0) -> Floats:
+    """Return gradients of canaries of the given norm in independent uniform directions, shape (count, dimension)."""
+    import numpy as np
+
+    count, dimension = read_integer("count", count), read_integer("dimension", dimension)
+    found = rng.normal(size=(count, dimension))
+    return np.asarray(read_number("norm", norm, 0, math.inf) * found / np.linalg.norm(found, axis=1, keepdims=True))
+
+
+def orthogonal_directions(count: int, dimension: int, rng: np.random.Generator, *, norm: float = 1.0) -> Floats:
+    """Return orthogonal gradients of canaries of the given norm, shape (count, dimension), count <= dimension.
+
+    Canaries of orthogonal gradients do not add to each other's projections, as random directions do.
+    """
+    import numpy as np
+
+    dimension = read_integer("dimension", dimension)
+    count = read_integer("count", count, most=dimension)
+    basis = np.linalg.qr(rng.normal(size=(dimension, count)))[0]
+    return np.asarray(read_number("norm", norm, 0, math.inf) * basis.T)
+
+
+def joined(data: Any, canary: Any) -> Any:
+    """Return the data with the canary as its last example; see `noisy_step`."""
+    import numpy as np
+
+    if canary is None:
+        raise InputError.of("canary", canary, "an example in the form of those of the data")
+    if isinstance(data, Mapping) and isinstance(canary, Mapping) and data.keys() == canary.keys():
+        return {key: joined(column, canary[key]) for key, column in data.items()}
+    if isinstance(data, list):
+        return [*data, canary]
+    if isinstance(data, tuple) and isinstance(canary, Sequence) and len(data) == len(canary):
+        return tuple(map(joined, data, canary))
+    if isinstance(data, np.ndarray) and np.shape(canary) == data.shape[1:]:
+        return np.concatenate([data, np.asarray(canary)[None]])
+    raise InputError.of("canary", canary, "an example in the form of those of the data", hint="or pass join=")
+
+
+def _rate(value: Any) -> float:
+    return 1.0 if value == 1 else read_number("sampling_rate", value, 0, 1)
+
+
+def _runs(step: Callable[..., Any], data: Any, rng: np.random.Generator, size: int, batched: bool) -> Floats:
+    """Return the outputs of `size` runs as numbers, shape (size, ...)."""
+    import numpy as np
+
+    if batched:
+        return np.asarray(step(data, rng, size), dtype=np.float64)
+    return np.stack([_flat(step(data, rng)) for _ in range(size)])
+
+
+def _flat(output: Any) -> Floats:
+    """Return the numbers of an array, a tensor, or a list or dictionary of them in a row."""
+    import numpy as np
+
+    if isinstance(output, Mapping):
+        output = list(output.values())
+    if isinstance(output, list | tuple):
+        return np.concatenate([_flat(one) for one in output]) if output else np.empty(0)
+    for method in ("detach", "cpu"):  # tensors of PyTorch
+        output = getattr(output, method, partial(_same, output))()
+    return np.asarray(output, dtype=np.float64).reshape(-1)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _direction(step: Callable[..., Any], pair: tuple[Any, Any], steps: int, batched: bool, given: Any) -> Floats:
+    """Return the unit vector of the direction given, or of the canary's mean contribution to a step."""
+    import numpy as np
+
+    if given is not None:
+        found = _flat(given)
+    else:
+        sides = [
+            np.concatenate([_runs(step, one, np.random.default_rng(seed), 1, batched) for seed in range(_SEEDS)])
+            for one in pair
+        ]
+        found = (sides[0] - sides[1]).reshape(_SEEDS * steps, -1).mean(axis=0)
+    length = float(np.linalg.norm(found))
+    if not 0 < length < math.inf:
+        raise InputError(
+            "direction must be given: the canary changes no step made with equal generators, or not finitely"
+        )
+    return np.asarray(found / length)
