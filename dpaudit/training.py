@@ -2,7 +2,8 @@
 
 A step adds the clipped gradients of a batch and noise. Projected on the direction of one example's gradient, the
 canary's, its outputs with and without the canary differ as the claim of one step allows, or by more: where gradients
-are not clipped, noise is too small, sums are divided by another number than noise is, or keys are reused.
+are not clipped, noise is too small, or sums are divided by another number than noise is. Noise that is reused shows
+over several steps alone.
 """
 
 from __future__ import annotations
