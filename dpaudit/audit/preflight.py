@@ -44,7 +44,7 @@ SHARE = 50
 """Runs of an audit for each run of a batch, so that batches take at most a twelfth of a small budget or so."""
 CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
-ROUNDS = 4
+ROUNDS = 8
 """The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
 
 Label = Hashable
