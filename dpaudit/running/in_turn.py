@@ -15,7 +15,7 @@ from dpaudit.running.run_notes import noted
 
 @dataclass(frozen=True)
 class InTurn:
-    """What the runs of a call take, in the place of one input, where they are made on two inputs in turn.
+    """Inputs and generators of a call whose runs are made on two inputs in turn; it stands in the place of one input.
 
     Attributes
     ----------
