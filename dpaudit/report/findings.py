@@ -26,8 +26,6 @@ Shown = Callable[[str, str | None], str]
 
 OFTEN = f"with probability {percent(POWER)}"
 """The probability of detection of what is called detectable, in words."""
-VISIBLE = "visible in the features looked at"
-"""The leaks of which what is called detectable speaks."""
 _DIGITS = 3
 """Those of numbers in brief."""
 _HEAD, _TAIL = 87, 88
@@ -124,7 +122,7 @@ def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded,
         why, remedy = _no_power(finding, shown)
         power = [("power", f"none: {why}"), ("next", remedy)]
     else:
-        power = [("power", f"{caught_words(finding)}, on an event {_likely_text(finding)}, {VISIBLE}")]
+        power = [("power", f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
     return [(finding.verdict, words), *power, *warnings]
 
 

@@ -91,14 +91,6 @@ def _keys(values: Any) -> list[Hashable] | NDArray[np.int64]:
     return list(values)
 
 
-def signed(values: WholeValues) -> list[int]:
-    """Return integers as Python has them."""
-    if values.big is not None:
-        return values.big
-    found: list[int] = (values.low.astype(np.int64) * values.sign).tolist()
-    return found
-
-
 def _shown(key: Any, values: Any) -> str:
     """Return a key as the value that it stands for."""
     if isinstance(values, np.ndarray):
