@@ -41,12 +41,12 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_227,
-    "dpaudit.audit": 3_163,
-    "dpaudit.bounds": 1_433,
+    "dpaudit.audit": 3_371,
+    "dpaudit.bounds": 1_853,
     "dpaudit.certificates": 1_233,
     "dpaudit.cli": 2_225,
     "dpaudit.conformance": 379,
-    "dpaudit.contract": 1_290,
+    "dpaudit.contract": 1_578,
     "dpaudit.engine": 2_261,
     "dpaudit.events": 4_436,
     "dpaudit.exact": 2_046,
