@@ -86,7 +86,7 @@ def audit_privacy(
         The claim as a whole, in the place of epsilon and delta: that of `PrivacyClaim(epsilon, delta)`, or a curve,
         `PrivacyClaim.gaussian(mu)`, `.zero_concentrated(rho)`, `.renyi(alpha, epsilon)`, `.profile(delta_of_epsilon)`,
         `.trade_off(f)` or `.points([(epsilon, delta), ...])`. Training then chooses one point (epsilon, delta) that
-        the claim implies, which the finding states and tests; `finding.tested_claim` has the rest.
+        the claim implies, which the finding states and tests; `finding.curve_test` has the rest.
     trials : int
         Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
         the most promising ones. Some that check randomness and state are among them where each run takes a call (where
@@ -173,7 +173,7 @@ def audit_privacy(
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
-    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation)
+    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=sequential)
     seed = seeding.check_seed(seed)
     known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, options, point, known, seed)

@@ -26,8 +26,9 @@ from dpaudit.events.event import Tally
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.registry.import_spec import Place, importable
 
-SEARCHED_DELTA = 0.01
-"""The delta, about, of the point that pairs are searched by: all tails that training can learn exceed it."""
+SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
+"""The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the
+one that is bet against, which Gaussian noise that is too small exceeds soonest."""
 EVENT_SHARE = 0.1
 """Of the error of a claim with a bet by Holder's inequality, for the event: it has the certificate."""
 LARGEST_ORDER = 4.0
@@ -65,9 +66,17 @@ def named_claim(
 
 
 def resolve_claims(
-    source: Any, claim: Any, epsilon: float | None, delta: float | None, relation: Relation | str | None
+    source: Any,
+    claim: Any,
+    epsilon: float | None,
+    delta: float | None,
+    relation: Relation | str | None,
+    *,
+    bets: bool = False,
 ) -> tuple[CurveClaim | None, PrivacyClaim]:
     """Return the claim that is a curve, if one was given, and the claim to test, or to search by where it is a curve.
+
+    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here.
 
     Raises
     ------
@@ -86,7 +95,7 @@ def resolve_claims(
     if not isinstance(claim, CurveClaim):
         raise InputError.of("claim", claim, "a claim, such as dpaudit.PrivacyClaim.gaussian(1.0)")
     points = ClaimPoints.of(claim)
-    i = int(np.abs(np.log((points.delta + 1e-9) / SEARCHED_DELTA)).argmin())
+    i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
     return claim, resolve_claim(source, float(points.epsilon[i]), float(points.delta[i]), relation)
 
 
@@ -130,6 +139,19 @@ def curve_test(
     error = gamma * (1 - event_share(claim))
     short = detectable_shortfall(orders, exact_mu(claim), max(1, runs // LEARNING), error)
     return CurveTest(claim, lower, detectable_shortfall=short, holder=_holder(main, counts, orders, runs, error))
+
+
+def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
+    """Return the test of a claim that is a curve by bets against one point of it; None without such a claim.
+
+    What is not (epsilon, delta)-private for any epsilon below a bound is mu-Gaussian private for no smaller mu than
+    that of which the curve goes through the bound and delta.
+    """
+    claim = request.curve_claim
+    if claim is None:
+        return None
+    mu = None if claim.mu is None else mu_of_delta(epsilon_lower, request.claim.delta if epsilon_lower else 0.0)
+    return CurveTest(claim, 0.0, mu_lower=mu)
 
 
 def _holder(

@@ -148,9 +148,10 @@ class CurveTest(Frozen, frozen=True):
     claim : CurveClaim
         The claim.
     delta_lower : float
-        A lower confidence bound on delta at the finding's `epsilon`, with the error of the event's test.
+        A lower confidence bound on delta at the finding's `epsilon`, with the error of the event's test; 0 in the
+        sequential design, which bounds epsilon at the finding's `delta`.
     mu_lower : float or None
-        The bound on the mu of Gaussian privacy that follows, where the claim is Gaussian; in the sequential design 0.
+        The bound on the mu of Gaussian privacy that follows, where the claim is Gaussian.
     detectable_mu : float or None
         The least true mu that would have been detected on an event as likely as the one tested, with probability about
         0.95, where the claim is Gaussian; infinite if none would.
@@ -248,8 +249,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Output components that were not analysed.
     grade : {"statistical"}
         The kind of the evidence.
-    tested_claim : CurveTest or None
-        The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy.
+    tested_claim : CurveTest
+        The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     """
@@ -288,8 +289,13 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks: tuple[Check, ...] = ()
     not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
-    tested_claim: CurveTest | None = None
+    tested_claim: CurveTest | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
+
+    @property
+    def curve_test(self) -> CurveTest | None:
+        """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
+        return None if self.tested_claim is UNSET else self.tested_claim
 
     def __post_init__(self) -> None:
         super().__post_init__()

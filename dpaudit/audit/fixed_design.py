@@ -20,6 +20,7 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from dpaudit.audit.candidate import Candidate, count_observed, promise
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
@@ -300,7 +301,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
         representation=_tests_of(request, stored, made[-1], fresh, look)[0] if stored else None,
-        tested_claim=tested_claim,
+        tested_claim=tested_claim or UNSET,
         curve=_curve_of(main, made[0], look * errors["curve"]) if request.options.curve else None,
     )
 

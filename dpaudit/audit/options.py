@@ -244,7 +244,8 @@ JOBS = Option(1, name="n_jobs", metavar="JOBS", help="-1 for one a processor; no
 def grouped(*groups: str) -> tuple[str, ...]:
     """Return the names of the options in some groups.
 
-    "claim": claims that are curves, of which `audit_privacy` takes one as `claim`; "input": on what a mechanism is audited; "run": how single runs are made; "limit": the time of a run or an audit,
-    whatever makes it; "certificate" and "replay": what these take of an audit beside "run".
+    "claim": claims that are curves, of which `audit_privacy` takes one as `claim`; "input": on what a mechanism is
+    audited; "run": how single runs are made; "limit": the time of a run or an audit, whatever makes it; "certificate"
+    and "replay": what these take of an audit beside "run".
     """
     return tuple(name for name, one in OPTIONS.items() if {*groups} & {*one.groups})

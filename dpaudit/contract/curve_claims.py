@@ -78,6 +78,17 @@ class CurveClaim:
             if not 0 <= delta < 1:
                 raise InputError.of("delta", delta, "in [0, 1)")
 
+    @property
+    def call(self) -> str:
+        """The call that makes the claim, as Python; empty where it was made from a function."""
+        if self.mu is not None:
+            return f"dpaudit.PrivacyClaim.gaussian({self.mu!r})"
+        if self.rho is not None:
+            return f"dpaudit.PrivacyClaim.zero_concentrated({self.rho!r})"
+        if self.orders:
+            return f"dpaudit.PrivacyClaim.renyi({list(self.orders)!r})"
+        return f"dpaudit.PrivacyClaim.points({list(self.points)!r})" if self.name == "points" else ""
+
 
 _PARAMETER = {
     "gaussian": "mu",

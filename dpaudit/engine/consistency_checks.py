@@ -71,7 +71,7 @@ def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: 
     else:
         _at_most("trials", finding.trials, arguments.trials)
     # Of a claim that is a curve the audit states a point of its own choice.
-    for name in ("epsilon", "delta") if finding.tested_claim is None else ():
+    for name in ("epsilon", "delta") if finding.curve_test is None else ():
         asked = getattr(arguments, name)
         if asked is None and claim is not None:
             asked = getattr(claim, name)
@@ -79,7 +79,7 @@ def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: 
             _same(name, getattr(finding, name), asked, "the claim")
     # In the sequential design verdict and bound are two statements, and the bound may stay below a refuted claim.
     refuted = finding.epsilon_lower > finding.epsilon or (
-        finding.tested_claim is not None and finding.tested_claim.by_holder
+        finding.curve_test is not None and finding.curve_test.by_holder
     )
     stands = finding.verdict == Verdict.VIOLATION
     if refuted > stands or (finding.design == "fixed" and stands > refuted):

@@ -30,13 +30,17 @@ def curve_claim_words(claim: CurveClaim) -> str:
 def shows_words(finding: PrivacyFinding, tested: CurveTest) -> str:
     """Return what is claimed and what the runs show: a bound on mu, or on delta at the point tested."""
     claimed = f"claims {curve_claim_words(tested.claim)}"
-    if tested.mu_lower is not None and finding.design == "fixed":
+    if tested.mu_lower is not None:
         return f"{claimed}, shows μ ≥ {significant(tested.mu_lower, 'down', apart_from=tested.claim.mu)}"
     holder = tested.holder
     if holder is not None and holder.refuted and finding.epsilon_lower <= finding.epsilon:
         return (
             f"{claimed}, shows that ε = {value_text(holder.epsilon)} at order {value_text(holder.alpha)} is too small"
         )
+    if finding.design == "sequential":
+        lower = significant(finding.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
+        point = f"ε ≤ {significant(finding.epsilon, digits=3)} at δ = {significant(finding.delta, digits=3)}"
+        return f"{claimed}, so {point}; shows ε ≥ {lower} there"
     least = significant(tested.delta_lower, "down", digits=3, apart_from=finding.delta)
     most = significant(finding.delta, "up", digits=3, apart_from=tested.delta_lower)
     return f"{claimed}, so δ ≤ {most} at ε = {significant(finding.epsilon, digits=3)}; shows δ ≥ {least} there"
@@ -65,12 +69,13 @@ def power_words(tested: CurveTest) -> str:
         return ""
     if math.isinf(short):
         return "not even half of the Gaussian noise that the claim needs would be detected, were the output one number"
-    return f"Gaussian noise too small by {significant(100 * short, 'up', digits=2)} % would be detected {_OFTEN} or so, were the output one number"
+    least = significant(100 * short, "up", digits=2)
+    return f"were the output one number, Gaussian noise too small by {least} % would be detected {_OFTEN} or so"
 
 
 def curve_lines(finding: PrivacyFinding) -> Lines:
     """Return what else there is to say of a claim that is a curve, a line each."""
-    tested = finding.tested_claim
+    tested = finding.curve_test
     if tested is None:
         return []
     lines = [("curve claim", shows_words(finding, tested))]

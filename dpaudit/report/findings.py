@@ -111,7 +111,7 @@ def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded,
         f"{name} claims {wording.claim_words(finding.epsilon, finding.delta)}, {shows}",
         finding.representation,
     )
-    if (tested := finding.tested_claim) is not None:
+    if (tested := finding.curve_test) is not None:
         words = f"{name} {curve_claims.shows_words(finding, tested)}"
     failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
     warnings = [("warning", text) for text in (*finding.warnings, *failed)]
@@ -203,7 +203,7 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
 
 def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
-    witness, tested = finding.witness, finding.tested_claim
+    witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return curve_claims.holder_words(tested)
     words = wording.answer_words(witness.event, decoded)

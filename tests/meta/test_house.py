@@ -74,7 +74,7 @@ ROOMS = {
 }
 
 PUBLIC = {
-    "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
+    "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
     "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding",
     "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
     "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",
