@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from dpaudit.audit.audit import audit_privacy
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.audit.request import probe_of
-    from dpaudit.contract import Distribution, Instance, Law, Learner, Pair, PrivacyClaim, Relation, UtilityClaim
+    from dpaudit.contract import (
+        CurveClaim,
+        Distribution,
+        Instance,
+        Law,
+        Learner,
+        Pair,
+        PrivacyClaim,
+        Relation,
+        UtilityClaim,
+    )
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
     from dpaudit.exact.finding import LawFinding, SupremumFinding
@@ -36,19 +46,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
-    "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding", "ToolFault",
-    "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility", "crafted_pairs",
-    "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of", "query_patterns",
-    "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity", "scaling_law",
-    "to_frame", "training",
+    "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
+    "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding",
+    "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
+    "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",
+    "query_patterns", "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity",
+    "scaling_law", "to_frame", "training",
 ]  # fmt: skip
 
 _HOMES = {
     "audit.audit": "audit_privacy",
     "audit.finding": "PrivacyFinding",
     "audit.request": "probe_of",
-    "contract": "Distribution Instance Law Learner Pair PrivacyClaim Relation UtilityClaim",
+    "contract": "CurveClaim Distribution Instance Law Learner Pair PrivacyClaim Relation UtilityClaim",
     "errors": "DpauditError InputError ToolFault",
     "exact.audit": "audit_law",
     "exact.finding": "LawFinding SupremumFinding",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 
 import msgspec
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import CurveClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.record import Frozen, decode, encodable
@@ -195,6 +195,8 @@ def _shown(name: str, value: Any) -> str:
     """Return a value as Python: a function by its name, a dataclass by its fields, what cannot be shown as `name`."""
     if name in _OF_PEOPLE and not isinstance(value, str):
         return name
+    if isinstance(value, CurveClaim):
+        return value.call or name
     if hasattr(value, "__name__"):
         return value.__name__ if str(value.__name__).isidentifier() else name
     text = stable_repr(value)

@@ -11,11 +11,12 @@ from typing import Any
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.clock import Clock, Stopped
+from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_claim, resolve_inputs
+from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
@@ -37,6 +38,7 @@ def audit_privacy(
     unit: Any = None,
     epsilon: float | None = None,
     delta: float | None = None,
+    claim: Any = None,
     trials: int = 100_000,
     confidence: float = CONFIDENCE,
     seed: int = 0,
@@ -80,6 +82,11 @@ def audit_privacy(
         Of `data`: the values that are allowed, and what all rows of a user have in common; as for `neighbours_of`.
     epsilon, delta : float, optional
         The claim; a learner's own by default, and delta 0 for a callable.
+    claim : PrivacyClaim or CurveClaim, optional
+        The claim as a whole, in the place of epsilon and delta: that of `PrivacyClaim(epsilon, delta)`, or a curve,
+        `PrivacyClaim.gaussian(mu)`, `.zero_concentrated(rho)`, `.renyi(alpha, epsilon)`, `.profile(delta_of_epsilon)`,
+        `.trade_off(f)` or `.points([(epsilon, delta), ...])`. Training then chooses one point (epsilon, delta) that
+        the claim implies, which the finding states and tests; `finding.curve_test` has the rest.
     trials : int
         Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
         the most promising ones. Some that check randomness and state are among them where each run takes a call (where
@@ -165,12 +172,11 @@ def audit_privacy(
     given = locals()
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
-    tested = resolve_bound(options)
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
-    claim = resolve_claim(mechanism, epsilon, delta, relation)
+    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=sequential)
     seed = seeding.check_seed(seed)
-    known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
-    made, moves = resolve_inputs(mechanism, options, claim, known, seed)
+    known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
+    made, moves = resolve_inputs(mechanism, options, point, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
@@ -180,14 +186,15 @@ def audit_privacy(
         mechanism,
         sampler,
         made,
-        claim,
+        point,
         relation=known,
         options=options,
-        bound=tested,
+        bound=resolve_bound(options),
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
         clock=Clock(time_limit),
         trials=options.trials,
         moves=moves,
+        curve_claim=curve_claim,
     )
     request.check_power()
     return _audited(request, progress)

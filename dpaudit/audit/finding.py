@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, CurveClaim, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
@@ -113,6 +113,68 @@ class EventTest(Frozen, frozen=True):
     direction: Direction = Direction.FORWARD
 
 
+class HolderEvidence(Frozen, frozen=True):
+    """The outcome of a test by Holder's inequality of a claim of Renyi or zero-concentrated privacy.
+
+    Attributes
+    ----------
+    alpha, epsilon : float
+        The order that training chose, and what the claim says of it: D_alpha <= epsilon.
+    log_evidence : float
+        The logarithm of the evidence of the fresh runs, whose mean is at most 1 under the claim.
+    error : float
+        The error of the test, which refutes the claim where log_evidence >= -ln(error).
+    direction : {"forward", "backward"}
+        Whether the divergence is of the law on data from that on neighbour, or the other way round.
+    """
+
+    alpha: float
+    epsilon: Amount
+    log_evidence: float
+    error: Share
+    direction: Direction
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.log_evidence >= -math.log(self.error)
+
+
+class CurveTest(Frozen, frozen=True):
+    """The test of a claim that is a curve; the finding's `epsilon` and `delta` are the point of it that was tested.
+
+    Attributes
+    ----------
+    claim : CurveClaim
+        The claim.
+    delta_lower : float
+        A lower confidence bound on delta at the finding's `epsilon`, with the error of the event's test; 0 in the
+        sequential design, which bounds epsilon at the finding's `delta`.
+    mu_lower : float or None
+        The bound on the mu of Gaussian privacy that follows, where the claim is Gaussian.
+    detectable_mu : float or None
+        The least true mu that would have been detected on an event as likely as the one tested, with probability about
+        0.95, where the claim is Gaussian; infinite if none would.
+    detectable_shortfall : float or None
+        By what share Gaussian noise must be too small for the test by Holder's inequality to refute the claim with that
+        probability, about, were the output one number; infinite if half of the noise is not too little.
+    holder : HolderEvidence or None
+        The test by Holder's inequality, where the claim is one of Renyi or zero-concentrated privacy.
+    """
+
+    claim: CurveClaim
+    delta_lower: Probability
+    mu_lower: Amount | None = None
+    detectable_mu: NonNegative | None = None
+    detectable_shortfall: NonNegative | None = None
+    holder: HolderEvidence | None = None
+
+    @property
+    def by_holder(self) -> bool:
+        """Whether Holder's inequality refutes the claim."""
+        return self.holder is not None and self.holder.refuted
+
+
 class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     """The finding of a black-box audit of a claim of (epsilon, delta)-differential privacy.
 
@@ -187,6 +249,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Output components that were not analysed.
     grade : {"statistical"}
         The kind of the evidence.
+    tested_claim : CurveTest
+        The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     """
@@ -225,7 +289,13 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks: tuple[Check, ...] = ()
     not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
+    tested_claim: CurveTest | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
+
+    @property
+    def curve_test(self) -> CurveTest | None:
+        """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
+        return None if self.tested_claim is UNSET else self.tested_claim
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -20,8 +20,10 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from dpaudit.audit.candidate import Candidate, count_observed, promise
+from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
@@ -257,10 +259,14 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     training = Training(request)
     candidate = training.search()
     training.train(candidate)
-    request, claim, gamma = training.request, request.claim, request.verdict_gamma
-    main = candidate.event_to_test()
-    selected, shares = [main], [1.0]
-    if main.expected <= claim.epsilon:
+    curve_claim, gamma = request.curve_claim, request.verdict_gamma
+    if curve_claim is not None:
+        main, training.request = choose_point(training.request, candidate)
+    else:
+        main = candidate.event_to_test()
+    request, claim = training.request, training.request.claim
+    selected, shares = [main], [event_share(curve_claim)]
+    if curve_claim is None and main.expected <= claim.epsilon:
         refuting = candidate.refuting_event()
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         if refuting and not main.agrees(refuting):
@@ -274,13 +280,15 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     ]
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = best.hits, fresh, best.neighbour_hits, fresh
+    power = _power(training, main, fresh, look * gamma)
+    tested_claim = curve_test(request, main, made[0], best, fresh, power, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     return request.finding(
-        _power(training, main, fresh, look * gamma),
+        power,
         seen,
         training.pilot,
         request.budget.training // 2,
-        refuted=best.epsilon_lower > claim.epsilon,
+        refuted=best.epsilon_lower > claim.epsilon or (tested_claim is not None and tested_claim.by_holder),
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
@@ -295,6 +303,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
         representation=_tests_of(request, stored, made[-1], fresh, look)[0] if stored else None,
+        tested_claim=tested_claim or UNSET,
         curve=_curve_of(main, made[0], look * errors["curve"]) if request.options.curve else None,
     )
 

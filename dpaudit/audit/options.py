@@ -99,6 +99,34 @@ class Options(_Declared):
     delta: float | None = _option(
         default=None, ge=0, lt=1, help="claim to test", usual="the learner's own; 0 for a function"
     )
+    mu: float | None = _option(
+        default=None,
+        gt=0,
+        groups=("claim",),
+        help="claim to test in the place of epsilon and delta: Gaussian differential privacy",
+        usual="epsilon and delta",
+    )
+    rho: float | None = _option(
+        default=None,
+        gt=0,
+        groups=("claim",),
+        help="claim to test: zero-concentrated differential privacy",
+        usual="epsilon and delta",
+    )
+    renyi: str | None = _option(
+        default=None,
+        groups=("claim",),
+        metavar="ALPHA,EPSILON",
+        help="claim to test: Renyi differential privacy of an order, or of several as '2,1;4,2'",
+        usual="epsilon and delta",
+    )
+    profile: str | None = _option(
+        default=None,
+        groups=("claim",),
+        metavar="PLACE",
+        help="claim to test: FILE.py:NAME or MODULE:NAME, the function delta(epsilon)",
+        usual="epsilon and delta",
+    )
     relation: Relation | None = _option(
         default=None, metavar="NAME", help="what neighbours are", usual="as in the learner's claim"
     )
@@ -216,7 +244,8 @@ JOBS = Option(1, name="n_jobs", metavar="JOBS", help="-1 for one a processor; no
 def grouped(*groups: str) -> tuple[str, ...]:
     """Return the names of the options in some groups.
 
-    "input": on what a mechanism is audited; "run": how single runs are made; "limit": the time of a run or an audit,
-    whatever makes it; "certificate" and "replay": what these take of an audit beside "run".
+    "claim": claims that are curves, of which `audit_privacy` takes one as `claim`; "input": on what a mechanism is
+    audited; "run": how single runs are made; "limit": the time of a run or an audit, whatever makes it; "certificate"
+    and "replay": what these take of an audit beside "run".
     """
     return tuple(name for name, one in OPTIONS.items() if {*groups} & {*one.groups})

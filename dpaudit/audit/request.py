@@ -18,7 +18,7 @@ from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.unconditional import get_bound
-from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
+from dpaudit.contract import CurveClaim, Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
@@ -236,7 +236,8 @@ class Request:
     The `sampler` is the `source` as a batched mechanism, with the root seed and the workers. The pairs were checked
     against `relation`, None where it is unknown; where they were made here, `moves` proposes variations. `trials` are
     those of the options, or fewer where the time is limited. `width` is that of the widest row of numbers in an output,
-    where it is more than scores can be fitted on; else 0.
+    where it is more than scores can be fitted on; else 0. Of a `curve_claim` the `claim` is a point: one to search by,
+    and from the end of training on the one that is tested.
     """
 
     source: Any
@@ -251,6 +252,7 @@ class Request:
     clock: Clock
     moves: Moves | None = None
     width: int = 0
+    curve_claim: CurveClaim | None = None
 
     @property
     def gamma(self) -> float:

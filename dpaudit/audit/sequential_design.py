@@ -29,12 +29,14 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpaudit import seeding
 from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair, count_observed
+from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.power import MASSES, Power
@@ -367,4 +369,5 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
         errors={"verdict": gamma, "epsilon_lower": gamma},
         scores=(),
+        tested_claim=bet_test(request, found.epsilon_lower) or UNSET,
     )

@@ -211,6 +211,12 @@ class _Maker:
     def of_finding(self) -> Certificate:
         """Return the certificate with the finding's own pair, event and counts."""
         finding, witness = self.finding, self.finding.witness
+        if finding.epsilon_lower <= finding.epsilon and finding.curve_test is not None:
+            raise InputError(
+                "a bet on all outputs refutes the claim, and no event refutes a point of it, which is what a "
+                f"certificate shows; got a bound of {finding.epsilon_lower:.4g} at the point ({finding.epsilon:.4g}, "
+                f"{finding.delta:.4g})"
+            )
         if witness.pair >= len(self.pairs):
             raise InputError(
                 "the refuting pair is a variation of those audited, of which the finding has the words alone; give "

@@ -7,6 +7,7 @@ protocol, so that a third party's learner needs no base class.
 from __future__ import annotations
 
 from dpaudit.contract.claims import *
+from dpaudit.contract.curve_claims import *
 from dpaudit.contract.learners import *
 from dpaudit.contract.pairs import *
 from dpaudit.contract.picture import *

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
+from dpaudit.contract.curve_claims import CurveClaim, points_claim, profile_claim, trade_off_claim
 from dpaudit.errors import InputError
 
 __all__ = ["FIXED_SETTINGS", "SETTINGS", "PrivacyClaim", "Relation", "UtilityClaim"]
@@ -87,6 +89,53 @@ class PrivacyClaim:
         for name in ("epsilon", "delta"):  # scalars of NumPy, fractions
             if not isinstance(value := getattr(self, name), int | float):
                 object.__setattr__(self, name, float(value))
+
+    @staticmethod
+    def gaussian(mu: float) -> CurveClaim:
+        """Return the claim of mu-Gaussian differential privacy, 0 < mu <= 50."""
+        return CurveClaim("gaussian", mu=mu)
+
+    @staticmethod
+    def zero_concentrated(rho: float) -> CurveClaim:
+        """Return the claim of rho-zero-concentrated differential privacy, 0 < rho <= 1250."""
+        return CurveClaim("zero-concentrated", rho=rho)
+
+    @staticmethod
+    def renyi(alpha: float | Sequence[tuple[float, float]], epsilon: float | None = None) -> CurveClaim:
+        """Return the claim of (alpha, epsilon)-Renyi privacy, alpha > 1; or, of a list of such pairs, all at once."""
+        if isinstance(alpha, Real):
+            if epsilon is None:
+                raise InputError.of("epsilon", epsilon, "given with a single order alpha")
+            return CurveClaim("renyi", orders=((float(alpha), float(epsilon)),))
+        if epsilon is not None:
+            raise InputError.of("epsilon", epsilon, "left out where a list of pairs (alpha, epsilon) is given")
+        orders = tuple((float(order), float(most)) for order, most in alpha)  # type: ignore[union-attr]
+        if not orders:
+            raise InputError.of("orders", alpha, "at least one pair (alpha, epsilon)")
+        return CurveClaim("renyi", orders=orders)
+
+    @staticmethod
+    def points(points: Iterable[Sequence[float]]) -> CurveClaim:
+        """Return the claim of (epsilon, delta)-differential privacy at several points at once."""
+        return points_claim(points)
+
+    @staticmethod
+    def profile(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
+        """Return the claim that the mechanism is (epsilon, delta_of_epsilon(epsilon))-private at every epsilon.
+
+        The function, whose values are in [0, 1] and do not grow, is evaluated at 71 epsilons from 0 to 35, of which an
+        audit may refute any.
+        """
+        return profile_claim(delta_of_epsilon)
+
+    @staticmethod
+    def trade_off(f: Callable[[float], float]) -> CurveClaim:
+        """Return the claim that a test of false positive rate x has a false negative rate of at least f(x).
+
+        f is convex, does not grow, and is in [0, 1 - x]. It is evaluated on a grid; the points (epsilon, delta) that an
+        audit may refute follow from these values and convexity, so that no delta is too small.
+        """
+        return trade_off_claim(f)
 
 
 @dataclass(frozen=True)

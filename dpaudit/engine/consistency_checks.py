@@ -70,14 +70,17 @@ def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: 
         _same("trials", finding.trials, arguments.trials, "the task")
     else:
         _at_most("trials", finding.trials, arguments.trials)
-    for name in ("epsilon", "delta"):
+    # Of a claim that is a curve the audit states a point of its own choice.
+    for name in ("epsilon", "delta") if finding.curve_test is None else ():
         asked = getattr(arguments, name)
         if asked is None and claim is not None:
             asked = getattr(claim, name)
         if asked is not None:
             _same(name, getattr(finding, name), asked, "the claim")
     # In the sequential design verdict and bound are two statements, and the bound may stay below a refuted claim.
-    refuted = finding.epsilon_lower > finding.epsilon
+    refuted = finding.epsilon_lower > finding.epsilon or (
+        finding.curve_test is not None and finding.curve_test.by_holder
+    )
     stands = finding.verdict == Verdict.VIOLATION
     if refuted > stands or (finding.design == "fixed" and stands > refuted):
         raise ToolFault(f"{finding.verdict} with epsilon >= {finding.epsilon_lower} and a claim of {finding.epsilon}")

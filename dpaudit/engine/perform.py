@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
+from dpaudit.audit.curve_claims import named_claim
+from dpaudit.audit.options import grouped
 from dpaudit.contract import Distribution, Evidence, Grade, HasScene, Picture, Statement, Verdict
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
@@ -69,6 +71,7 @@ def perform(
         if (source := chosen.pop("pairs")) is not None:
             n, relation = chosen.pop("n"), arguments.relation
             chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=seed)
+        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")})
         finding = audit_privacy(learner, **chosen, **options)
     elif isinstance(arguments, UtilityArguments):
         finding = _utility(arguments, learner, options)

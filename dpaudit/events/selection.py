@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST, to_grid
 from dpaudit.events.discretizers import Discretizer
@@ -243,6 +244,25 @@ class CellFamilies:
         compared = sum(len(one.order) for one in families)
         selected = self._selected(family, [(length, 1.0)], compared, expected[length - 1], 0.0)
         return float(best.max(initial=-np.inf)), selected
+
+    def refuting_points(self, points: ClaimPoints) -> tuple[float, int, SelectedEvent]:
+        """Return the prefix that most exceeds one of several points of a claim, with its score and the point's index.
+
+        As for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
+        """
+        ordered = self.discretizer.ordered
+        families = self.families if ordered else list(families_by_counts(self.data, self.neighbour, False))
+        best, place, chosen = -np.inf, (0, 0), families[0]
+        for family in families:
+            hits, others = (np.cumsum(side).astype(np.float64) for side in self._sides(family))
+            luck = 0 if ordered else np.arange(1, len(others) + 1)
+            raised = np.minimum(others + luck, others[-1])
+            scores = points.scores(hits[:-1], int(hits[-1]), raised[:-1], int(others[-1]))
+            if scores.size and scores.max() > best:
+                best, chosen = float(scores.max()), family
+                place = divmod(int(scores.argmax()), scores.shape[1])
+        compared = sum(len(one.order) for one in families) * len(points.epsilon)
+        return best, place[0], self._selected(chosen, [(place[1] + 1, 1.0)], compared, best, 0.0)
 
     def _selected(
         self, family: PrefixFamily, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float

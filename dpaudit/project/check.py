@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair, Verdict
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.outcome import leaves_open, refutes
@@ -127,6 +127,7 @@ def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result
     """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
     stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
+    stored |= {name: getattr(audit, name) for name in grouped("claim")}
     stored |= {"pairs": subject.source, "data": audit.data}  # by name: a report holds no records
     return _result(audit, subject, PrivacyArguments(**stored), finding)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.arguments import check_built
+from dpaudit.audit.curve_claims import named_claim
 from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError, blamed
@@ -85,6 +86,7 @@ def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", 
         if place is not None and not given and not isinstance(mechanism, Learner):
             pairs = pairs_beside(place, roles[1])
             source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
+        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")})
         chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
         yield Subject(mechanism, chosen, source, pairs)
 

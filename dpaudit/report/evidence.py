@@ -21,6 +21,7 @@ from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
+from dpaudit.report.curve_claims import curve_lines
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, ShellCommand, aligned
 from dpaudit.utility.finding import UtilityFinding
@@ -163,6 +164,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
     scores = ", ".join(finding.scores) or finding.distinguisher
     return [
         ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
+        *curve_lines(finding),
         *_power(finding),
         ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
         ("budget", budget_text(finding)),

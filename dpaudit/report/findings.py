@@ -14,7 +14,7 @@ from dpaudit.bounds import POWER
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report import wording
+from dpaudit.report import curve_claims, wording
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
@@ -111,6 +111,8 @@ def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded,
         f"{name} claims {wording.claim_words(finding.epsilon, finding.delta)}, {shows}",
         finding.representation,
     )
+    if (tested := finding.curve_test) is not None:
+        words = f"{name} {curve_claims.shows_words(finding, tested)}"
     failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
     warnings = [("warning", text) for text in (*finding.warnings, *failed)]
     if finding.verdict == Verdict.VIOLATION:
@@ -122,7 +124,8 @@ def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded,
         why, remedy = _no_power(finding, shown)
         power = [("power", f"none: {why}"), ("next", remedy)]
     else:
-        power = [("power", f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
+        caught = curve_claims.power_words(tested) if tested is not None else ""
+        power = [("power", caught or f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
     return [(finding.verdict, words), *power, *warnings]
 
 
@@ -200,7 +203,9 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
 
 def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
-    witness = finding.witness
+    witness, tested = finding.witness, finding.curve_test
+    if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
+        return curve_claims.holder_words(tested)
     words = wording.answer_words(witness.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(witness.event) else words)
     sides = _cut(witness.data), _cut(witness.neighbour)

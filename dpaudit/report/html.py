@@ -31,6 +31,7 @@ from dpaudit.report.pictures import pictures
 from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
+from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
 from dpaudit.report.wording import BOUNDS, answer_words, event_words, label_parameters
 
@@ -245,7 +246,7 @@ def _part(mechanism: AuditedMechanism, command: str) -> dict[str, Any]:
         "mechanism": mechanism,
         "aside": figures.aside(mechanism),
         "says": sentences.says(mechanism),
-        "curve": figures.curve_figure(mechanism),
+        "curve": trade_off_figure(mechanism) or figures.curve_figure(mechanism),
         "numbers": _numbers(mechanism),
         "witness": None if row.blackbox is None else _witness(row, row.blackbox),
         "accuracy": figures.accuracy_figure(mechanism.accurate),

@@ -22,7 +22,20 @@ Lines: TypeAlias = list[tuple[str, str]]
 WIDTH = 120
 """The columns of what is shown whole."""
 _ESCAPES = {"bold red": "\x1b[1;31m", "blue": "\x1b[34m", "bold": "\x1b[1m"}
-_SIGNS = str.maketrans({"ε": "epsilon", "δ": "delta", "μ": "mu", "≥": ">=", "≤": "<=", "∞": "inf", "“": '"', "”": '"'})
+_SIGNS = str.maketrans(
+    {
+        "ε": "epsilon",
+        "δ": "delta",
+        "μ": "mu",
+        "ρ": "rho",
+        "é": "e",
+        "≥": ">=",
+        "≤": "<=",
+        "∞": "inf",
+        "“": '"',
+        "”": '"',
+    }
+)
 """The signs of sentences, as every terminal has them."""
 _TEXT_AT = 13
 """The column at which the texts of lines begin."""

@@ -42,12 +42,12 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_510,
-    "dpaudit.audit": 3_163,
-    "dpaudit.bounds": 1_613,
+    "dpaudit.audit": 3_371,
+    "dpaudit.bounds": 2_030,
     "dpaudit.certificates": 1_233,
     "dpaudit.cli": 2_225,
     "dpaudit.conformance": 379,
-    "dpaudit.contract": 1_290,
+    "dpaudit.contract": 1_578,
     "dpaudit.engine": 2_261,
     "dpaudit.events": 4_436,
     "dpaudit.exact": 2_046,
@@ -76,7 +76,7 @@ ROOMS = {
 }
 
 PUBLIC = {
-    "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
+    "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
     "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding",
     "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
     "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",

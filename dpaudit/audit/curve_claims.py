@@ -1,0 +1,187 @@
+"""Audit a claim that is a curve: training chooses one point of it and one event, or a bet by Holder's inequality.
+
+Refuting a point (epsilon, delta) that the claim implies refutes the claim (`bounds.tangent`), so the audit of a curve
+is that of a point which training has chosen together with the event, and fresh runs spend all of the error on it.
+Renyi and zero-concentrated privacy are averages, of which one event shows little: there most of the error is for a bet
+on all outputs (`bounds.holder`), on the same fresh runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.finding import CurveTest, EventTest, HolderEvidence, PowerAt
+from dpaudit.audit.power import LEARNING, Power
+from dpaudit.audit.request import Request, resolve_claim
+from dpaudit.bounds.holder import Orders, by_label, detectable_shortfall, fit_bet, label_ends
+from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_delta, orders_of
+from dpaudit.contract import CurveClaim, Direction, PrivacyClaim, Relation
+from dpaudit.errors import InputError
+from dpaudit.events.event import Tally
+from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.registry.import_spec import Place, importable
+
+SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
+"""The deltas, about, of the point that pairs are searched by, for tails that training can learn exceed it, and of the
+one that is bet against, which Gaussian noise that is too small exceeds soonest."""
+EVENT_SHARE = 0.1
+"""Of the error of a claim with a bet by Holder's inequality, for the event: it has the certificate."""
+LARGEST_ORDER = 4.0
+"""Orders that are bet on of a claim for all of them: higher ones need rarer outputs."""
+TESTABLE = 3.5
+"""Orders times mu beyond which tests of a Gaussian mechanism need outputs that hardly any run returns."""
+
+
+def named_claim(
+    *, mu: float | None = None, rho: float | None = None, renyi: str | None = None, profile: str | None = None
+) -> CurveClaim | None:
+    """Return the claim that options name, a profile by its place; None if none does, `InputError` if two do."""
+    given = {"mu": mu, "rho": rho, "renyi": renyi, "profile": profile}
+    asked = [name for name, value in given.items() if value is not None]
+    if len(asked) > 1:
+        both = " and ".join("{" + name + "}" for name in asked)
+        raise InputError(f"there is one claim, and {both} are given: leave all but one out", names=tuple(asked))
+    if mu is not None:
+        return PrivacyClaim.gaussian(mu)
+    if rho is not None:
+        return PrivacyClaim.zero_concentrated(rho)
+    if renyi is not None:
+        try:
+            orders = [tuple(map(float, one.split(","))) for one in renyi.split(";")]
+        except ValueError:
+            orders = [()]
+        if any(len(one) != 2 for one in orders):
+            raise InputError.of("renyi", renyi, "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2")
+        return PrivacyClaim.renyi([(order, epsilon) for order, epsilon in orders])
+    if profile is not None:
+        place = Place.parse("--profile", profile)
+        with importable(place.folder):
+            return PrivacyClaim.profile(place.find())
+    return None
+
+
+def resolve_claims(
+    source: Any,
+    claim: Any,
+    epsilon: float | None,
+    delta: float | None,
+    relation: Relation | str | None,
+    *,
+    bets: bool = False,
+) -> tuple[CurveClaim | None, PrivacyClaim]:
+    """Return the claim that is a curve, if one was given, and the claim to test, or to search by where it is a curve.
+
+    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here.
+
+    Raises
+    ------
+    InputError
+        If two claims are given at once, or what is given is no claim.
+    """
+    if claim is None:
+        return None, resolve_claim(source, epsilon, delta, relation)
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None:
+            message = "{" + name + "} must be left out where {claim} is given: there is one claim; got {value_}"
+            raise InputError(message, names=(name, "claim"), value=value, value_=repr(value))
+    if isinstance(claim, PrivacyClaim):
+        kin = claim.relation if relation is None else relation
+        return None, resolve_claim(source, claim.epsilon, claim.delta, kin)
+    if not isinstance(claim, CurveClaim):
+        raise InputError.of("claim", claim, "a claim, such as dpaudit.PrivacyClaim.gaussian(1.0)")
+    points = ClaimPoints.of(claim)
+    i = int(np.abs(np.log((points.delta + 1e-9) / (BET_DELTA if bets else SEARCHED_DELTA))).argmin())
+    return claim, resolve_claim(source, float(points.epsilon[i]), float(points.delta[i]), relation)
+
+
+def choose_point(request: Request, candidate: Candidate) -> tuple[SelectedEvent, Request]:
+    """Return the event that most exceeds a point of the claim on the training runs, and the request for that point."""
+    assert request.curve_claim is not None
+    points = ClaimPoints.of(request.curve_claim)
+    families = (
+        CellFamilies.of(discretizer, tallies)
+        for discretizer, tallies in zip(candidate.discretizers, candidate.tallies, strict=True)
+    )
+    _, i, event = max((one.refuting_points(points) for one in families), key=lambda one: one[0])
+    claim = replace(request.claim, epsilon=float(points.epsilon[i]), delta=float(points.delta[i]), claim_id="")
+    return event, replace(request, claim=claim)
+
+
+def event_share(claim: CurveClaim | None) -> float:
+    """Return the share of the verdict's error that the event has."""
+    return 1.0 if claim is None or claim.mu is not None or claim.points else EVENT_SHARE
+
+
+def curve_test(
+    request: Request, main: SelectedEvent, counts: tuple[Tally, Tally], test: EventTest, runs: int, power: Power,
+    gamma: float,
+) -> CurveTest | None:  # fmt: skip
+    """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
+
+    `test` is that of the event at the point, `gamma` the error of the verdict at the look that decides, of which the
+    event has its share.
+    """
+    claim, point = request.curve_claim, request.claim
+    if claim is None:
+        return None
+    lower = delta_lower(request.bound, test.hits, runs, test.neighbour_hits, point.epsilon, test.error)
+    if claim.mu is not None:
+        mu = mu_of_delta(point.epsilon, lower)
+        return CurveTest(claim, lower, mu_lower=mu, detectable_mu=_detectable_mu(claim.mu, power, main, point))
+    orders = orders_of(claim, LARGEST_ORDER)
+    if not orders:
+        return CurveTest(claim, lower)
+    error = gamma * (1 - event_share(claim))
+    short = detectable_shortfall(orders, exact_mu(claim), max(1, runs // LEARNING), error)
+    return CurveTest(claim, lower, detectable_shortfall=short, holder=_holder(main, counts, orders, runs, error))
+
+
+def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
+    """Return the test of a claim that is a curve by bets against one point of it; None without such a claim.
+
+    What is not (epsilon, delta)-private for any epsilon below a bound is mu-Gaussian private for no smaller mu than
+    that of which the curve goes through the bound and delta.
+    """
+    claim = request.curve_claim
+    if claim is None:
+        return None
+    mu = None if claim.mu is None else mu_of_delta(epsilon_lower, request.claim.delta if epsilon_lower else 0.0)
+    return CurveTest(claim, 0.0, mu_lower=mu)
+
+
+def _holder(
+    main: SelectedEvent, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float
+) -> HolderEvidence:
+    """Return what the bet that training fits shows on the fresh counts; labels are cells in the event's order."""
+    known = [main.event.known(side) for side in main.training]
+    trained = np.array([[side[atom] for atom in main.ranking] for side in known], dtype=np.float64)
+    fresh = np.array([[side[atom] for atom in main.ranking] for side in counts], dtype=np.float64)
+    ends = label_ends(trained.sum(axis=0))
+    bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
+    shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
+    direction = Direction.FORWARD if bet.forward else Direction.BACKWARD
+    return HolderEvidence(bet.alpha, bet.epsilon, shown, error, direction)
+
+
+def exact_mu(claim: CurveClaim) -> float:
+    """Return the largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders."""
+    return min(math.sqrt(2 * epsilon / order) for order, epsilon in orders_of(claim, LARGEST_ORDER))
+
+
+def untestable_orders(claim: CurveClaim) -> list[float]:
+    """Return the orders of a Renyi claim that are beyond what runs of a Gaussian mechanism can show."""
+    return [order for order, epsilon in claim.orders if order * math.sqrt(2 * epsilon / order) > TESTABLE]
+
+
+def _detectable_mu(claimed: float, power: Power, main: SelectedEvent, point: PrivacyClaim) -> float:
+    """Return the least mu that the audit detects on an event as likely as the main one on the unlikelier side."""
+    q = main.neighbour_mass
+    if power.at is not PowerAt.UNLIKELIER or not math.isfinite(power.epsilon):
+        return math.inf
+    p = math.exp(power.epsilon) * q + point.delta
+    return max(claimed, mu_between(p, q)) if p < 1 else math.inf

@@ -1,0 +1,190 @@
+r"""Points (epsilon, delta) that follow from a claim that is a curve, and the test of one of them.
+
+A claim allows the probabilities p and q of an event on the two sides to lie in a convex region, and p <= k q + d holds
+on all of it where the line supports it: then the claim implies (ln k, d)-differential privacy, and refuting that
+refutes the claim. So training may choose the point by anything that it sees, and the test of one point on fresh runs
+has all of the error. Lines of slopes k < 1 say of complements, with the sides exchanged, what one of slope 1 / k says:
+
+.. math:: p \le k q + d \iff 1 - q \le (1 - p) / k + 1 - (1 - d) / k .
+
+**Gaussian privacy** has delta(epsilon) = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu) (Dong, Roth and
+Su 2022). **Renyi privacy** of order a allows, of an event,
+
+.. math:: F(p, q) = p^a q^{1-a} + (1-p)^a (1-q)^{1-a} \le e^{(a-1)\varepsilon} ,
+
+by data processing, and exactly that, because Bern(p) and Bern(q) keep the claim themselves. F is jointly convex, so the
+tangent at a point of the boundary, of slope -F_q / F_p, supports the region. (Asoodeh et al., 2021, "Three variants of
+differential privacy", have the conversion by optimisation.) Zero-concentrated privacy is an intersection over orders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtri
+
+from dpaudit.bounds.base import Bound
+from dpaudit.contract.curve_claims import CurveClaim
+
+Array = NDArray[np.float64]
+
+SLACK = 1e-12
+"""Deltas are raised by it, more than rounding can have lowered them."""
+ORDERS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
+"""Orders that are tried of a claim for all of them."""
+_RATES = np.concatenate([np.geomspace(1e-7, 0.5, 60), 1 - np.geomspace(0.5, 1e-4, 40)[1:]])
+"""Probabilities on the unlikelier side at which Renyi claims have their tangents."""
+_STEPS = 61
+"""Points of a Gaussian claim."""
+_HALVINGS = 80
+
+
+def orders_of(claim: CurveClaim, most: float = math.inf) -> Sequence[tuple[float, float]]:
+    """Return orders, of those for which a claim speaks of all up to `most`, with what it says of each; or none."""
+    if claim.rho is None:
+        return claim.orders
+    return [(order, claim.rho * order) for order in ORDERS if order <= most]
+
+
+@dataclass(frozen=True)
+class ClaimPoints:
+    """Points that a claim implies: epsilons >= 0 and deltas in [0, 1), both of shape (J,), J >= 1."""
+
+    epsilon: Array
+    delta: Array
+
+    @classmethod
+    def of(cls, claim: CurveClaim) -> ClaimPoints:
+        """Return points of a claim, dense enough that the best of them loses next to nothing to the best of all."""
+        if claim.points:
+            return cls(*np.array(claim.points, dtype=np.float64).T)
+        if (mu := claim.mu) is not None:
+            epsilon = np.linspace(0, mu * (4 + mu / 2), _STEPS)
+            return cls(epsilon, gaussian_delta(mu, epsilon))
+        return cls._of_orders(orders_of(claim))
+
+    @classmethod
+    def _of_orders(cls, orders: Sequence[tuple[float, float]]) -> ClaimPoints:
+        """Return the tangents, at each of some rates, to the region of the order that is narrowest there."""
+        most = np.array([largest_probability(_RATES, order, epsilon) for order, epsilon in orders])
+        best = most.argmin(axis=0)
+        alpha = np.array([order for order, _ in orders])[best]
+        p, q = most[best, np.arange(len(_RATES))], _RATES
+        inner = p < 1 - 1e-9
+        alpha, p, q = alpha[inner], p[inner], q[inner]
+        if not len(p):
+            return cls(np.zeros(1), np.array([1 - 1e-9]))
+        slope = _slope(p, q, alpha)
+        delta = p - slope * q
+        # Bisection ends above p, by some 1e-15; the tangent at a point outside the region is above it all the same.
+        small = slope < 1
+        delta = np.where(small, 1 - (1 - delta) / np.where(small, slope, 1), delta)
+        epsilon = np.abs(np.log(slope))
+        delta = np.maximum(delta, 0) + SLACK * (1 + np.exp(np.minimum(epsilon, 40)) * np.where(small, 1 - p, q))
+        good = (delta < 1) & (epsilon < 60)
+        return cls(epsilon[good], delta[good]) if good.any() else cls(np.zeros(1), np.array([1 - 1e-9]))
+
+    def scores(self, hits: Array, trained: int, neighbour_hits: Array, neighbour_trained: int) -> Array:
+        r"""Return by how many standard errors counts exceed each point, shape (J, m).
+
+        It is (p - k q - d) / sqrt(a^2 + (k b)^2) with the shares p and q and the distances a down to, and b up to,
+        their Wilson limits at two standard errors: an event that few runs met scores less than one of the same ratio
+        that many did.
+
+        Parameters
+        ----------
+        hits, neighbour_hits : array, shape (m,)
+            Training runs in each event on the likelier side and on the other.
+        trained, neighbour_trained : int
+            Training runs made on each side.
+        """
+        p, q = hits / trained, neighbour_hits / neighbour_trained
+        low, high = p - _wilson(hits, trained, -2.0), _wilson(neighbour_hits, neighbour_trained, 2.0) - q
+        ratio = np.exp(self.epsilon)[:, None]
+        scores: Array = (p - ratio * q - self.delta[:, None]) / np.hypot(low + 1e-12, ratio * high + 1e-12)
+        return scores
+
+
+def _wilson(hits: Array, trials: int, z: float) -> Array:
+    limit: Array = (hits + z * z / 2 + z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)) / (trials + z * z)
+    return limit
+
+
+def gaussian_delta(mu: float, epsilon: Array | float) -> Array:
+    """Return delta(epsilon) of mu-Gaussian privacy, rounded up.
+
+    >>> gaussian_delta(1.0, 0.0).round(6).item()
+    0.382925
+    """
+    e = np.asarray(epsilon, dtype=np.float64)
+    high, low = log_ndtr(mu / 2 - e / mu), e + log_ndtr(-mu / 2 - e / mu)
+    delta = np.exp(high) * -np.expm1(np.minimum(low - high, 0.0))
+    return np.asarray(np.minimum(delta * (1 + 1e-9) + 1e-15, 1 - 1e-12))
+
+
+def largest_probability(q: Array, alpha: float, epsilon: float) -> Array:
+    """Return the largest p with F(p, q) <= exp((alpha - 1) epsilon), never less; 1 where there is no limit below."""
+    low, high = q.copy(), np.ones_like(q)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        inside = _log_moment(middle, q, alpha) <= (alpha - 1) * epsilon
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return high
+
+
+def _log_moment(p: Array, q: Array, alpha: float) -> Array:
+    with np.errstate(divide="ignore"):
+        inside = alpha * np.log(p) + (1 - alpha) * np.log(q)
+        outside = alpha * np.log1p(-p) + (1 - alpha) * np.log1p(-q)
+    return np.logaddexp(inside, outside)
+
+
+def _slope(p: Array, q: Array, alpha: Array) -> Array:
+    """Return -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))."""
+    inside, outside = np.log(p / q), np.log1p(-p) - np.log1p(-q)
+    gap = inside - outside
+    slope: Array = (alpha - 1) / alpha * np.exp(inside) * np.expm1(-alpha * gap) / np.expm1(-(alpha - 1) * gap)
+    return slope
+
+
+def delta_lower(bound: Bound, hits: int, runs: int, neighbour_hits: int, epsilon: float, gamma: float) -> float:
+    r"""Return a lower confidence bound on p - exp(epsilon) q, for an event and an epsilon that are fixed in advance.
+
+    It is the largest d, from below, with a p-value of H0(epsilon, d) of at most gamma; 0 if there is none. Both sides
+    have so many runs. p-values rise in d, so it exceeds max(p - exp(epsilon) q, 0) with probability at most gamma.
+    """
+
+    def refuted(delta: float) -> bool:
+        test = {"epsilon": epsilon, "delta": delta, "gamma": gamma}
+        return bool(bound.p_value(hits, runs, neighbour_hits, runs, **test) <= gamma)
+
+    low, high = 0.0, min(hits / runs, 1 - 1e-12)
+    if not refuted(0.0):
+        return 0.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def mu_of_delta(epsilon: float, delta: float) -> float:
+    """Return the largest mu, from below, of which Gaussian privacy allows at most this delta at epsilon; 0 at delta 0.
+
+    A mechanism with p - exp(epsilon) q >= delta for an event is mu-Gaussian private for no smaller mu.
+    """
+    low, high = 0.0, 64.0
+    if delta <= 0:
+        return 0.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if float(gaussian_delta(middle, epsilon)) < delta else (low, middle)
+    return low
+
+
+def mu_between(p: float, q: float) -> float:
+    """Return Phi^-1(p) - Phi^-1(q), the least mu with which Gaussian privacy allows these probabilities."""
+    return float(ndtri(p) - ndtri(q)) if 0 < q and p < 1 else math.inf

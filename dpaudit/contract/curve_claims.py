@@ -1,0 +1,204 @@
+"""Claims of privacy that are curves: Gaussian, concentrated and Renyi privacy, profiles, trade-off functions, points.
+
+Each is data, a name and parameters. Functions are evaluated once, when the claim is made: a profile and a
+trade-off function become points (epsilon, delta) that each follow from the claim, so that refuting one refutes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any, Literal
+
+from dpaudit.errors import InputError
+
+__all__ = ["CurveClaim"]
+
+EPSILONS = (*(i / 20 for i in range(41)), *(2.0 * 1.1**i for i in range(1, 31)))
+"""The epsilons at which profiles are evaluated: 0 to 2 by 0.05, then to 35 by a tenth."""
+RATES = 512
+"""Points of half of [0, 1] at which trade-off functions are evaluated."""
+MOST = 50.0
+"""The largest mu, and the largest order: beyond it no number of runs shows anything."""
+_SLACK = 1e-12
+"""By how much functions may fail to descend, or to be convex, for rounding; bounds on delta are raised by it."""
+
+
+@dataclass(frozen=True)
+class CurveClaim:
+    r"""A claim of privacy that is a curve, made by `PrivacyClaim.gaussian` and the methods beside it.
+
+    Of every event S, with P and Q the output laws on two neighbours in either order, it says by its name:
+
+    - "gaussian": Phi^-1(P(S)) - Phi^-1(Q(S)) <= mu (Dong, Roth and Su 2022);
+    - "zero-concentrated": D_alpha(P || Q) <= rho alpha for every alpha > 1 (Bun and Steinke 2016);
+    - "renyi": D_alpha(P || Q) <= epsilon for each of its orders (Mironov 2017);
+    - "points", "profile", "trade-off function": P(S) <= exp(epsilon) Q(S) + delta at each of its points.
+
+    Attributes
+    ----------
+    name : str
+        The kind of the claim.
+    mu, rho : float or None
+        The parameter, in (0, 50] and in (0, 1250].
+    orders : tuple of (float, float)
+        Pairs (alpha, epsilon), alpha > 1.
+    points : tuple of (float, float)
+        Pairs (epsilon, delta).
+    """
+
+    name: Literal["gaussian", "zero-concentrated", "renyi", "points", "profile", "trade-off function"]
+    mu: float | None = None
+    rho: float | None = None
+    orders: tuple[tuple[float, float], ...] = ()
+    points: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name not in _PARAMETER:
+            raise InputError.among("name", self.name, _PARAMETER)
+        own = _PARAMETER[self.name]
+        for name in ("mu", "rho", "orders", "points"):
+            given = getattr(self, name) not in (None, ())
+            if given != (name == own):
+                raise InputError(f"a claim {self.name!r} has {own} and nothing else", parameter=name)
+        if self.mu is not None:
+            _in_range("mu", self.mu, MOST)
+        if self.rho is not None:
+            _in_range("rho", self.rho, MOST**2 / 2)
+        for alpha, epsilon in self.orders:
+            if not 1 < alpha <= 10 * MOST:
+                raise InputError.of("alpha", alpha, f"an order above 1 and at most {10 * MOST:g}")
+            _in_range("epsilon", epsilon, MOST**2)
+        for epsilon, delta in self.points:
+            if not 0 <= epsilon < math.inf:
+                raise InputError.of("epsilon", epsilon, "a finite number >= 0")
+            if not 0 <= delta < 1:
+                raise InputError.of("delta", delta, "in [0, 1)")
+
+    @property
+    def call(self) -> str:
+        """The call that makes the claim, as Python; empty where it was made from a function."""
+        if self.mu is not None:
+            return f"dpaudit.PrivacyClaim.gaussian({self.mu!r})"
+        if self.rho is not None:
+            return f"dpaudit.PrivacyClaim.zero_concentrated({self.rho!r})"
+        if self.orders:
+            return f"dpaudit.PrivacyClaim.renyi({list(self.orders)!r})"
+        return f"dpaudit.PrivacyClaim.points({list(self.points)!r})" if self.name == "points" else ""
+
+
+_PARAMETER = {
+    "gaussian": "mu",
+    "zero-concentrated": "rho",
+    "renyi": "orders",
+    "points": "points",
+    "profile": "points",
+    "trade-off function": "points",
+}
+"""The parameter that a claim of each name has."""
+
+
+def _in_range(name: str, value: Any, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= most:
+        raise InputError.of(name, value, f"a number in (0, {most:g}]")
+
+
+def points_claim(points: Iterable[Sequence[float]]) -> CurveClaim:
+    """Return the claim of some points, or raise `InputError`."""
+    try:
+        listed = tuple((float(epsilon), float(delta)) for epsilon, delta in points)
+    except (TypeError, ValueError):
+        raise InputError.of("points", points, "pairs (epsilon, delta) of numbers") from None
+    if not listed:
+        raise InputError.of("points", points, "at least one pair (epsilon, delta)")
+    return CurveClaim("points", points=listed)
+
+
+def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
+    """Return the points of a function at `EPSILONS` as a claim; see `PrivacyClaim.profile`."""
+    found: list[tuple[float, float]] = []
+    for epsilon in EPSILONS:
+        delta = _number("profile", delta_of_epsilon, epsilon)
+        if not 0 <= delta <= 1:
+            raise InputError.of("profile", delta, f"in [0, 1], as at {epsilon:g}")
+        if found and delta > found[-1][1] + _SLACK:
+            raise InputError(
+                f"profile must not grow with epsilon: it is {found[-1][1]:g} at {found[-1][0]:g} and {delta:g} at "
+                f"{epsilon:g}",
+                parameter="profile",
+                value=delta,
+            )
+        found.append((epsilon, delta))
+    said = tuple(one for one in found if one[1] < 1)
+    if not said:
+        raise InputError("profile says nothing: it is 1 at every epsilon", parameter="profile")
+    return CurveClaim("profile", points=said)
+
+
+def trade_off_claim(f: Callable[[float], float]) -> CurveClaim:
+    r"""Return the points that follow from a trade-off function; see `PrivacyClaim.trade_off`.
+
+    A slope k = exp(e) supports the region of f at delta = sup_x 1 - f(x) - k x. f is known at a grid; between two
+    points a convex function lies above the chords of the intervals on both sides, continued, so the supremum over an
+    interval is at most its value at the corner where these meet: delta is never too small. Slopes below 1 give points
+    too: p <= k q + d says of the complement, with the sides exchanged, 1 - q <= (1 - p) / k + 1 - (1 - d) / k.
+    """
+    lower = [10.0 ** (-7 + 6.699 * i / RATES) for i in range(RATES + 1)]  # up to 1/2
+    xs = [0.0, *lower, *(1 - x for x in reversed(lower[:-1])), 1.0]
+    ys = [_number("trade_off", f, x) for x in xs]
+    for x, y in zip(xs, ys, strict=True):
+        if not -_SLACK <= y <= 1 - x + _SLACK:
+            raise InputError(
+                f"trade_off must be in [0, 1 - x]: it is {y:g} at x = {x:g}", parameter="trade_off", value=y
+            )
+    slopes = [(b - a) / (v - u) for u, v, a, b in zip(xs, xs[1:], ys, ys[1:], strict=False)]
+    for i, (left, right) in enumerate(pairwise(slopes), 1):
+        if left > right + 1e-6 * max(1.0, abs(right)) or right > 1e-6:
+            raise InputError(
+                f"trade_off must be convex and must not grow: its slope is {left:g} before x = {xs[i]:g} and {right:g} "
+                "after it",
+                parameter="trade_off",
+                value=ys[i],
+            )
+    corners = _corners(xs, ys, slopes)
+
+    def delta(ratio: float) -> float:
+        return max(1 - y - ratio * x for x, y in corners) + _SLACK
+
+    points = [(e, min(delta(math.exp(e)), 1 - (1 - delta(math.exp(-e))) * math.exp(e))) for e in EPSILONS]
+    said = tuple((e, max(d, 0.0)) for e, d in points if d < 1)
+    if not said:
+        raise InputError("trade_off says nothing: it is 0 everywhere", parameter="trade_off")
+    return CurveClaim("trade-off function", points=said)
+
+
+def _corners(xs: list[float], ys: list[float], slopes: list[float]) -> list[tuple[float, float]]:
+    """Return the corners of a function that no convex function through the points is below, and not below 0."""
+    found = list(zip(xs, ys, strict=True))
+    for i, slope in enumerate(slopes):
+        u, v, a, b = xs[i], xs[i + 1], ys[i], ys[i + 1]
+        before = slopes[i - 1] if i else -math.inf
+        after = slopes[i + 1] if i + 1 < len(slopes) else 0.0
+        if math.isinf(before):  # at 0 the function may fall at once
+            found.append((u, max(b - after * (v - u), 0.0)))
+        elif after - before > 1e-9 and before < slope:
+            x = min(max((b - a + before * u - after * v) / (before - after), u), v)
+            found.append((x, max(a + before * (x - u), b + after * (x - v), 0.0)))
+    return found
+
+
+def _number(name: str, function: Callable[[float], float], at: float) -> float:
+    """Return what a function of the user's gives at a point, or raise `InputError`."""
+    if not callable(function):
+        raise InputError.of(name, function, "a function of one number")
+    value = function(at)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        raise InputError.of(name, value, f"a function that returns a number, as at {at:g}")
+    return number

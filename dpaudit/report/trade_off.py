@@ -1,0 +1,84 @@
+"""The figure of a claim that is a curve: the trade-off of errors that it promises, and what the runs leave of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.bounds.curve import Curve
+from dpaudit.bounds.tangent import ClaimPoints
+from dpaudit.contract import CurveClaim
+from dpaudit.report.curve_claims import curve_claim_words
+from dpaudit.report.figures import View
+from dpaudit.report.numbers import percent
+from dpaudit.report.svg import across, axis, dot, element, figure, linear, path, share, words
+from dpaudit.report.view import AuditedMechanism
+
+Array = NDArray[np.float64]
+
+_BASE, _TOP, _HEIGHT, _WIDTH, _STEPS = 214, 14, 250, 1000, 64
+"""As in `figures`; the number of rates that are drawn."""
+
+
+def promised_errors(claim: CurveClaim, rate: Array) -> Array:
+    """Return the least false negative rate that a claim allows at a false positive rate.
+
+    It is the maximum of 0, 1 - d - exp(e) x and exp(-e) (1 - d - x) over the claim's points (e, d).
+    """
+    points = ClaimPoints.of(claim)
+    ratio, room = np.exp(points.epsilon)[:, None], 1 - points.delta[:, None]
+    least: Array = np.maximum(room - ratio * rate, (room - rate) / ratio).max(axis=0)
+    return np.maximum(least, 0.0)
+
+
+def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
+    """Return the figure of an audit of a claim that is a curve; None for other claims."""
+    finding = mechanism.tested.blackbox
+    if finding is None or finding.curve_test is None:
+        return None
+    claim, rate = finding.curve_test.claim, np.linspace(0, 1, _STEPS + 1) ** 2
+    up = linear(0, 1, _BASE, _TOP)
+
+    def drawn(name: str, x: Array, y: Array, closed: bool = False) -> str:
+        places = ((_WIDTH * a, up(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
+        return element("path", class_=name, d=path(places, closed))
+
+    least = promised_errors(claim, rate)
+    parts, caption = [drawn("promised", rate, least)], "Errors of the best test of one input against its neighbour."
+    if finding.curve is not None:
+        most = _allowed(finding.curve, rate)
+        corner = np.ones(1)
+        area = drawn("ruled", np.concatenate([rate, corner]), np.concatenate([most, corner]), closed=True)
+        beyond = np.concatenate([np.minimum(most, least), least[::-1]])
+        refuted = (
+            [drawn("beyond", np.concatenate([rate, rate[::-1]]), beyond, closed=True)] if (most < least).any() else []
+        )
+        parts = [area, *refuted, *parts]
+        caption += (
+            f" Grey: ruled out by the runs, all of it at once with confidence {percent(1 - finding.curve.gamma)}."
+        )
+        caption += " Orange: what is promised and was ruled out." * bool(refuted)
+    box = element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
+    marks = [dot(100 * x, up(y)) for x, y in _event(finding.witness.rates)]
+    caption += " Dot: the event tested." * bool(marks)
+    ticks = [(100 * tick, f"{tick:g}") for tick in (0.0, 0.25, 0.5, 0.75)]
+    axes = [
+        across("axis", 0, 100, _BASE),
+        axis(ticks, 234),
+        words("false positive rate", "100%", 234, "end", class_="t"),
+    ]
+    axes += [words("false negative rate", 0, up(1.0) + 4, class_="t", dx=6)]
+    named = words(
+        f"promised, {curve_claim_words(claim)}", share(30), up(float(np.interp(0.3, rate, least))) - 6, class_="halo"
+    )
+    return View(figure(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named), caption)
+
+
+def _allowed(curve: Curve, rate: Array) -> Array:
+    """Return the upper limit on the false negative rate, the lower of both directions."""
+    return np.asarray(np.minimum(curve.trade_off_upper(rate), curve.trade_off_upper(rate, reverse=True)))
+
+
+def _event(rates: tuple[float, float] | None) -> list[tuple[float, float]]:
+    """Return both error rates of the event tested, as the runs have them."""
+    return [] if rates is None else [(rates[1], 1 - rates[0])]

@@ -1,0 +1,150 @@
+"""Measure how often claims that are curves are refuted: exact Gaussian noise, and noise that is too small.
+
+    python scripts/bench_claims.py                     # the tables of docs/claims.md
+    python scripts/bench_claims.py --audits 20 --counts 200    # in a minute
+
+Claims are those that Gaussian noise keeps exactly at a shift of one standard deviation. With counts, audits draw the
+runs of both sides in cells of equal width by their exact probabilities, and do what audits do with them: training
+chooses the event and the point, or the bet, and fresh counts decide. The others go through `audit_privacy`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from dpaudit import PrivacyClaim, audit_privacy
+from dpaudit.bounds.holder import by_label, fit_bet, label_ends
+from dpaudit.bounds.melded import Melded
+from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, orders_of
+from dpaudit.contract import CurveClaim
+
+Array = NDArray[np.float64]
+
+GAMMA, TRAINING = 0.05, 0.2
+CLAIMS = {
+    "Gaussian, mu 1": PrivacyClaim.gaussian(1.0),
+    "profile": PrivacyClaim.profile(lambda epsilon: float(gaussian_delta(1.0, epsilon))),
+    "zero-concentrated, rho 0.5": PrivacyClaim.zero_concentrated(0.5),
+    "Renyi, order 1.5": PrivacyClaim.renyi(1.5, 0.75),
+    "Renyi, order 2": PrivacyClaim.renyi(2.0, 1.0),
+    "Renyi, order 3": PrivacyClaim.renyi(3.0, 1.5),
+    "Renyi, order 4": PrivacyClaim.renyi(4.0, 2.0),
+    "Renyi, order 8": PrivacyClaim.renyi(8.0, 4.0),
+}
+SHORTFALLS = (0.0, 0.05, 0.10, 0.15)
+EDGES = np.linspace(-5.5, 7.0, 500)
+
+
+def masses(mu: float) -> Array:
+    """Return the probabilities of the cells at a shift, those likeliest on data first."""
+    inner = ndtr(EDGES - mu)
+    return np.diff(np.concatenate([[0.0], inner, [1.0]]))[::-1]
+
+
+def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Generator) -> bool:
+    """Return whether an audit of so many runs a side refutes the claim."""
+    laws = masses(1 / (1 - shortfall)), masses(0.0)
+    trained, fresh = int(TRAINING * runs), runs - int(TRAINING * runs)
+    training = [rng.multinomial(trained, law).astype(np.float64) for law in laws]
+    counts = [rng.multinomial(fresh, law).astype(np.float64) for law in laws]
+    if orders := orders_of(claim, 4.0):
+        ends = label_ends(training[0] + training[1])
+        bet = fit_bet(by_label(training[0], ends), by_label(training[1], ends), orders, fresh, GAMMA)
+        shown = bet.log_evidence(by_label(counts[0], ends), by_label(counts[1], ends))
+        return shown >= -math.log(GAMMA)
+    points = ClaimPoints.of(claim)
+    best, found = -math.inf, False
+    for step in (1, -1):
+        first, second = training[::step]
+        cells, others = np.cumsum(first[::step])[:-1], np.cumsum(second[::step])[:-1]
+        scores = points.scores(cells, trained, others, trained)
+        if scores.max() > best:
+            best = float(scores.max())
+            j, k = divmod(int(scores.argmax()), scores.shape[1])
+            x, y = (float(side[::step][: k + 1].sum()) for side in counts[::step])
+            test = {"epsilon": float(points.epsilon[j]), "delta": float(points.delta[j]), "gamma": GAMMA}
+            found = bool(Melded().p_value(x, fresh, y, fresh, **test) <= GAMMA)
+    return found
+
+
+def gaussian(scale: float) -> Callable[..., Any]:
+    """Return a mechanism that adds Gaussian noise."""
+
+    def noise(x: float, rng: np.random.Generator, size: int) -> Any:
+        return rng.normal(x, scale, size)
+
+    return noise
+
+
+def by_audits(claim: CurveClaim, shortfall: float, runs: int, seed: int, sequential: bool) -> bool:
+    """Return whether an audit by `audit_privacy` refutes the claim."""
+    found = audit_privacy(
+        gaussian(1 - shortfall),
+        [(0.0, 1.0)],
+        claim=claim,
+        trials=runs,
+        confidence=1 - GAMMA,
+        seed=seed,
+        batched=True,
+        sequential=sequential,
+    )
+    return found.verdict == "violation"
+
+
+def share(found: list[bool]) -> str:
+    """Return a share with the number of audits."""
+    return f"{np.mean(found):.3f} of {len(found):,}"
+
+
+def table(title: str, runs: tuple[int, ...], measure: Callable[[CurveClaim, float, int], list[bool]]) -> None:
+    """Print a table of Markdown: the share of audits that refute, by claim, runs and shortfall."""
+    print(f"\n{title}\n\n| claim | runs a side | " + " | ".join(_head(one) for one in SHORTFALLS) + " |")
+    print("|---" * (2 + len(SHORTFALLS)) + "|")
+    for name, claim in CLAIMS.items():
+        for number in runs:
+            cells = [share(measure(claim, one, number)) for one in SHORTFALLS]
+            print(f"| {name} | {number:,} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _head(shortfall: float) -> str:
+    return f"noise {100 * shortfall:.0f} % too small" if shortfall else "exact"
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--counts", type=int, default=3_000, help="audits by counts at the exact claim")
+    parser.add_argument("--audits", type=int, default=200, help="audits through audit_privacy at the exact claim")
+    parser.add_argument("--bets", type=int, default=0, help="the same in the sequential design")
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+
+    def counted(claim: CurveClaim, shortfall: float, runs: int) -> list[bool]:
+        rng = np.random.default_rng([asked.seed, runs, round(100 * shortfall)])
+        number = max(1, asked.counts // (1 if shortfall == 0 else 10))
+        return [by_counts(claim, shortfall, runs, rng) for _ in range(number)]
+
+    def audited(sequential: bool, number: int) -> Callable[[CurveClaim, float, int], list[bool]]:
+        def measure(claim: CurveClaim, shortfall: float, runs: int) -> list[bool]:
+            seeds = range(asked.seed, asked.seed + max(1, number // (1 if shortfall == 0 else 5)))
+            return [by_audits(claim, shortfall, runs, seed, sequential) for seed in seeds]
+
+        return measure
+
+    if asked.counts:
+        table("Audits by counts", (10_000, 100_000), counted)
+    if asked.audits:
+        table("Audits by `audit_privacy`", (100_000,), audited(False, asked.audits))
+    if asked.bets:
+        table("Audits by bets", (20_000,), audited(True, asked.bets))
+
+
+if __name__ == "__main__":
+    main()
