@@ -196,7 +196,6 @@ def audit_privacy(
         moves=moves,
         curve_claim=curve_claim,
     )
-    request.check_power()
     return _audited(request, progress)
 
 
@@ -220,6 +219,7 @@ def sampler_of(
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
+    request.check_power()
     sampler, pairs = request.sampler, request.pairs
     name, numbers = sampler.mechanism.name, count()
 
