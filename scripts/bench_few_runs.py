@@ -104,10 +104,14 @@ def power(seeds: int, gamma: float = 1e-3) -> None:
         runs = []
         for seed in range(seeds):
             mechanism = Mechanism(case.run, case.name, True)
-            found = run_session(mechanism, BIT, PrivacyClaim(case.claim, 0.0), runs=int(12 * optimum), gamma=gamma, seed=seed)
+            found = run_session(
+                mechanism, BIT, PrivacyClaim(case.claim, 0.0), runs=int(12 * optimum), gamma=gamma, seed=seed
+            )
             runs.append(found.runs_used if found.rejected else math.inf)
         ratios = np.array(runs) / optimum
-        print(f"{case.name:40s} {optimum:8.0f} {np.median(ratios):7.2f} {case.goal:5.1f} {ratios.max():6.2f}", flush=True)
+        print(
+            f"{case.name:40s} {optimum:8.0f} {np.median(ratios):7.2f} {case.goal:5.1f} {ratios.max():6.2f}", flush=True
+        )
 
 
 def pairs(seeds: int, number: int = 40, gamma: float = 1e-3) -> None:
@@ -125,7 +129,10 @@ def pairs(seeds: int, number: int = 40, gamma: float = 1e-3) -> None:
         found = run_session(mechanism, listed, PrivacyClaim(1.0, 0.0), runs=int(40 * optimum), gamma=gamma, seed=seed)
         runs.append(found.runs_used if found.rejected else math.inf)
     ratios = (np.array(runs) - 16 * number) / optimum
-    print(f"one of {number} pairs, less 16 runs a pair: median {np.median(ratios):.2f}, worst {ratios.max():.2f}", flush=True)
+    print(
+        f"one of {number} pairs, less 16 runs a pair: median {np.median(ratios):.2f}, worst {ratios.max():.2f}",
+        flush=True,
+    )
 
 
 class Ahead:

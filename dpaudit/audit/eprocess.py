@@ -158,9 +158,7 @@ def expected_growth(bet: Bet, rate: Array, mass: Array) -> Array:
     return np.asarray((mass * (rate * one + (1 - rate) * zero)).sum(axis=-1))
 
 
-def log_payoff(
-    rate: Array, mass: Array, epsilon: Array, delta: float, ones: ArrayLike, zeros: ArrayLike
-) -> Array:
+def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: ArrayLike, zeros: ArrayLike) -> Array:
     """Return the logarithm of the product of e over a batch, shape (G,), given its runs in each cell on both sides.
 
     At delta = 0 it needs no bet for each cell and epsilon: with the cells in the order of r, those that are bet on are
@@ -189,7 +187,9 @@ def epsilon_grid(claim: float) -> Array:
     """
     end = max(_GRID_END, 2 * claim)
     steps = int(np.ceil(np.log(end / _GRID_START) / np.log(_GRID_RATIO)))
-    return np.unique(np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE]))
+    return np.unique(
+        np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE])
+    )
 
 
 def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:

@@ -68,9 +68,9 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     The event has the probabilities p and q on data and on neighbour of one pair, which has `runs` runs on both sides
     together.
     """
-    if p == q:
-        return 0.0
     past, sizes = batch_schedule(runs)
+    if p == q or not len(past):
+        return 0.0
     mass = np.array([(p + q) / 2, 1 - (p + q) / 2])
     rate = np.array([p / (p + q), (1 - p) / (2 - p - q)])
     ages = np.geomspace(past[0], past[-1], min(_AGES, len(past)))

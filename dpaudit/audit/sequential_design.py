@@ -179,9 +179,10 @@ class PairBets(CountedPair):
             return
         self.refit_at = 2 * self.runs
         both, cut = join(sides), [len(side) // 2 for side in sides]
-        self.pilot = Pilot.of(both)
-        found = list(self.pilot.shared)
-        if not self.pilot.sufficient:
+        pilot = Pilot.of(both)
+        self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
+        found = list(pilot.shared)
+        if not pilot.sufficient:
             first = [side[:at] for side, at in zip(sides, cut, strict=True)]
             rows = min(cut)
             fitted = fitted_discretizers(
