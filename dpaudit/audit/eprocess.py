@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 ESTIMATES = ((0.5, 0.75), (0.5, 0.25))
-"""Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power only."""
+"""Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power."""
 RARE_ESTIMATE = (0.05, 0.0)
 """The same for outputs that repeat: one that is impossible on a side is believed so after a few runs."""
 

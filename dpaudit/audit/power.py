@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpaudit.audit.eprocess import batch_schedule, log_payoffs, place_bet, posterior
+from dpaudit.audit.eprocess import FIRST_BATCH, batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
 from dpaudit.bounds import POWER
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
@@ -108,6 +108,11 @@ def detectable_delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, g
 
     # The answer may be tiny: its logarithm is sought.
     return math.exp(least_where(refuted, math.log(max(delta, 1 / runs)), 0.0, _PRECISION))
+
+
+def leading_pair_runs(runs: int, pairs: int) -> int:
+    """Return the runs on the pair that promises most, where others have a first batch each and a third of the rest."""
+    return runs if pairs == 1 else max(1, 2 * (runs - FIRST_BATCH * pairs) // 3)
 
 
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:

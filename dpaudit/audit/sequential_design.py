@@ -1,8 +1,8 @@
 r"""Audit with bets instead of events: bet against the claim batch by batch, and stop as soon as it is refuted.
 
 **Claim.** If the mechanism is (epsilon, delta)-private on every pair given, in every state in which earlier runs leave
-it, then whatever rule picks the pairs, the batch sizes, the bets and the time to stop, Pr[the claim is ever rejected] <=
-gamma.
+it, then whatever rule picks the pairs, the batch sizes, the bets and the time to stop,
+Pr[the claim is ever rejected] <= gamma.
 
 **Why, run by run.** Every run tosses a fair coin for its side and pays an e-value of `eprocess`: given the
 past its mean is at most 1, *whichever* pair is run, because the bet and the pair are functions of the past
@@ -43,7 +43,7 @@ from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.power import MASSES, Power
+from dpaudit.audit.power import MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError
@@ -96,7 +96,7 @@ class Expert:
 
 
 def experts(discretizer: Discretizer, past: Sides, parts: Sequence[int]) -> Iterator[Expert]:
-    """Yield the experts on the cells of a discretizer: quantiles if they are ordered, or each repeated cell by itself."""
+    """Yield the experts on the cells of a discretizer: quantiles if they are ordered, else each repeated cell."""
     both = past[0] + past[1]
     estimates: tuple[tuple[float, float], ...] = eprocess.ESTIMATES
     if not discretizer.ordered:
@@ -174,7 +174,7 @@ class PairBets(CountedPair):
         self.experts = [expert for one, past in pasts for expert in experts(one, past, parts)]
 
     def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past; those that were fitted to coins count the half of it that they have not seen."""
+        """Fit discretizers on the past; those fitted to coins count the half of it that they have not seen."""
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
@@ -203,7 +203,7 @@ class PairBets(CountedPair):
         self.restart(list({one.name: one for one in found}.values()))
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
             for side, outputs in enumerate(sides):
-                new = outputs if _given(one) else outputs[cut[side] :]
+                new = outputs[cut[side] :] if one.learned or one.screened else outputs
                 if len(new):
                     tallies[side].update(*CountCells((one,))(new))
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
@@ -217,11 +217,6 @@ class PairBets(CountedPair):
         best = max(self.experts, key=lambda one: float(self.won[one.slot][near]) if one.slot in self.won else -1e9)
         bet = eprocess.place_bet(best.rate, best.mass, epsilon, self.request.claim.delta)
         return eprocess.expected_growth(bet, best.rate, best.mass)
-
-
-def _given(discretizer: Discretizer) -> bool:
-    """Say whether a discretizer was fitted to no coins."""
-    return not discretizer.learned and not discretizer.screened
 
 
 @dataclass(frozen=True)
@@ -320,7 +315,7 @@ class Session:
             self._reduce(bets)
 
     def _batch(self, bets: PairBets, size: int) -> tuple[list[Sides], list[Any]]:
-        """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, and outputs by side."""
+        """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
         where, keep = (bets.index, bets.batches), bets.outputs is not None
         sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
@@ -361,11 +356,6 @@ class Session:
     def _spend(self, bets: PairBets, size: int) -> None:
         bets.runs += size
         self.runs_used += size
-
-
-def leading_pair_runs(runs: int, pairs: int) -> int:
-    """Return the runs on the pair that promises most, where others have a first batch each and a third of the rest."""
-    return runs if pairs == 1 else max(1, 2 * (runs - eprocess.FIRST_BATCH * pairs) // 3)
 
 
 def sequential_finding(request: Request) -> PrivacyFinding:
