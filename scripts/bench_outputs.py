@@ -1,12 +1,14 @@
 """Time audits of mechanisms by the kind of their outputs, as microseconds a run beside the mechanism alone.
 
-    python scripts/bench_outputs.py [--runs N] [--repeat K] [--kinds KIND ...] [--forms FORM ...] [--seed S] [--json]
+    python scripts/bench_outputs.py [--runs N] [--repeat K] [--kinds KIND ...] [--forms FORM ...] [--against REVISION]
 
 A figure is the CPU time of a whole audit, learning included, without that of the mechanism alone, over the runs on both
 sides. It is also given as a multiple of the mechanism, and of the same figure for plain floats, which is measured in
 the same run. The forms are `single`, one run a call, and `batch`, many runs a call. The aims are those of an idle core
 at 100,000 runs: 3 microseconds a run and 0.1 a scalar, and for object arrays ten times their sampling. Nothing is
-asserted.
+asserted. With a git revision to compare with, its package is loaded into the same process, and both audit by turns:
+then the ratio of the new figure to the old one is given, the median over the repetitions. The head of the table has the
+time of an empty call that draws one number, by which figures of two machines can be compared.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import enum
+import importlib
 import json
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,8 +45,10 @@ CLAIM = 1.0
 CHUNK = 10_000
 BASELINE = "float"
 FORMS = ("single", "batch")
-HEAD = ("kind", "form", "scalars", "mechanism", "audit", "x mechanism", "x float", "aim")
-WIDTHS = (16, 8, 9, 11, 11, 13, 10, 9)
+HEAD = ("kind", "form", "scalars", "mechanism", "audit", "x mechanism", "x float", "aim", "before", "x before")
+WIDTHS = (16, 8, 9, 11, 11, 13, 10, 9, 9, 10)
+EMPTY = 200_000
+"""Calls that show how long an empty one takes."""
 
 
 class Colour(enum.Enum):
@@ -142,6 +150,11 @@ def frame(x: int, rng: Rng) -> pd.DataFrame:
 
 KINDS: dict[str, Kind] = {
     "int": Kind(1, lambda x, rng, size: x + rng.geometric(0.5, size), lambda x, rng: int(x + rng.geometric(0.5))),
+    "large int": Kind(
+        1,
+        lambda x, rng, size: rng.integers(10**6, size=size) + 10**5 * x,
+        lambda x, rng: int(rng.integers(10**6)) + 10**5 * x,
+    ),
     "float": Kind(1, lambda x, rng, size: x + rng.laplace(size=size), lambda x, rng: x + rng.laplace()),
     "tuple of five": rows(5, tuple),
     "dict of three": rows(3, lambda values: dict(zip("abc", values, strict=True))),
@@ -182,33 +195,86 @@ def alone(mechanism: Callable[..., Any], form: str, runs: int, seed: int) -> flo
     return time.process_time() - start
 
 
-def audited(mechanism: Callable[..., Any], form: str, runs: int, seed: int) -> float:
-    """Return the CPU seconds of an audit."""
-    batched = form == "batch"
+class Package:
+    """A version of the package: all its modules, of which one version at a time is imported.
+
+    The one that stands in the repository, or, given a git revision, that one, exported to a folder.
+    """
+
+    def __init__(self, revision: str | None = None, folder: str = "") -> None:
+        self.modules = dict(_modules())
+        if revision is not None:
+            root = Path(__file__).resolve().parent.parent
+            archive = subprocess.run(
+                ["git", "archive", "--format=tar", revision, "dpaudit"], cwd=root, check=True, stdout=subprocess.PIPE
+            )
+            subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+            self.modules = {}
+            self.use()
+            sys.path.insert(0, folder)
+            importlib.import_module("dpaudit")
+            self.modules = dict(_modules())
+            sys.path.remove(folder)
+
+    def use(self) -> None:
+        """Let imports, those within functions too, find this version's modules."""
+        for name in _modules():
+            del sys.modules[name]
+        sys.modules.update(self.modules)
+
+    def audited(self, mechanism: Callable[..., Any], form: str, runs: int, seed: int) -> float:
+        """Return the CPU seconds of an audit."""
+        self.use()
+        given: dict[str, Any] = {"epsilon": CLAIM, "delta": 0.0, "trials": runs, "confidence": CONFIDENCE, "seed": seed}
+        start = time.process_time()
+        try:
+            self.modules["dpaudit"].audit_privacy(mechanism, [(0, 1)], batched=form == "batch", **given)
+        except ValueError as error:  # `InputError` is one in each version
+            raise dpaudit.InputError(str(error)) from error
+        finally:
+            spent = time.process_time() - start
+            self.modules |= _modules()
+        return spent
+
+
+def _modules() -> dict[str, Any]:
+    return {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "dpaudit"}
+
+
+def empty_call() -> float:
+    """Return the microseconds of a call that draws one number, as a mechanism does."""
+    rng = generator(0, "bench-outputs")
+    mechanism = lambda x, rng: rng.random()  # noqa: E731
     start = time.process_time()
-    dpaudit.audit_privacy(
-        mechanism, [(0, 1)], epsilon=CLAIM, delta=0.0, trials=runs, confidence=CONFIDENCE, seed=seed, batched=batched
-    )
-    return time.process_time() - start
+    for _ in range(EMPTY):
+        mechanism(0, rng)
+    return (time.process_time() - start) * 1e6 / EMPTY
 
 
-def measure(name: str, form: str, runs: int, repeat: int, seed: int) -> dict[str, Any]:
-    """Return the medians of a kind in a form, in microseconds a run; `audit` is None where the output is refused."""
+def measure(name: str, form: str, runs: int, repeat: int, seed: int, versions: Sequence[Package]) -> dict[str, Any]:
+    """Return the medians of a kind in a form, in microseconds a run; `audit` is None where the output is refused.
+
+    The first of the versions is what is measured, a second one what it is compared with.
+    """
     kind = KINDS[name]
     mechanism, micro = kind.mechanism(form), 1e6 / (2 * runs)
-    pairs, refusal = [], None
+    made: list[list[float]] = []
+    refusal = None
     try:
         for i in range(repeat):
             own = alone(mechanism, form, runs, seed + i)
-            pairs.append((own * micro, (audited(mechanism, form, runs, seed + i) - own) * micro))
+            times = [version.audited(mechanism, form, runs, seed + i) - own for version in versions]
+            made.append([own * micro, *(spent * micro for spent in times)])
     except dpaudit.InputError as error:
         refusal = str(error)
-    own = statistics.median(pair[0] for pair in pairs) if pairs else own * micro
-    audit = statistics.median(pair[1] for pair in pairs) if refusal is None else None
-    aim = kind.aim(own)
+    own = statistics.median(times[0] for times in made) if made else own * micro
+    done = refusal is None
+    both = done and len(versions) > 1
     return {
-        "kind": name, "form": form, "scalars": kind.scalars, "mechanism": own, "audit": audit, "aim": aim,
-        "refusal": refusal,
+        "kind": name, "form": form, "scalars": kind.scalars, "mechanism": own,
+        "audit": statistics.median(times[1] for times in made) if done else None, "aim": kind.aim(own),
+        "before": statistics.median(times[2] for times in made) if both else None,
+        "ratio": statistics.median(times[1] / times[2] for times in made) if both else None, "refusal": refusal,
     }  # fmt: skip
 
 
@@ -217,6 +283,7 @@ def in_columns(figures: dict[str, Any], baseline: float) -> str:
     own, audit = figures["mechanism"], figures["audit"]
     ratios = ["refused", "-", "-"] if audit is None else [f"{v:.2f}" for v in (audit, audit / own, audit / baseline)]
     cells = [figures["kind"], figures["form"], str(figures["scalars"]), f"{own:.2f}", *ratios, f"{figures['aim']:.1f}"]
+    cells += ["-" if figures[key] is None else f"{figures[key]:.2f}" for key in ("before", "ratio")]
     return line(cells, WIDTHS)
 
 
@@ -227,30 +294,45 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS), help="one run a call, or many")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each repetition has its own (default 0)")
+    parser.add_argument("--against", metavar="REVISION", help="a git revision whose package audits by turns")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        versions = [Package(), *([Package(options.against, folder)] if options.against else [])]
+        try:
+            return compare(options, versions)
+        finally:
+            versions[0].use()
+
+
+def compare(options: argparse.Namespace, versions: Sequence[Package]) -> int:
+    """Measure all kinds in all forms, and print what was measured."""
     results = []
     # The first audit of a process that fits classifiers imports what audits need.
-    audited(KINDS["array of 5"].batch, "batch", 5_000, options.seed)
+    for version in versions:
+        version.audited(KINDS["array of 5"].batch, "batch", 5_000, options.seed)
+    empty = empty_call()
     if not options.json:
         print(
             f"{options.runs:,} runs on each side; microseconds a run, median of {options.repeat}; baseline: {BASELINE}"
         )
+        print(f"an empty call takes {empty:.2f}")
         print(line(HEAD, WIDTHS), flush=True)
     for form in options.forms:
-        first = measure(BASELINE, form, options.runs, options.repeat, options.seed)
+        first = measure(BASELINE, form, options.runs, options.repeat, options.seed, versions)
         for name in [BASELINE, *(kind for kind in options.kinds if kind != BASELINE)]:
-            again = (name, form, options.runs, options.repeat, options.seed)
+            again = (name, form, options.runs, options.repeat, options.seed, versions)
             figures = first if name == BASELINE else measure(*again)
             results.append({**figures, "baseline": first["audit"]})
             if not options.json:
                 print(in_columns(figures, first["audit"]), flush=True)
     if options.json:
-        print(json.dumps(jsonable({"runs": options.runs, "repeat": options.repeat, "figures": results}), indent=2))
+        found = {"runs": options.runs, "repeat": options.repeat, "empty call": empty, "figures": results}
+        print(json.dumps(jsonable(found), indent=2))
     return 0
 
 

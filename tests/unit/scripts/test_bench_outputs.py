@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ def test_both_forms_of_a_kind_make_the_same_outputs(name: str) -> None:
 def test_the_table_and_the_json_have_a_line_for_each_kind_and_form(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--runs", "300", "--repeat", "1", "--kinds", "int"]
     assert bench.main(words) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
     assert [cells[:2] for cells in lines] == [[kind, form] for form in bench.FORMS for kind in ("float", "int")]
     assert [cells[6] for cells in lines if cells[0] == "float"] == ["1.00", "1.00"]
     assert bench.main([*words, "--forms", "batch", "--json"]) == 0
@@ -35,14 +37,26 @@ def test_the_table_and_the_json_have_a_line_for_each_kind_and_form(capsys: pytes
     assert [figures["kind"] for figures in found] == ["float", "int"]
 
 
-def test_a_refused_kind_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = bench.audited
+def test_a_refused_kind_is_shown_as_such(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = bench.Package.audited
 
-    def refusing(mechanism: Any, *arguments: Any) -> Any:
+    def refusing(self: Any, mechanism: Any, *arguments: Any) -> Any:
         if mechanism is bench.KINDS["sparse"].single:
             raise dpaudit.InputError("not this")
-        return plain(mechanism, *arguments)
+        return plain(self, mechanism, *arguments)
 
-    monkeypatch.setattr(bench, "audited", refusing)
+    monkeypatch.setattr(bench.Package, "audited", refusing)
     assert bench.main(["--runs", "300", "--repeat", "1", "--kinds", "sparse", "--forms", "single"]) == 0
     assert "refused" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_versions_audit_by_turns_each_with_its_own_modules() -> None:
+    here = bench.Package()
+    copied = bench.Package()
+    copied.modules = {"dpaudit": SimpleNamespace(audit_privacy=lambda *given, **named: called.append(named["batched"]))}
+    called: list[bool] = []
+    found = bench.measure("float", "single", 300, 3, 0, [here, copied])
+    assert called == [False] * 3
+    assert found["before"] < found["audit"]
+    here.use()
+    assert sys.modules["dpaudit"] is dpaudit
