@@ -267,27 +267,36 @@ def fit_walk(
     line = None if scores is None else fit_line(scores, hits, total, offset)
     centre = np.full(len(total), offset) if line is None else line[0] + offset
 
-    def walk(steps: NDArray[np.intp], start: Array) -> Walk:
-        return _mode(hits, total, centre, 1 / (STEPS[steps[middle]] ** 2 * gaps), start)
+    def walks(trials: NDArray[np.intp], start: Array) -> list[Walk]:
+        precision = 1 / (STEPS[trials][:, middle] ** 2 * gaps)
+        return _walks(hits, total, centre, precision, start)
 
     steps = np.zeros(len(cuts) + 1, dtype=np.intp)
-    best = walk(steps, np.zeros(len(total)))
+    best, *_ = walks(steps[None], np.zeros(len(total)))
     current = best
     for i in range(1, len(STEPS)):
-        current = walk(np.full_like(steps, i), current.ratio)
+        current, *_ = walks(np.full((1, len(steps)), i), current.ratio)
         if current.evidence > best.evidence:
             best, steps = current, np.full_like(steps, i)
     for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0).tolist():
         most = best.evidence + _log_prior(steps, saturating)
-        for i in range(len(STEPS)):
-            if i == steps[j]:
-                continue
-            trial = steps.copy()
-            trial[j] = i
-            found = walk(trial, best.ratio)
+        others = np.tile(steps, (len(STEPS), 1))
+        others[:, j] = np.arange(len(STEPS))
+        others = np.delete(others, steps[j], axis=0)
+        for trial, found in zip(others, walks(others, best.ratio), strict=True):
             if (worth := found.evidence + _log_prior(trial, saturating)) > most:
                 best, steps, most = found, trial, worth
     return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
+
+
+def _walks(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> list[Walk]:
+    """Find the posterior modes of walks of several precisions, shape (walks, m - 1), along the same atoms."""
+    alike = [np.tile(one, (len(precision), 1)) for one in (hits, total, centre, start)]
+    try:
+        mode, evidence, factor = modes(*alike[:3], precision, alike[3])
+    except Singular:
+        return [_mode(hits, total, centre, one, start) for one in precision]
+    return [Walk(mode[i], float(evidence[i]), factor[:, i]) for i in range(len(precision))]
 
 
 def _mode(*given: Array) -> Walk:
