@@ -91,7 +91,20 @@ class _OneByOne:
         first = [self._once(data, rng) for _ in range(min(2, size))]
         if len(first) == 2 and shares_store(*first):
             first += self._watched(first[-1], data, rng, min(WATCHED, size - 2))
-        return first + [self._once(data, rng) for _ in range(size - len(first))]
+        if self.emit is not None:
+            return first + [self._once(data, rng) for _ in range(size - len(first))]
+        return self._many(first, data, rng, size)
+
+    def _many(self, outputs: list[Any], data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        """Add outputs up to so many; a call of a method for each would take as long as a simple mechanism."""
+        function, add = self.function, outputs.append
+        while len(outputs) < size:
+            try:
+                for _ in range(size - len(outputs)):
+                    add(function(data, rng))
+            except Exception as error:  # as in `_once`
+                add(Raised(error))
+        return outputs
 
     def _watched(self, before: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
         """Make runs, and refuse a mechanism that writes every output into the same place."""
