@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -203,11 +203,29 @@ def _scores(
             yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
     if thorough and left.shape[1] > 1 and min(len(left), len(right)) >= LEAST_ROWS:
         # Bits would drown the other columns, and the naive score reads them as they are.
-        groups = tuple(name for name in names if name != "float bits")
+        groups = _telling({name: sides for name, sides in columns.items() if name != "float bits"}, confirm)
         rows = [np.column_stack([columns[name][side][:CLASSIFIER_ROWS] for name in groups]) for side in (0, 1)]
         listed = ", ".join(groups)
         for fit, name in _promising_classifiers(rows, confirm):
             yield groups, fit(*rows), f"{name} on {listed}"
+
+
+def _telling(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[str, ...]:
+    """Return the groups of columns that classifiers are fitted on: the values, and what promises more than these do.
+
+    Naive scores fitted on some runs and counted on others say which groups do. Where none promises anything, all are
+    taken: what columns say together may be all there is. The time of a fit grows with the columns.
+    """
+    most = min(TRIED_ROWS, *(len(side) // 2 for side in columns["values"]))
+    if confirm is None or most < LEAST_ROWS:
+        return tuple(columns)
+    promised = {}
+    for name, sides in columns.items():
+        fitted, fresh = [side[:most] for side in sides], [side[most : 2 * most] for side in sides]
+        promised[name] = _promised(NaiveBayes.fit(*fitted), fresh, confirm)
+    if max(promised.values()) <= CLEAR:
+        return tuple(columns)
+    return tuple(name for name in columns if name == "values" or promised[name] > promised["values"])
 
 
 def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterator[tuple[Fit, str]]:

@@ -291,9 +291,9 @@ def fit_walk(
 
 def _walks(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> list[Walk]:
     """Find the posterior modes of walks of several precisions, shape (walks, m - 1), along the same atoms."""
-    alike = [np.tile(one, (len(precision), 1)) for one in (hits, total, centre, start)]
+    x, both, middle, first = (np.tile(one, (len(precision), 1)) for one in (hits, total, centre, start))
     try:
-        mode, evidence, factor = modes(*alike[:3], precision, alike[3])
+        mode, evidence, factor = modes(x, both, middle, precision, first)
     except Singular:
         return [_mode(hits, total, centre, one, start) for one in precision]
     return [Walk(mode[i], float(evidence[i]), factor[:, i]) for i in range(len(precision))]
