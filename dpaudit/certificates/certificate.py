@@ -134,7 +134,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     event : Event
         The event.
     learned : int or None
-        Runs a side of an audit that learns such an event anew, if only an audit can tell which outputs are in it.
+        Runs a side of an audit that learns such an event again, where only an audit can decide which outputs are in it.
     counts : Counts or None
         Runs in the event; None where bets decided.
     runs : {"finding", "fresh"}

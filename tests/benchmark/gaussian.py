@@ -56,7 +56,7 @@ def ziggurat(rng: np.random.Generator, size: int) -> Array:
 
 LAYERS = 256
 BASE = 3.6541528853610088
-"""Where the tail begins, at which 256 layers of equal area end in a point at height 1."""
+"""The point where the tail begins, at which 256 layers of equal area end in a point at height 1."""
 
 
 @cache
