@@ -16,7 +16,7 @@ from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_inputs
+from dpaudit.audit.request import Request, probe_of, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
@@ -45,8 +45,6 @@ def audit_privacy(
     n_jobs: int = 1,
     backend: str | None = None,
     batched: bool = False,
-    strict: bool = False,
-    bound: str | None = None,
     float_bits: bool = False,
     curve: bool = False,
     sequential: bool = False,
@@ -100,11 +98,6 @@ def audit_privacy(
         As for `joblib.Parallel`.
     batched : bool
         Whether a callable makes many runs in one call.
-    bound : {"melded", "unconditional"}, optional
-        The lower bound on epsilon: the melded one by default, whose validity was checked by exact enumeration, or the
-        unconditional one, which is proved, slow, and takes at most 1e6 confirmation runs a side.
-    strict : bool
-        Whether to use the unconditional bound; another way to say ``bound="unconditional"``.
     float_bits : bool
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     curve : bool
@@ -189,7 +182,6 @@ def audit_privacy(
         point,
         relation=known,
         options=options,
-        bound=resolve_bound(options),
         hygiene=Hygiene(sampler, made, options.trials, options.randomness == "own"),
         clock=Clock(time_limit),
         trials=options.trials,

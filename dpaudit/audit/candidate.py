@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ import numpy as np
 from dpaudit.audit.evidence import different
 from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
+from dpaudit.bounds import coin
 from dpaudit.contract import HasLaw, Pair
 from dpaudit.errors import InputError
 from dpaudit.events.cells import to_grid
@@ -20,6 +22,7 @@ from dpaudit.events.discretizers import CountCells, Discretizer, Identity
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
+from dpaudit.events.guesses import MOST
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer
 from dpaudit.running.sampling import Job, Observed, Sampler
@@ -96,6 +99,8 @@ def count_observed(
 
 NEVER = -745.0
 """The log-probability of what a law excludes: that of the least positive float."""
+LUCK = 1.5
+"""Standard errors of training by which a guess is marked down, for it is the best of many."""
 HOPELESS = -2.0
 """An event that would refute the claim only if training were off by more standard errors than this is not tested."""
 SLOW_ROWS = 100_000
@@ -163,22 +168,48 @@ class Candidate(CountedPair):
         return [one.best(test, len(self.tried)) for one in self._families(careful and test.delta == 0)]
 
     def event_to_test(self) -> SelectedEvent:
-        """Return the most promising event after all training, as the one that fresh runs are to test.
+        """Return the most promising event after all training, with the guesses of coins that fresh runs are to test.
 
         Where a feature has an event of the same counts as that of a learned score, it is the feature's: a person can
         read it off an output.
         """
-        events = self.events(careful=True)
-        best = max(events, key=promise)
-        if not best.discretizer.learned:
-            return best
-        return next((one for one in events if one.discretizer.screened and one.hits == best.hits), best)
+        test = self._test(1.0)
+        families = list(self._families(test.delta == 0))
+        events = [one.best(test, len(self.tried)) for one in families]
+        best = max(range(len(events)), key=lambda i: promise(events[i]))
+        if events[best].discretizer.learned:
+            same = (i for i, one in enumerate(events) if one.discretizer.screened and one.hits == events[best].hits)
+            best = next(same, best)
+        return self._guessed(families[best], events[best], test)
+
+    def _guessed(self, families: CellFamilies, event: SelectedEvent, test: PlannedTest) -> SelectedEvent:
+        """Return an event with guesses of coins, if they promise more than the hits of the event do.
+
+        With delta > 0 what a guess promises is the bound at the share that is right less `LUCK` standard errors.
+        """
+        if test.delta == 0:
+            return families.guessed(event, test, MOST)
+        (guess,) = (guessed := families.guessed(event, test, 1)).guesses
+        trained, runs = self.trained, 2 * test.runs
+        number = guess.planned(runs, trained, test.gamma, self.request.claim.epsilon)
+        error = math.sqrt(guess.right * (1 - guess.right) / (guess.mass * trained + 1))
+        right = math.floor(number * max(0.0, guess.right - LUCK * error))
+        extra = runs * test.delta / (1 if guess.opposite else 2)
+        lower = float(coin.epsilon_lower(right, number, test.gamma, delta_runs=extra))
+        return guessed if lower > event.expected else event
+
+    @property
+    def trained(self) -> int:
+        """The training runs on both sides that the discretizers have counted."""
+        return max((sum(side.total() for side in sides) for sides in self.tallies), default=0)
 
     def refuting_event(self) -> SelectedEvent | None:
         """Return the event most likely to refute the claim, over all discretizers; None where none could."""
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         score, best = max((one.refuting(test, epsilon) for one in self._families(False)), key=lambda one: one[0])
-        return best if score > HOPELESS else None
+        if score <= HOPELESS:
+            return None
+        return best if test.delta else replace(best, guesses=(best.alone,))
 
     def refuting_place(self) -> list[int]:
         """Return the place of the discretizer of that event; none where none could."""

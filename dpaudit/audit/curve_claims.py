@@ -23,6 +23,7 @@ from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_d
 from dpaudit.contract import CurveClaim, Direction, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
+from dpaudit.events.families import likelier_first
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.registry.import_spec import Place, importable
 
@@ -118,25 +119,26 @@ def event_share(claim: CurveClaim | None) -> float:
 
 
 def curve_test(
-    request: Request, main: SelectedEvent, counts: tuple[Tally, Tally], test: EventTest, runs: int, power: Power,
-    gamma: float,
+    request: Request, main: SelectedEvent, counts: tuple[Tally, Tally], test: EventTest, sides: tuple[int, int],
+    power: Power, gamma: float,
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
 
-    `test` is that of the event at the point, `gamma` the error of the verdict at the look that decides, of which the
-    event has its share.
+    `test` is that of the event at the point, `sides` are the runs made on either, `gamma` is the error of the verdict
+    at the look that decides, of which the event has its share.
     """
     claim, point = request.curve_claim, request.claim
     if claim is None:
         return None
-    lower = delta_lower(request.bound, test.hits, runs, test.neighbour_hits, point.epsilon, test.error)
+    first, other = likelier_first(test.direction, *sides)
+    lower = delta_lower(test.hits, first, test.neighbour_hits, other, epsilon=point.epsilon, gamma=test.error)
     if claim.mu is not None:
         mu = mu_of_delta(point.epsilon, lower)
         return CurveTest(claim, lower, mu_lower=mu, detectable_mu=_detectable_mu(claim.mu, power, main, point))
     orders = orders_of(claim, LARGEST_ORDER)
     if not orders:
         return CurveTest(claim, lower)
-    error = gamma * (1 - event_share(claim))
+    error, runs = gamma * (1 - event_share(claim)), min(sides)
     short = detectable_shortfall(orders, exact_mu(claim), max(1, runs // LEARNING), error)
     return CurveTest(claim, lower, detectable_shortfall=short, holder=_holder(main, counts, orders, runs, error))
 
@@ -157,10 +159,18 @@ def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
 def _holder(
     main: SelectedEvent, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float
 ) -> HolderEvidence:
-    """Return what the bet that training fits shows on the fresh counts; labels are cells in the event's order."""
+    """Return what the bet that training fits shows on so many of either side's fresh runs, taken at random.
+
+    Labels are cells in the event's order. A bet pays on as many runs of one side as of the other.
+    """
     known = [main.event.known(side) for side in main.training]
     trained = np.array([[side[atom] for atom in main.ranking] for side in known], dtype=np.float64)
-    fresh = np.array([[side[atom] for atom in main.ranking] for side in counts], dtype=np.float64)
+    rng = np.random.default_rng(0)
+    taken = [
+        rng.multivariate_hypergeometric([side[atom] for atom in main.ranking], runs, method="marginals")
+        for side in counts
+    ]
+    fresh = np.array(taken, dtype=np.float64)
     ends = label_ends(trained.sum(axis=0))
     bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
     shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))

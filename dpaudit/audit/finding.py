@@ -36,6 +36,26 @@ class PowerAt(enum.StrEnum):
     """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
 
 
+COIN, MELDED, BETTING = "coin", "melded", "betting"
+"""The names of the bounds."""
+
+
+class CoinCount(Frozen, frozen=True):
+    """Guesses of the coins that decided which input each run was made on.
+
+    Attributes
+    ----------
+    right, guesses : int
+        Right guesses, and all of them: their number was fixed before the runs that confirm.
+    filled : int
+        Of these, guesses at further coins, in the place of runs whose outputs were in neither set.
+    """
+
+    right: Count
+    guesses: Size
+    filled: Count = 0
+
+
 class Witness(Frozen, frozen=True):
     """The strongest event found, with everything it takes to check it.
 
@@ -56,6 +76,10 @@ class Witness(Frozen, frozen=True):
         no single event decided.
     neighbour_hits, neighbour_trials : int or None
         The same on the other side.
+    opposite : Event
+        The set of outputs that spoke for the other side, if there is one.
+    count : CoinCount
+        The count that decided, where coins were guessed.
     """
 
     pair: Count
@@ -68,11 +92,13 @@ class Witness(Frozen, frozen=True):
     trials: Count | None = None
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
+    opposite: Event | UnsetType = UNSET
+    count: CoinCount | UnsetType = UNSET
 
     @classmethod
-    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int) -> Witness:
+    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int, **found: Any) -> Witness:
         """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
-        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
+        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts, **found)
 
     @property
     def rates(self) -> tuple[float, float] | None:
@@ -103,6 +129,10 @@ class EventTest(Frozen, frozen=True):
         The bound.
     direction : {"forward", "backward"}
         The side on which the event is likelier.
+    opposite : Event
+        The set of outputs that speaks for the other side, if there is one.
+    count : CoinCount
+        The count that the bound is of, where coins were guessed; else it is of the hits.
     """
 
     event: Event
@@ -111,6 +141,8 @@ class EventTest(Frozen, frozen=True):
     neighbour_hits: Count
     epsilon_lower: NonNegative
     direction: Direction = Direction.FORWARD
+    opposite: Event | UnsetType = UNSET
+    count: CoinCount | UnsetType = UNSET
 
 
 class HolderEvidence(Frozen, frozen=True):
@@ -207,7 +239,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     witness : Witness
         The strongest event.
     bound : str
-        The name of the bound: "melded", "unconditional", "betting".
+        The name of the bound: "coin", "melded", "betting".
     distinguisher : str
         What ordered the events.
     relation : Relation or None
@@ -229,7 +261,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     origins : tuple of Origin
         How each pair given was made.
     tests : tuple of EventTest
-        The events, three at most, that share the verdict's error, the main one first; none in the sequential design.
+        The events that share the verdict's error, the main one first; none in the sequential design.
     representation : EventTest or None
         An event over how floats are stored and not over their values, with an error of its own beside that of the
         verdict, which does not speak of it; None where outputs hold no floats, or where `float_bits` makes bits count.
@@ -342,7 +374,7 @@ def _without_values(made: Made, part: Any) -> Any:
         case str():
             return WITHHELD if made.names_a_value(part, numbers=False) else part
         case Witness() | EventTest():
-            return replace(part, event=_without_values(made, part.event))
+            return replace(part, **{one: _without_values(made, getattr(part, one)) for one in ("event", "opposite")})
         case NotLookedAt():
             return NotLookedAt(_without_values(made, part.parts))
         case AllRaised() if made.names_a_value(part.usual):

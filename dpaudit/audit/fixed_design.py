@@ -15,17 +15,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 from msgspec import UNSET
 
-from dpaudit.audit.candidate import Candidate, count_observed, promise
+from dpaudit.audit.candidate import Candidate, promise
+from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.evidence import Observations, different
-from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
+from dpaudit.audit.finding import COIN, MELDED, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
@@ -38,7 +37,7 @@ from dpaudit.events.feature_screening.featured import screened_discretizers, sup
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, placing_runs
 
 Tallies = tuple[Tally, Tally]
 
@@ -179,7 +178,8 @@ class Training:
         found += support_gap_discretizers(data, neighbour, plan)
         test = PlannedTest(runs, claim.delta, request.gamma)
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
-        return max(events, key=lambda event: event.expected, default=None)
+        best = max(events, key=lambda event: event.expected, default=None)
+        return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
 
 
 def _count_runs(candidates: Sequence[Candidate], runs: int) -> None:
@@ -272,20 +272,18 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         if refuting and not main.agrees(refuting):
             selected, shares = [main, refuting], [1 - REFUTING_SHARE, REFUTING_SHARE]
     stored = candidate.representation
-    made, seen, fresh, look = _confirm(request, candidate, [*selected, stored] if stored else selected)
-    tested = [
-        (test, chosen)
-        for chosen, counts, share in zip(selected, made, shares, strict=False)
-        for test in _tests_of(request, chosen, counts, fresh, look * share)
-    ]
+    shown = Confirmation(request, candidate, [*selected, stored] if stored else selected, [*shares, 1.0])
+    tested = [(test, one) for i, one in enumerate(selected) for test in shown.tests(i)]
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
-    sides = best.hits, fresh, best.neighbour_hits, fresh
+    fresh, look = shown.runs // 2, shown.look
+    sides = likelier_first(best.direction, *shown.sides)
     power = _power(training, main, fresh, look * gamma)
-    tested_claim = curve_test(request, main, made[0], best, fresh, power, look * gamma)
+    tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, power, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
+    counted = best.hits, sides[0], best.neighbour_hits, sides[1]
     return request.finding(
         power,
-        seen,
+        shown.seen,
         training.pilot,
         request.budget.training // 2,
         refuted=best.epsilon_lower > claim.epsilon or (tested_claim is not None and tested_claim.by_holder),
@@ -294,59 +292,26 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         confirmation_trials=fresh,
         pairs=training.pairs,
         events=training.compared + sum(one.compared for one in selected),
-        witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, *sides),
-        bound=request.bound.name,
+        witness=Witness.of(
+            candidate.index,
+            candidate.pair,
+            best.direction,
+            best.event,
+            *counted,
+            opposite=best.opposite,
+            count=best.count,
+        ),
+        bound=MELDED if best.count is UNSET else COIN,
         distinguisher=chosen.distinguisher,
         design="fixed",
         budget=asdict(request.budget),
         errors=errors,
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
-        representation=_tests_of(request, stored, made[-1], fresh, look)[0] if stored else None,
+        representation=shown.tests(len(selected))[0] if stored else None,
         tested_claim=tested_claim or UNSET,
-        curve=_curve_of(main, made[0], look * errors["curve"]) if request.options.curve else None,
+        curve=_curve_of(main, shown.counts[0], look * errors["curve"]) if request.options.curve else None,
     )
-
-
-def _confirm(
-    request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]
-) -> tuple[list[Tallies], Observations, int, float]:
-    """Make the fresh runs and count them, look by look where the time is limited, until it is over.
-
-    Return the cells on both sides by each selected event's discretizer, what else the runs show, how many were made on
-    each side, and the share of the verdict's error that the look has at which they ended.
-    """
-    sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
-    addresses = [("confirm", candidate.index, side) for side in (0, 1)]
-    couples = sampler.couples(candidate.pair, addresses, request.budget.confirmation)
-    # What training counted stays here: workers need the rule alone.
-    count = partial(_count_known, [replace(one, training=(Counter(), Counter())) for one in selected])
-    totals: list[Tallies] = [(Counter(), Counter()) for _ in selected]
-    raised: Counter[str] = Counter()
-    runs, share = 0, 0.0
-    for chunks, share in request.clock.looks(len(couples)):  # noqa: B007  # the last share is that of the look that decides
-        count_observed(sampler, couples[chunks], count, totals, raised)
-        runs += sum(job.size for job, _ in couples[chunks])
-    return totals, Observations(2 * runs, different(*totals[0]), raised), runs, share
-
-
-def _count_known(selected: Sequence[SelectedEvent], outputs: Any) -> list[Tally]:
-    """Count the cells of a batch by each selected event's discretizer, those that the event does not know as one."""
-    return [one.event.known(tally(one.discretizer(outputs))) for one in selected]
-
-
-def _tests_of(
-    request: Request, selected: SelectedEvent, counts: Tallies, runs: int, share: float
-) -> tuple[EventTest, ...]:
-    """Bound epsilon by each event, with its part of a share of the verdict's error: all bounds hold with that share."""
-    tests = []
-    for event, part in selected.tests:
-        error = part * share * request.verdict_gamma
-        hits, others = (event.hits(side) for side in likelier_first(selected.direction, *counts))
-        lower = request.bound.epsilon_lower(hits, runs, others, runs, delta=request.claim.delta, gamma=error)
-        found = selected.discretizer.describe(event)
-        tests.append(EventTest(found, error, hits, others, float(lower), selected.direction))
-    return tuple(tests)
 
 
 def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:

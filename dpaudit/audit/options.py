@@ -11,7 +11,6 @@ import math
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from dpaudit.arguments import CONFIDENCE, read_choice, read_flag, read_integer, read_number
-from dpaudit.bounds import UNCONDITIONAL_RUNS
 
 if TYPE_CHECKING:
     from dpaudit.contract import Relation
@@ -168,20 +167,12 @@ class Options(_Declared):
         help="show values of --data",
         usual="the recipes of the pairs, as 'row 17 removed', and its digest",
     )
-    bound: str | None = _option(
-        default=None,
-        metavar="NAME",
-        choices=("melded", "unconditional"),
-        help=f"melded, or unconditional: proved, slow, at most {UNCONDITIONAL_RUNS:,} deciding runs a side",
-        usual="melded",
-    )
     batched: bool = _option(
         default=False,
         groups=("run",),
         help="call the function with (data, rng, size) for size outputs",
         usual="one at a time",
     )
-    strict: bool = _option(default=False, help="the same as --bound unconditional", usual="the melded bound")
     sequential: bool = _option(
         default=False, help="bet run by run, stop once the claim is refuted", usual="a fixed number of runs"
     )

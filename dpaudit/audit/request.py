@@ -1,4 +1,4 @@
-"""Resolve the arguments of a black-box audit, and hold them checked: claim, pairs, bound, and the budget of runs."""
+"""Resolve the arguments of a black-box audit, and hold them checked: claim, pairs, and the budget of runs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from msgspec import UNSET
 
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import COIN, MELDED, PrivacyFinding
 from dpaudit.audit.options import CURVE_SHARE, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
-from dpaudit.bounds.base import MAX_RUNS, Bound
+from dpaudit.bounds.base import MAX_RUNS
+from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.detectable import trials_needed
-from dpaudit.bounds.unconditional import get_bound
+from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
@@ -148,20 +149,6 @@ def _points(data: Any) -> Any:
     return points
 
 
-def resolve_bound(options: Options) -> Bound:
-    """Return the bound that options name; `strict` means the unconditional one, and nothing given the melded one."""
-    name, strict = options.bound, options.strict
-    if options.sequential and (options.curve or strict or name is not None):
-        raise InputError(
-            "{sequential:=True} bets instead of testing one event, so it takes neither {curve}, {strict} nor {bound}",
-            names=("sequential", "curve", "strict", "bound"),
-        )
-    if strict and name not in (None, "unconditional"):
-        message = "{strict:=True} means the {bound} 'unconditional', and {bound} is {value_}: leave one of them out"
-        raise InputError(message, names=("bound", "strict"), value=name, value_=repr(name))
-    return get_bound(name or ("unconditional" if strict else "melded"))
-
-
 SEARCH_SHARE = 0.3
 """Of several pairs' runs, for the search: with it successive halving reached 91 % of epsilon on one leaking pair among
 32 of 20,000 runs, against 73 % by Bonferroni over all pairs."""
@@ -247,7 +234,6 @@ class Request:
     relation: Relation | None
     options: Options
     trials: int
-    bound: Bound
     hygiene: Hygiene
     clock: Clock
     moves: Moves | None = None
@@ -277,9 +263,11 @@ class Request:
 
     @property
     def least_runs(self) -> int:
-        """The least number of runs a side that can refute the claim at all: by one event that has all of the error."""
-        claim = self.claim
-        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=self.verdict_gamma)
+        """The least number of runs a side that can refute the claim at all: by one test that has all of the error."""
+        claim, gamma = self.claim, self.verdict_gamma
+        if claim.delta:
+            return trials_needed(Melded(), epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+        return -(-guesses_needed(claim.epsilon, gamma) // 2)
 
     def finding(
         self,
@@ -296,7 +284,8 @@ class Request:
         `summed` are the runs on each side that chose the columns of wide outputs to look at.
         """
         claim, checks, not_looked_at = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
-        run_by_run = found["design"] == "sequential" and not self.sampler.mechanism.batched
+        by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
+        run_by_run = by_coins and not self.sampler.mechanism.batched
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
@@ -335,11 +324,13 @@ class Request:
         )
 
     def check_power(self) -> None:
-        """Raise `InputError` if the budget is more than the bound can do, or no number of runs can refute the claim."""
-        runs, most = self.budget.confirmation, self.bound.max_runs
-        if runs > most:
-            other = ", or take {bound:=melded}" if most < MAX_RUNS else ""
+        """Raise `InputError` if the budget is more than bounds can do, or no number of runs can refute the claim."""
+        if self.options.sequential and self.options.curve:
+            message = "{sequential:=True} bets instead of testing one event, so it takes no {curve}"
+            raise InputError(message, names=("sequential", "curve"))
+        runs = self.budget.confirmation
+        if 2 * runs > MAX_RUNS:
             made = f"{self.trials} with {len(self.pairs)} pair(s) makes {runs} runs a side to confirm"
-            why = f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}"
-            raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
+            why = f"and bounds take at most {MAX_RUNS // 2}: lower {{trials}}"
+            raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials",))
         _ = self.least_runs

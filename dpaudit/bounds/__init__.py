@@ -2,5 +2,3 @@
 
 POWER = 0.95
 """The probability of detection of what is called detectable."""
-UNCONDITIONAL_RUNS = 10**6
-"""The most runs a side of the unconditional bound: beyond it a bound would take minutes."""

@@ -3,10 +3,8 @@
 An event was hit x times in n1 runs on the side where it is likelier (probability p) and y times in n2 runs on the other
 (probability q), all independent. The hypothesis is H0(epsilon, delta): p <= exp(epsilon) q + delta.
 
-| name | what it is | when |
-|---|---|---|
-| melded | joint limits, one integral | the default; validity checked by exact enumeration |
-| unconditional | Buehler's bound, certified supremum | proved, slow; up to 1e6 runs a side |
+`melded`, joint limits by one integral, is the bound for delta > 0 and for counts that were recorded elsewhere; its
+validity is checked by exact enumeration.
 """
 
 from __future__ import annotations

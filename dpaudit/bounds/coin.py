@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, expit
+from scipy.special import betainc, betaincc, expit, log_expit
 
 from dpaudit.arguments import read_number
 from dpaudit.bounds.base import MAX_RUNS, Bound, check_range, whole_numbers
@@ -119,6 +119,22 @@ def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_r
         rejected = _p_values(v, r, middle, delta_runs) <= level
         low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
     return np.where(low_rejects, low, 0.0)
+
+
+def guesses_needed(epsilon: float, gamma: float) -> int:
+    """Return the least number of guesses that refute pure epsilon-privacy at level gamma where all of them are right.
+
+    It is the least r with p^r <= gamma, for p = e^epsilon / (1 + e^epsilon).
+
+    Raises
+    ------
+    InputError
+        If that is more than `MAX_RUNS`.
+    """
+    least = math.ceil(math.log(gamma * (1 - LEVEL_MARGIN)) / float(log_expit(epsilon)))
+    if least > MAX_RUNS:
+        raise InputError(f"no audit of {MAX_RUNS:g} runs could detect a leak of more than epsilon = {epsilon!r}")
+    return least
 
 
 def additive_term(epsilon: ArrayLike, delta_runs: float) -> Array:

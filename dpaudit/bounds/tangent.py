@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
-from dpaudit.bounds.base import Bound
+from dpaudit.bounds.melded import Melded
 from dpaudit.contract.curve_claims import CurveClaim
 
 Array = NDArray[np.float64]
@@ -151,16 +151,16 @@ def _slope(p: Array, q: Array, alpha: Array) -> Array:
     return slope
 
 
-def delta_lower(bound: Bound, hits: int, runs: int, neighbour_hits: int, epsilon: float, gamma: float) -> float:
+def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsilon: float, gamma: float) -> float:
     r"""Return a lower confidence bound on p - exp(epsilon) q, for an event and an epsilon that are fixed in advance.
 
-    It is the largest d, from below, with a p-value of H0(epsilon, d) of at most gamma; 0 if there is none. Both sides
-    have so many runs. p-values rise in d, so it exceeds max(p - exp(epsilon) q, 0) with probability at most gamma.
+    It is the largest d, from below, with a p-value of H0(epsilon, d) by the melded bound of at most gamma; 0 if there
+    is none. p-values rise in d, so it exceeds max(p - exp(epsilon) q, 0) with probability at most gamma.
     """
 
     def refuted(delta: float) -> bool:
         test = {"epsilon": epsilon, "delta": delta, "gamma": gamma}
-        return bool(bound.p_value(hits, runs, neighbour_hits, runs, **test) <= gamma)
+        return bool(Melded().p_value(hits, runs, other_hits, other_runs, **test) <= gamma)
 
     low, high = 0.0, min(hits / runs, 1 - 1e-12)
     if not refuted(0.0):

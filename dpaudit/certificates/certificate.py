@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.bounds.unconditional import get_bound
+from dpaudit.bounds.melded import Melded
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
@@ -96,7 +96,7 @@ class Counts(Frozen, frozen=True):
         """
         x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
         if bound != CLOPPER_PEARSON:
-            return float(get_bound(bound).epsilon_lower(x, n1, y, n2, delta=delta, gamma=error))
+            return float(Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=error))
         gain, upper = float(lower_limit(x, n1, error / 2)) - delta, float(upper_limit(y, n2, error / 2))
         return math.log(gain / upper) if gain > upper else 0.0
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.special import expit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
 from dpaudit.events.expected_bound import PrefixRatio
-from dpaudit.events.random_walk import fit_walk, prefix_ratios
+from dpaudit.events.random_walk import Walk, fit_walk, prefix_ratios
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,10 @@ class ScaleMixture:
 
     mean: Array
     variance: Array
+
+    def draws(self, rng: np.random.Generator, number: int, spread: float) -> Array:
+        """Return draws of g from the posterior, shape (draws, m), with so many times its deviations."""
+        return self.mean + spread * rng.standard_normal((number, len(self.mean))) * np.sqrt(self.variance)
 
     def prefixes(self, order: NDArray[np.intp], total: Array, offset: float) -> tuple[Array, Array]:
         """Return the `prefix_ratios` of the atoms in an order; atoms are independent.
@@ -120,6 +125,9 @@ class PrefixFamily:
         ln(p/q) of each prefix by models with a prior, p being the likelier side.
     penalty : float
         By how many of its standard errors each model is marked down.
+    draws : callable
+        Return draws of ln(P[data] / P[neighbour]) of each atom by the models, given a generator, the number of draws a
+        model, and by how much errors are taken for greater than they say; shape (draws, atoms).
     """
 
     name: str
@@ -127,6 +135,11 @@ class PrefixFamily:
     order: NDArray[np.intp]
     models: tuple[PrefixRatio, ...] = ()
     penalty: float = WALK_PENALTY
+    draws: Callable[[np.random.Generator, int, float], Array] | None = None
+
+
+Order = tuple[PrefixFamily, PrefixFamily]
+"""Prefixes of the atoms in one order, meant to be likelier on data, and of those in the contrary one, on neighbour."""
 
 
 def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
@@ -136,7 +149,7 @@ def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
 
 def families_by_score(
     bins: Sequence[int], x: IntArray, y: IntArray, midpoints: NDArray[np.float64] | None, careful: bool
-) -> Iterator[PrefixFamily]:
+) -> Iterator[Order]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
 
     Given are the numbers of the bins that are not empty, ascending; the counts x and y of the two sides in each, and
@@ -151,36 +164,53 @@ def families_by_score(
         if midpoints is not None:
             walks.append(fit_walk(hits, others, scores=midpoints[list(bins)]))
     last, up = np.array([len(bins)]), np.arange(len(bins))
+    offset = float(np.log(hits.sum() / others.sum())) if walks else 0.0
+    penalty, draws = WALK_PENALTY if midpoints is None else SCORE_PENALTY, partial(_draws, walks) if walks else None
+    ways = []
     for descending in (False, True):
-        order = np.concatenate([up[::-1] if descending else up, last])
-        offset = float(np.log(hits.sum() / others.sum())) if walks else 0.0
         ratios = [walk.prefixes(hits + others, offset, descending=descending) for walk in walks]
         # The last prefix, which takes in the other cells as well, is everything.
-        ratios = [(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios]
-        for direction, sign in SIGNS:
-            models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ratios)
-            yield PrefixFamily("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
+        ways.append([(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios])
+    orders = [np.concatenate([order, last]) for order in (up, up[::-1])]
+
+    def family(way: int, direction: Direction, sign: float) -> PrefixFamily:
+        models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ways[way])
+        return PrefixFamily("score", direction, orders[way], models, penalty, draws)
+
+    for first in (0, 1):
+        yield family(first, *SIGNS[0]), family(1 - first, *SIGNS[1])
 
 
-def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Iterator[PrefixFamily]:
-    """Yield the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
+def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Order:
+    """Return the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
+    found = []
     if not careful or not x.any() or not y.any():
         for direction, _ in SIGNS:
             a, b = (side + 0.5 for side in likelier_first(direction, x, y))
             worth = to_grid(np.log(a / b) - np.sqrt(1 / a + 1 / b))
-            yield PrefixFamily("likelihood ratio", direction, np.argsort(-worth, kind="stable"))
-        return
+            found.append(PrefixFamily("likelihood ratio", direction, np.argsort(-worth, kind="stable")))
+        return found[0], found[1]
     hits, others = x.astype(np.float64), y.astype(np.float64)
     fit = fit_scale_mixture(hits, others)
     offset = float(np.log(hits.sum() / others.sum()))
     for direction, sign in SIGNS:
-        order = np.argsort(-sign * to_grid(fit.mean), kind="stable")
+        # One order and its mirror image, so that a prefix of either never meets one of the other.
+        order = np.argsort(-to_grid(fit.mean), kind="stable")[:: int(sign)]
         ratio, error = fit.prefixes(order, hits + others, offset)
-        yield PrefixFamily("likelihood ratio", direction, order, (PrefixRatio(sign * ratio, error),), MIXTURE_PENALTY)
+        models = (PrefixRatio(sign * ratio, error),)
+        found.append(
+            PrefixFamily("likelihood ratio", direction, order, models, MIXTURE_PENALTY, partial(_draws, [fit]))
+        )
+    return found[0], found[1]
 
 
-def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[PrefixFamily]:
-    """Yield the atoms by ln(Pr[cell | data] / Pr[cell | neighbour]) as the learner's own law has it."""
+def _draws(fits: Sequence[Walk | ScaleMixture], rng: np.random.Generator, number: int, spread: float) -> Array:
+    """Return draws of the log-likelihood ratios of the atoms that some fits are of, so many of each."""
+    return np.concatenate([one.draws(rng, number, spread) for one in fits])
+
+
+def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Order:
+    """Return the atoms by ln(Pr[cell | data] / Pr[cell | neighbour]) as the learner's own law has it."""
     known = to_grid(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
-    yield PrefixFamily("law", Direction.FORWARD, np.argsort(-known, kind="stable"))
-    yield PrefixFamily("law", Direction.BACKWARD, np.argsort(known, kind="stable"))
+    order = np.argsort(-known, kind="stable")
+    return PrefixFamily("law", Direction.FORWARD, order), PrefixFamily("law", Direction.BACKWARD, order[::-1])

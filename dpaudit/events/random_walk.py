@@ -6,12 +6,14 @@ nothing connects them, and each has the numbers that it has alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_banded
 from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
@@ -208,6 +210,17 @@ class Walk:
     evidence: float
     factor: Array
     line: Array | None = None
+
+    def draws(self, rng: np.random.Generator, number: int, spread: float) -> Array:
+        """Return draws of g from the normal law around the mode, with so many times its deviations; shape (draws, m)."""
+        found: Array = solve_banded((0, 1), self.factor, rng.standard_normal((number, len(self.ratio))).T).T
+        left = np.zeros((1, 1)) if self.line is None else self.line
+        for _ in range(2):  # the covariance of a line has rank two: a column taken off it leaves one less
+            most = int(np.argmax(left.diagonal()))
+            if left[most, most] > 0:
+                column = left[most] / math.sqrt(left[most, most])
+                found, left = found + rng.standard_normal((number, 1)) * column, left - np.outer(column, column)
+        return self.ratio + spread * found
 
     def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
         """Return the `prefix_ratios` by the mode; the errors of a line are added to those of the walk around it."""

@@ -11,6 +11,7 @@ from operator import add
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.contract import Made, Pair
@@ -94,6 +95,24 @@ class Sampler:
         none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
         return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
 
+    def by_coins(self, pair: Pair, addresses: Sequence[tuple[Any, ...]], runs: int) -> list[tuple[Job, Job]]:
+        """Return the jobs that make twice `runs` runs, the side of each of which a fair coin of its own decides.
+
+        How many coins of a chunk fall to the data is drawn first; in `turns` their order is, given that number.
+        """
+        found = []
+        for couple in self.couples(pair, addresses, runs):
+            size = 2 * couple[0].size
+            coins = seeding.generator(self.seed, "privacy", self.mechanism.stream, "coins", *couple[0].address)
+            heads = int(coins.binomial(size, 0.5))
+            found.append((replace(couple[0], size=heads), replace(couple[1], size=size - heads)))
+        return found
+
+    def turns(self, couple: tuple[Job, Job]) -> NDArray[np.uint8]:
+        """Return the side of each run of a couple, 0 for the data, in the order in which the runs are made."""
+        order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
+        return order.permutation(np.repeat(np.array([0, 1], dtype=np.uint8), [job.size for job in couple]))
+
     def reduced(self, jobs: Sequence[tuple[Job, Job]], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
         """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
 
@@ -121,13 +140,11 @@ class Sampler:
         self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], couple: tuple[Job, Job]
     ) -> tuple[T, T]:
         learn(registered)
-        stream, sizes = self.mechanism.stream, [job.size for job in couple]
+        stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
-        order = seeding.generator(self.seed, "turns", stream, *couple[0].address)
-        turns = order.permutation(np.repeat(np.array([0, 1], dtype=np.uint8), sizes))
-        with running_on(tuple(job.in_words() for job in couple), sum(sizes)):
-            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), turns))
+        with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple)):
+            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), self.turns(couple)))
         ours, others = (self._reduced(reduce, made) for made in outputs)
         return ours, others
 

@@ -1,0 +1,153 @@
+"""Make the fresh runs that confirm, each on a side that a fair coin decides, and count what they show.
+
+Guesses of coins are counted in the order of the runs, the first N0 of which a guess says something, and no more: if
+the claim holds in every state in which earlier runs leave the mechanism, each of them is right with probability
+e^epsilon / (1 + e^epsilon) at most, whatever came before. Runs of a batch are assumed to be independent, so that given
+their number all of which a guess says something are right as often at most.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from dpaudit import seeding
+from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.evidence import Observations, different
+from dpaudit.audit.finding import CoinCount, EventTest
+from dpaudit.audit.request import Request
+from dpaudit.bounds import coin
+from dpaudit.bounds.melded import Melded
+from dpaudit.events.event import Tally
+from dpaudit.events.families import likelier_first
+from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, codes_of
+from dpaudit.events.selection import SelectedEvent
+from dpaudit.running.sampling import Job, Observed, narrowed
+
+Tallies = tuple[Tally, Tally]
+Codes = NDArray[np.uint16]
+
+
+class Confirmation:
+    """The fresh runs of the pair chosen, look by look where the time is limited, until it is over.
+
+    Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
+    that look's part alone.
+
+    Attributes
+    ----------
+    counts : list of tuple of Tally
+        The cells on both sides by each selected event's discretizer.
+    sides : tuple of int
+        Runs made on the data and on the neighbour.
+    runs : int
+        All of them.
+    look : float
+        The look's share of the error.
+    seen : Observations
+        What else the runs show.
+    """
+
+    def __init__(
+        self, request: Request, candidate: Candidate, selected: Sequence[SelectedEvent], shares: Sequence[float]
+    ) -> None:
+        self._request, self._candidate, self._selected, self._shares = request, candidate, selected, shares
+        self.counts: list[Tallies] = [(Counter(), Counter()) for _ in selected]
+        self._right: list[list[list[NDArray[np.bool_]]]] = [[[] for _ in one.guesses] for one in selected]
+        raised: Counter[str] = Counter()
+        data = neighbour = 0
+        sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
+        addresses = [("confirm", candidate.index, side) for side in (0, 1)]
+        couples = sampler.by_coins(candidate.pair, addresses, request.budget.confirmation)
+        # What training counted stays here: workers need the rule alone.
+        count = _Count(tuple(replace(one, training=(Counter(), Counter()), orders=None) for one in selected))
+        self.look = 1.0
+        for chunks, self.look in request.clock.looks(len(couples)):
+            made = couples[chunks]
+            for couple, found in zip(made, sampler.reduced(made, Observed(count)), strict=True):
+                self._take(sampler.turns(couple), couple, [one[0] if one else None for one in found])
+                for one in found:
+                    raised.update(one[1] if one else ())
+                data, neighbour = data + couple[0].size, neighbour + couple[1].size
+        self.sides, self.runs = (data, neighbour), data + neighbour
+        self.seen = Observations(self.runs, different(*self.counts[0]), raised)
+
+    def _take(self, turns: NDArray[np.uint8], couple: tuple[Job, Job], found: Sequence[list[Any] | None]) -> None:
+        """Add what was counted of a couple of jobs."""
+        for i, guesses in enumerate(one.guesses for one in self._selected):
+            for total, side in zip(self.counts[i], found, strict=True):
+                total.update(side[i][0] if side else ())
+            if not guesses:
+                continue
+            codes = np.zeros(len(turns), dtype=np.uint16)
+            for turn, side in enumerate(found):
+                if side:
+                    codes[turns == turn] = side[i][1]
+            for place, kept in enumerate(self._right[i]):
+                said = codes >> (2 * place) & 3
+                hit = said > 0
+                kept.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[hit])
+
+    def tests(self, i: int) -> tuple[EventTest, ...]:
+        """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
+        selected, error = self._selected[i], self._shares[i] * self.look * self._request.verdict_gamma
+        if selected.guesses:
+            return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))
+        first, other = likelier_first(selected.direction, *self.counts[i])
+        runs, other_runs = likelier_first(selected.direction, *self.sides)
+        hits, others = selected.event.hits(first), selected.event.hits(other)
+        lower = Melded().epsilon_lower(hits, runs, others, other_runs, delta=self._request.claim.delta, gamma=error)
+        found = selected.discretizer.describe(selected.event)
+        return (EventTest(found, error, hits, others, float(lower), selected.direction),)
+
+    def _number(self, guess: Guess, share: float) -> int:
+        """Return N0 of a guess; where the time was over, the part of it that belongs to the look."""
+        request = self._request
+        planned, gamma = 2 * request.budget.confirmation, guess.share * share * request.verdict_gamma
+        number = guess.planned(planned, self._candidate.trained, gamma, request.claim.epsilon)
+        return max(1, number * self.runs // planned)
+
+    def _guessed(self, i: int, place: int, guess: Guess, error: float) -> EventTest:
+        """Return the bound by one guess, whose missing hits are guesses at coins that are drawn here."""
+        selected, claim = self._selected[i], self._request.claim
+        sampler = self._request.sampler
+        right = np.concatenate([np.zeros(0, dtype=np.bool_), *self._right[i][place]])
+        number = max(1, len(right)) if sampler.mechanism.batched else self._number(guess, self._shares[i])
+        right = right[:number]
+        filled = number - len(right)
+        fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "fill", i, place)
+        count = CoinCount(int(right.sum()) + int(fair.binomial(filled, 0.5)), number, filled)
+        extra = self.runs * claim.delta / (1 if guess.opposite else 2)
+        lower = float(coin.epsilon_lower(count.right, number, error, delta_runs=extra))
+        first, other = likelier_first(guess.direction, *self.counts[i])
+        describe = selected.discretizer.describe
+        return EventTest(
+            describe(guess.event),
+            error,
+            guess.event.hits(first),
+            guess.event.hits(other),
+            lower,
+            guess.direction,
+            opposite=describe(guess.opposite) if guess.opposite else UNSET,
+            count=count,
+        )
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Counts the cells of a batch by each selected event's discretizer, and what its guesses say of each run."""
+
+    selected: tuple[SelectedEvent, ...]
+
+    def __call__(self, outputs: Any) -> list[tuple[Tally, Codes]]:
+        found = []
+        for one in self.selected:
+            counts, codes = codes_of(one.guesses, one.discretizer(outputs))
+            found.append((one.event.known(counts), codes))
+        return found
