@@ -55,8 +55,15 @@ def melded(first: Beta, second: Beta, ratio: float, delta: float) -> float:
 
 
 def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
-    """Return the lower confidence bound on ln((p - delta) / q) from x hits of n1 runs and y of n2, rounded down."""
-    x, n1, y, n2 = counts
+    """Return the lower confidence bound on epsilon, rounded down, from hits of runs on both sides or from guesses."""
+    x, n1, y, n2 = counts[:4]
+    if kind == "coin":
+        right, guesses = counts[4:]
+        if 2 * right <= guesses:
+            return 0.0
+        share = Beta(right - 1, guesses - right)
+        p = last(lambda t: share.mass(share.grid[0], t, PANELS) <= error, share.grid[0], share.grid[-1])
+        return max(0.0, math.log(p / (1 - p)))
     if x == 0 or y == n2:
         return 0.0
     first, second = Beta(x - 1, n1 - x), Beta(y, n2 - y - 1)
@@ -74,18 +81,25 @@ def verify(data: bytes) -> tuple[int, str]:
     if (stored["kind"], stored["schema_version"], stored.get("seal", seal)) != ("certificate", 1, seal):
         raise ValueError("this is no certificate of version 1, or it was altered since it was written")
     explicit = stored["event"]["kind"] in ("interval", "cells", "outputs") and stored["learned"] is None
-    if stored["bound"] not in ("melded", "clopper-pearson") or not explicit:
+    coins = stored["bound"] == "coin"
+    known = stored["bound"] in ("melded", "clopper-pearson") or (coins and not stored["delta"])
+    if not (known and explicit):
         return 3, f"replay only: {stored['bound']!r:.60} on an event of the kind {stored['event']['kind']!r:.60}"
     epsilon, claimed, delta, confidence, error = reals = [stored[name] for name in REALS.split()]
     x, n1, y, n2 = counts = [stored["counts"][name] for name in COUNTS.split()]
+    guessed = [stored["counts"]["count"][name] for name in ("right", "guesses")] if coins else []
+    if {*map(type, guessed)} - {int} or not all(0 <= n <= MOST_RUNS for n in guessed) or guessed != sorted(guessed):
+        raise ValueError(f"right guesses must be in [0, guesses], whole numbers up to {MOST_RUNS}: {guessed!r:.200}")
     if not {*map(type, reals)} <= {int, float} or not error or not all(0 <= n <= MOST_EPSILON for n in reals):
         raise ValueError(f"{REALS} must be numbers in [0, {MOST_EPSILON}], the error above 0: {reals!r:.200}")
     if {*map(type, counts)} != {int} or not (0 <= x <= n1 <= MOST_RUNS and 0 <= y <= n2 <= MOST_RUNS and n1 * n2):
         raise ValueError(f"hits must be in [0, runs] and runs in [1, {MOST_RUNS}], whole numbers: {counts!r:.200}")
-    most, least = (bound(stored["bound"], counts, delta, error * level) for level in (1, 1 - TOLERANCE))
+    most, least = (bound(stored["bound"], counts + guessed, delta, error * level) for level in (1, 1 - TOLERANCE))
     right = max(epsilon, least - TOLERANCE) < claimed <= most + TOLERANCE and error <= (1 - confidence) * (1 + 1e-9)
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
-    return int(not right), f"{'right' if right else 'wrong'}: {shown}; {counts} give {math.floor(most * 1e6) / 1e6:.6f}"
+    return int(
+        not right
+    ), f"{'right' if right else 'wrong'}: {shown}; {guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}"
 
 
 if __name__ == "__main__":

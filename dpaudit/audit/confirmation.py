@@ -66,7 +66,7 @@ class Confirmation:
         addresses = [("confirm", candidate.index, side) for side in (0, 1)]
         couples = sampler.by_coins(candidate.pair, addresses, request.budget.confirmation)
         # What training counted stays here: workers need the rule alone.
-        count = _Count(tuple(replace(one, training=(Counter(), Counter()), orders=None) for one in selected))
+        count = _Count(tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in selected))
         self.look = 1.0
         for chunks, self.look in request.clock.looks(len(couples)):
             made = couples[chunks]
@@ -118,13 +118,11 @@ class Confirmation:
         selected, claim = self._selected[i], self._request.claim
         sampler = self._request.sampler
         right = np.concatenate([np.zeros(0, dtype=np.bool_), *self._right[i][place]])
-        number = max(1, len(right)) if sampler.mechanism.batched else self._number(guess, self._shares[i])
-        right = right[:number]
-        filled = number - len(right)
+        number = None if sampler.mechanism.batched else self._number(guess, self._shares[i])
         fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "fill", i, place)
-        count = CoinCount(int(right.sum()) + int(fair.binomial(filled, 0.5)), number, filled)
+        count = CoinCount.of(right, number, fair)
         extra = self.runs * claim.delta / (1 if guess.opposite else 2)
-        lower = float(coin.epsilon_lower(count.right, number, error, delta_runs=extra))
+        lower = float(coin.epsilon_lower(count.right, count.guesses, error, delta_runs=extra))
         first, other = likelier_first(guess.direction, *self.counts[i])
         describe = selected.discretizer.describe
         return EventTest(

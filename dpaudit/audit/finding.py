@@ -7,8 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
@@ -55,6 +57,17 @@ class CoinCount(Frozen, frozen=True):
     guesses: Size
     filled: Count = 0
 
+    @classmethod
+    def of(cls, right: NDArray[np.bool_], number: int | None, fair: np.random.Generator) -> CoinCount:
+        """Return the count of the first guesses, so many of them; what is missing is guessed at `fair` coins.
+
+        None counts all of them, as independent runs allow; one at least is made.
+        """
+        number = max(1, len(right) if number is None else number)
+        counted = right[:number]
+        missing = number - len(counted)
+        return cls(int(counted.sum()) + int(fair.binomial(missing, 0.5)), number, missing)
+
 
 class Witness(Frozen, frozen=True):
     """The strongest event found, with everything it takes to check it.
@@ -96,9 +109,9 @@ class Witness(Frozen, frozen=True):
     count: CoinCount | UnsetType = UNSET
 
     @classmethod
-    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int, **found: Any) -> Witness:
-        """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
-        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts, **found)
+    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
+        """Return an event of the pair at an index, with what was counted."""
+        return cls(index, pair.origin, *pair.in_words(), direction, event, **counted)
 
     @property
     def rates(self) -> tuple[float, float] | None:
@@ -283,6 +296,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         The kind of the evidence.
     tested_claim : CurveTest
         The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
+    in_any_state : bool
+        Whether the bound holds in whatever state earlier runs leave the mechanism; else runs are assumed to be
+        independent. Findings of an earlier version lack it.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     """
@@ -322,6 +338,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
     tested_claim: CurveTest | UnsetType = UNSET
+    in_any_state: bool | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
 
     @property

@@ -276,11 +276,12 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     tested = [(test, one) for i, one in enumerate(selected) for test in shown.tests(i)]
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     fresh, look = shown.runs // 2, shown.look
-    sides = likelier_first(best.direction, *shown.sides)
+    trials, other_trials = likelier_first(best.direction, *shown.sides)
     power = _power(training, main, fresh, look * gamma)
     tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, power, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
-    counted = best.hits, sides[0], best.neighbour_hits, sides[1]
+    counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
+    counted |= {"trials": trials, "neighbour_trials": other_trials}
     return request.finding(
         power,
         shown.seen,
@@ -292,15 +293,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         confirmation_trials=fresh,
         pairs=training.pairs,
         events=training.compared + sum(one.compared for one in selected),
-        witness=Witness.of(
-            candidate.index,
-            candidate.pair,
-            best.direction,
-            best.event,
-            *counted,
-            opposite=best.opposite,
-            count=best.count,
-        ),
+        witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, **counted),
         bound=MELDED if best.count is UNSET else COIN,
         distinguisher=chosen.distinguisher,
         design="fixed",

@@ -298,6 +298,7 @@ class Request:
         )
         return PrivacyFinding(
             verdict=verdict_of(refuted, gaps, run_by_run=run_by_run),
+            in_any_state=run_by_run,
             gaps=gaps,
             not_looked_at=not_looked_at,
             checks=checks,

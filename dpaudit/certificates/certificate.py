@@ -12,6 +12,8 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from dpaudit.audit.finding import COIN, CoinCount
+from dpaudit.bounds import coin
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import Direction, Origin, Relation
@@ -68,7 +70,7 @@ Input = Given | Referred
 
 
 class Counts(Frozen, frozen=True):
-    """Runs in the event.
+    """Runs in the event, and the guesses of coins by it.
 
     Attributes
     ----------
@@ -76,17 +78,21 @@ class Counts(Frozen, frozen=True):
         Of the side on which the event is likelier.
     neighbour_hits, neighbour_runs : int
         Of the other side.
+    count : CoinCount
+        The guesses of the coins that decided the sides of these runs, where they were guessed.
     """
 
     hits: Count
     runs: Size
     neighbour_hits: Count
     neighbour_runs: Size
+    count: CoinCount | UnsetType = UNSET
 
-    def epsilon_lower(self, bound: str, delta: float, error: float) -> float:
+    def epsilon_lower(self, bound: str, delta: float, error: float, *, sides: int = 1) -> float:
         r"""Return a lower confidence bound on ln((p - delta) / q).
 
-        By "clopper-pearson" it joins the exact limits of both sides by the union bound: valid without further argument,
+        By "coin" it is that of the guesses, which name the coins of so many `sides` (`bounds.coin`). By
+        "clopper-pearson" it joins the exact limits of both sides by the union bound: valid without further argument,
         and lower than the melded bound by about a fifth of its distance from the estimate,
 
         .. math:: \epsilon_L = \ln \frac{p_L - \delta}{q_U}, \quad \Pr[\mathrm{Bin}(n_1, p_L) \ge x] =
@@ -95,6 +101,9 @@ class Counts(Frozen, frozen=True):
         `delta` is the claim's, and `error` the probability gamma that the bound is too high.
         """
         x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
+        if self.count is not UNSET and bound == COIN:
+            extra = (n1 + n2) * delta * sides / 2
+            return float(coin.epsilon_lower(self.count.right, self.count.guesses, error, delta_runs=extra))
         if bound != CLOPPER_PEARSON:
             return float(Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=error))
         gain, upper = float(lower_limit(x, n1, error / 2)) - delta, float(upper_limit(y, n2, error / 2))
@@ -124,7 +133,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         certificate (a share of it where the search began from several pairs), and the event's share where they are the
         finding's own.
     bound : str
-        The kind of the bound: "melded", "clopper-pearson", "unconditional" or "betting".
+        The kind of the bound: "coin", "melded", "clopper-pearson" or "betting".
     origin : Origin
         How the pair that was audited was made.
     data, neighbour : Input
@@ -133,6 +142,8 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         "forward" if the event is likelier on `data`.
     event : Event
         The event.
+    opposite : Event
+        The set of outputs that speaks for the other side, if there is one.
     learned : int or None
         Runs a side of an audit that learns such an event again, where only an audit can decide which outputs are in it.
     counts : Counts or None
@@ -160,7 +171,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     epsilon_lower: NonNegative
     confidence: Level
     error: Share
-    bound: Literal["melded", "clopper-pearson", "unconditional", "betting"]
+    bound: Literal["coin", "melded", "clopper-pearson", "betting"]
     origin: Origin
     data: Input
     neighbour: Input
@@ -174,18 +185,28 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     versions: dict[str, str]
     schema_version: Literal[1] = 1
     learned: Size | None = None
+    opposite: Event | UnsetType = UNSET
     seal: str = ""
 
     def __post_init__(self) -> None:
         counts = self.counts
         if (counts is None) != (self.bound == "betting"):
             raise InputError("a certificate has counts unless bets decided")
-        if (self.learned is None) != self.event.explicit:
+        if (counts is not None and counts.count is not UNSET) != (self.bound == COIN):
+            raise InputError("a certificate has a count of guesses where coins were guessed, and only there")
+        if (self.learned is None) != self.explicit:
             raise InputError("a certificate states with how many runs its event is learned, unless that is explicit")
         if counts and (counts.hits > counts.runs or counts.neighbour_hits > counts.neighbour_runs):
             raise InputError("a certificate has no more hits than runs")
+        if counts and counts.count and max(counts.count.right, counts.count.filled) > counts.count.guesses:
+            raise InputError("a certificate has no more right guesses than guesses")
         if self.epsilon_lower <= self.epsilon:
             raise InputError("a certificate is of a violation: epsilon_lower must exceed epsilon")
+
+    @property
+    def explicit(self) -> bool:
+        """Whether its events say by themselves which outputs are in them."""
+        return all(event.explicit for event in (self.event, self.opposite) if event is not UNSET)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON-safe data."""

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import UNSET, structs
+
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import COIN, MELDED, PrivacyFinding
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
-from dpaudit.certificates.choosing import counted
+from dpaudit.certificates.choosing import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, Kept, Small, ValueRange, WitnessSearch, shrink, shrink_by_strategy
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
@@ -20,7 +22,7 @@ from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
 
-KINDS = ("melded", CLOPPER_PEARSON)
+KINDS = (COIN, MELDED, CLOPPER_PEARSON)
 STARTS = 8
 """Crafted pairs from which a search begins where the audit's own was a variation of them."""
 
@@ -36,7 +38,7 @@ def make(
     shrinks: bool = True,
     strategy: Any = None,
     bounds: ValueRange = None,
-    bound: str = "melded",
+    bound: str | None = None,
     trials: int | None = None,
     float_bits: bool = False,
     n: int | None = None,
@@ -73,8 +75,8 @@ def make(
         What made the pairs: smaller ones are then looked for among those that it makes.
     bounds : tuple of two numbers, optional
         The range of values that the mechanism is made for, by default that of the pair: simpler values stay in it.
-    bound : {"melded", "clopper-pearson"}
-        The kind of the bound of fresh runs.
+    bound : {"coin", "melded", "clopper-pearson"}, optional
+        The kind of the bound of fresh runs; the guesses of coins by default, or the melded bound where delta > 0.
     trials : int, optional
         Fresh runs on each side that decide, and the most on each side that look at one pair; by default those that
         confirmed the finding.
@@ -94,7 +96,7 @@ def make(
     """
     if finding.verdict is not Verdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
-    read_choice("bound", bound, KINDS)
+    bound = read_choice("bound", bound or (MELDED if finding.delta else COIN), KINDS)
     listed = _listed(finding, pairs, mechanism, n)
     maker = _Maker(finding, listed, name or "a mechanism", place, include_data)
     if mechanism is not None:
@@ -182,13 +184,17 @@ class _Maker:
         claim = self.finding
         for small in reversed(smaller):
             chosen = small.chosen
-            again = counted(search.sampler, "validate", small.pair, chosen.event, chosen.direction, search.runs)
+            events = chosen.event, UNSET
+            again = counted(search.sampler, "validate", small.pair, events, chosen.direction, search.runs, None)
             search.made += 2 * search.runs
-            if again.epsilon_lower("melded", claim.delta, error) > claim.epsilon:
+            if again.epsilon_lower(MELDED, claim.delta, error) > claim.epsilon:
                 break
         else:
             return None
-        counts = counted(search.sampler, "confirm", small.pair, chosen.event, chosen.direction, runs)
+        number = None if search.sampler.mechanism.batched else fewer(again, runs)
+        counts = counted(search.sampler, "confirm", small.pair, events, chosen.direction, runs, number)
+        if bound != COIN:
+            counts = structs.replace(counts, count=UNSET)
         lower = counts.epsilon_lower(bound, claim.delta, error)
         inputs = self._inputs(index, small.pair, small.records, whole=small is smaller[0])
         made = self.pairs[index]
@@ -229,6 +235,7 @@ class _Maker:
         best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
         counts = [witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials]
         known = [number for number in counts if number is not None]
+        explicit = all(event.explicit for event in (witness.event, witness.opposite) if event is not UNSET)
         return self._certificate(
             pair,
             inputs,
@@ -237,8 +244,11 @@ class _Maker:
             bound=finding.bound,
             direction=witness.direction,
             event=witness.event,
-            learned=None if witness.event.explicit else finding.trials,
-            counts=Counts(*known) if len(known) == len(counts) else None,  # bets have none
+            opposite=witness.opposite,
+            learned=None if explicit else finding.trials,
+            counts=structs.replace(Counts(*known), count=witness.count)
+            if len(known) == len(counts)
+            else None,  # bets have none
             runs="finding",
             searched=0,
         )

@@ -6,9 +6,12 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
+from msgspec import UNSET, structs
+
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
+from dpaudit.audit.finding import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.shrinking import take_rows
@@ -116,7 +119,6 @@ def replay(
             confidence=certificate.confidence,
             seed=seed,
             sequential=betting,
-            bound=None if betting else certificate.bound,
             trials=certificate.learned if runs is None else runs,
             randomness=randomness,
             progress=progress,
@@ -127,9 +129,15 @@ def replay(
         assert made is not None  # the certificate sees to it
         sampler, most = sampler_of(mechanism, seed, **running), runs or max(made.runs, made.neighbour_runs)
         with followed(progress, 2 * most, "runs") as report:
-            counts = counted(replace(sampler, report=report), "replay", known, event, certificate.direction, most)
-        bound = certificate.bound
-        lower = counts.epsilon_lower(bound, certificate.delta, 1 - certificate.confidence)
+            events, number = (event, certificate.opposite), None
+            if made.count is not UNSET and not sampler.mechanism.batched:
+                number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
+            sampler = replace(sampler, report=report)
+            counts = counted(sampler, "replay", known, events, certificate.direction, most, number)
+        bound, named = certificate.bound, 1 if certificate.opposite is UNSET else 2
+        if bound != COIN:
+            counts = structs.replace(counts, count=UNSET)
+        lower = counts.epsilon_lower(bound, certificate.delta, 1 - certificate.confidence, sides=named)
     return Replay(
         verdict=Verdict.VIOLATION if lower > certificate.epsilon else Verdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,

@@ -8,11 +8,13 @@ from typing import Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Failure, Header, LedgerRow, Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import ToolFault
+from dpaudit.events.families import likelier_first
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import is_vacuous, verdict
@@ -82,7 +84,8 @@ def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: 
         finding.curve_test is not None and finding.curve_test.by_holder
     )
     stands = finding.verdict == Verdict.VIOLATION
-    if refuted > stands or (finding.design == "fixed" and stands > refuted):
+    meaningless = any(check.meaningless for check in finding.checks)
+    if (refuted and not stands and not meaningless) or (finding.design == "fixed" and stands > refuted):
         raise ToolFault(f"{finding.verdict} with epsilon >= {finding.epsilon_lower} and a claim of {finding.epsilon}")
     if finding.tests and max(test.epsilon_lower for test in finding.tests) != finding.epsilon_lower:
         raise ToolFault(f"epsilon >= {finding.epsilon_lower} is not the best bound of its tests")
@@ -102,12 +105,21 @@ def _check_counts(finding: PrivacyFinding) -> None:
         _same("confirmation_trials", runs, finding.budget["confirmation"], "its budget")
     else:
         _at_most("confirmation_trials", runs, finding.budget["confirmation"])
-    for name in ("trials", "neighbour_trials"):
-        _same(f"witness {name}", getattr(witness, name), runs, "confirmation_trials")
+    sides = witness.trials or 0, witness.neighbour_trials or 0
+    _same("runs of the witness", sum(sides), 2 * runs, "confirmation_trials")
+    data, neighbour = likelier_first(witness.direction, *sides)
     stored = (finding.representation,) if finding.representation is not None else ()
     for counted in (witness, *finding.tests, *stored):
-        for name in ("hits", "neighbour_hits"):
-            _at_most(name, getattr(counted, name), runs)
+        first, other = likelier_first(counted.direction, data, neighbour)
+        _at_most("hits", counted.hits or 0, first)
+        _at_most("neighbour_hits", counted.neighbour_hits or 0, other)
+    for test in (*finding.tests, *stored):
+        if test.count is not UNSET:
+            _at_most("right guesses", test.count.right, test.count.guesses)
+            if not finding.delta:
+                lower = float(epsilon_lower(test.count.right, test.count.guesses, test.error))
+                if not math.isclose(lower, test.epsilon_lower, rel_tol=1e-9, abs_tol=1e-12):
+                    raise ToolFault(f"epsilon >= {test.epsilon_lower} of an event, whose guesses give {lower}")
 
 
 def _check_exact(finding: LawFinding, arguments: ExactArguments, claim: PrivacyClaim | None) -> None:

@@ -103,7 +103,8 @@ class Guess:
         rng, mean, seen = np.random.default_rng(0), runs * self.mass, max(trained, 1)
         spread = max(1 - self.mass, 1 / seen) * (1 + runs / seen)
         hits = np.rint(rng.gamma(mean / spread, spread, PLANS)).astype(np.int64)
-        share = rng.beta(*(seen * self.mass * part + 0.5 for part in (self.right, 1 - self.right)), PLANS)
+        met = seen * self.mass
+        share = rng.beta(met * self.right + 0.5, met * (1 - self.right) + 0.5, PLANS)
         numbers = np.unique(
             np.clip(np.floor(mean - STEPS * math.sqrt(mean * spread)), 1, max(runs, 1)).astype(np.int64)
         )
@@ -189,10 +190,10 @@ def _draws(family: PrefixFamily, data: IntArray, neighbour: IntArray) -> Array:
     rng = np.random.default_rng(0)
     if family.draws is None:
         odds = logit(rng.beta(data + 0.5, neighbour + 0.5, (DRAWS, len(data))))
-        return expit(odds - math.log((data.sum() + 0.5) / (neighbour.sum() + 0.5)))
+        return np.asarray(expit(odds - math.log((data.sum() + 0.5) / (neighbour.sum() + 0.5))))
     ratios = family.draws(rng, DRAWS, SPREAD)
     # Cells without a place in the order are the last atom, of which models say nothing.
-    return expit(np.pad(ratios, ((0, 0), (0, len(data) - ratios.shape[1]))))
+    return np.asarray(expit(np.pad(ratios, ((0, 0), (0, len(data) - ratios.shape[1])))))
 
 
 def _lengths(masses: Array) -> NDArray[np.intp]:

@@ -212,7 +212,7 @@ class Walk:
     line: Array | None = None
 
     def draws(self, rng: np.random.Generator, number: int, spread: float) -> Array:
-        """Return draws of g from the normal law around the mode, with so many times its deviations; shape (draws, m)."""
+        """Return draws of g by the normal law around the mode, shape (draws, m), with `spread` times its deviations."""
         found: Array = solve_banded((0, 1), self.factor, rng.standard_normal((number, len(self.ratio))).T).T
         left = np.zeros((1, 1)) if self.line is None else self.line
         for _ in range(2):  # the covariance of a line has rank two: a column taken off it leaves one less

@@ -66,7 +66,7 @@ class SelectedEvent:
     compared: int
     expected: float
     markdown: float
-    orders: Order = field(repr=False, compare=False)
+    orders: Sequence[PrefixFamily] = field(repr=False, compare=False)
     guesses: tuple[Guess, ...] = ()
 
     def agrees(self, other: SelectedEvent) -> bool:

@@ -10,6 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
@@ -35,7 +37,8 @@ _PURPOSES = {
     "checks": "to check randomness and state",
 }
 _STATEMENTS = {"epsilon_lower": "bound on ε"}
-_EVENTS = (("the", "main one"), ("a", "second one"), ("a", "third one"))
+_EVENTS = ("main one", *(f"{number} one" for number in ("second", "third", "fourth", "fifth", "sixth", "seventh")))
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven")
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
 ASSUMED = (
     f"these are what {_SHARES[LEARNING]} of the runs detect on an event that is given (of bets, about what "
@@ -170,6 +173,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("witness", _witness(result, finding)),
+        *_coins(result, finding),
         *([("floating point", findings.representation_text(finding))] if finding.representation else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
     ]
@@ -196,6 +200,22 @@ def _witness(result: Result, finding: PrivacyFinding) -> str:
         return f"{inputs}, {event} [{origin}]"
     rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
     return f"{inputs} ({found.direction}), event: {event}: {rates} [{origin}]"
+
+
+def _coins(result: Result, finding: PrivacyFinding) -> Lines:
+    """Return the count of guesses that decided, and what the bound assumes."""
+    found, lines = finding.witness, list[tuple[str, str]]()
+    if found.count is not UNSET:
+        words = f"{found.count.right:,} of {found.count.guesses:,} coins guessed right: of runs in the event"
+        if found.opposite is not UNSET:
+            words += f", and for the other side of runs with {wording.event_words(found.opposite, _decoded(result))}"
+        if found.count.filled:
+            words += f"; {found.count.filled:,} of the coins are of no run, for fewer were in the event than planned"
+        lines.append(("coins", words))
+    if finding.in_any_state is not UNSET:
+        state = "in whatever state earlier runs leave the mechanism"
+        lines.append(("holds", state if finding.in_any_state else "for independent runs"))
+    return lines
 
 
 # Of black-box audits.
@@ -254,10 +274,9 @@ def errors_text(finding: PrivacyFinding) -> str:
     words, bounds = f"{shown(1 - finding.confidence)} in all: {parts}", [test.epsilon_lower for test in finding.tests]
     if len(bounds) < 2:
         return words
-    shares = ", ".join(
-        f"{shown(test.error)} for {' '.join(name)}" for test, name in zip(finding.tests, _EVENTS, strict=False)
-    )
-    best, number = _EVENTS[bounds.index(max(bounds))][1], ("two", "three")[len(bounds) - 2]
+    named = zip(finding.tests, _EVENTS, strict=False)
+    shares = ", ".join(f"{shown(test.error)} for the {name}" for test, name in named)
+    best, number = _EVENTS[bounds.index(max(bounds))], _NUMBERS[len(bounds) - 1]
     return f"{words}; {number} events share the verdict's, {shares}; the witness is the {best}"
 
 

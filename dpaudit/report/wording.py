@@ -25,7 +25,7 @@ Decoded: TypeAlias = Mapping[str, str] | None
 
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
-    "unconditional": "unconditional, proved valid by an exact supremum",
+    "coin": "the exact limit of how often the coin is guessed right that decided the input of each run",
 }
 """The meaning of a bound on epsilon, by its name."""
 
