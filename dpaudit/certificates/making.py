@@ -233,8 +233,6 @@ class _Maker:
         inputs = self._inputs(witness.pair, pair, None, whole=True)
         assert inputs is not None
         best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
-        counts = [witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials]
-        known = [number for number in counts if number is not None]
         explicit = all(event.explicit for event in (witness.event, witness.opposite) if event is not UNSET)
         return self._certificate(
             pair,
@@ -246,12 +244,19 @@ class _Maker:
             event=witness.event,
             opposite=witness.opposite,
             learned=None if explicit else finding.trials,
-            counts=structs.replace(Counts(*known), count=witness.count)
+            counts=self._counts(),
             if len(known) == len(counts)
             else None,  # bets have none
             runs="finding",
             searched=0,
         )
+
+    def _counts(self) -> Counts | None:
+        """Return the counts of the witness; bets have none."""
+        found = self.finding.witness
+        if found.hits is None or not found.trials or found.neighbour_hits is None or not found.neighbour_trials:
+            return None
+        return Counts(found.hits, found.trials, found.neighbour_hits, found.neighbour_trials, found.count)
 
     def _certificate(self, pair: Pair, inputs: tuple[Input, Input], **found: Any) -> Certificate:
         """Return a certificate with what it has of the finding in any case."""
