@@ -245,8 +245,6 @@ class _Maker:
             opposite=witness.opposite,
             learned=None if explicit else finding.trials,
             counts=self._counts(),
-            if len(known) == len(counts)
-            else None,  # bets have none
             runs="finding",
             searched=0,
         )
