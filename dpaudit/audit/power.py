@@ -202,8 +202,7 @@ class Power:
 
         The main event has the probabilities `likelier` and `unlikelier` on the two sides. A rare event has to be met
         in training before it can be tested: what is stated of rare events is the greater of what confirmation detects
-        and of what `training` runs a side make the second opinion test. The unconditional bound takes minutes for this
-        and detects within a percent or so what the melded one does, so the melded one answers for it.
+        and of what `training` runs a side make the second opinion test.
         """
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)

@@ -6,13 +6,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincc
 from scipy.stats import binom, hypergeom
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.melded import DROP, RELATIVE_ERROR, Melded, log_density, mode, window
-from dpaudit.bounds.unconditional import Region, Unconditional, deviance, epsilon_limit, region
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
@@ -256,69 +254,3 @@ def test_conditional_p_value_by_its_definition():
         p = regular[0] if delta == 0 else np.maximum(excess / 0.1, regular / 0.9).min()
         ours = float(Conditional(share=0.4).p_value(x, n1, y, n2, epsilon=epsilon, delta=delta))
         assert ours == pytest.approx(min(p, 1), rel=2e-7)
-
-
-# --- unconditional: deviance, order, region and supremum by brute force -----------------------------------------------
-
-
-def _slow_deviance(x, n1, y, n2, ratio, delta):
-    def cost(q):
-        p = ratio * q + delta
-        return -float(binom.logpmf(x, n1, p) + binom.logpmf(y, n2, q))
-
-    if x / n1 <= ratio * y / n2 + delta:
-        return 0.0
-    top = min((x / n1 - delta) / ratio, 1.0)
-    found = minimize_scalar(cost, bounds=(y / n2, top), method="bounded", options={"xatol": 1e-12})
-    return float(found.fun) + float(binom.logpmf(x, n1, x / n1) + binom.logpmf(y, n2, y / n2))
-
-
-def test_deviance_is_the_constrained_likelihood_ratio():
-    for x, n1, y, n2 in [(7, 9, 1, 12), (9, 9, 0, 12), (3, 9, 4, 5), (900, 1000, 20, 400), (5, 9, 0, 3)]:
-        for ratio, delta in product((0.3, 1.0, 4.0), (0.0, 0.2)):
-            ours = float(deviance(np.array([float(x)]), n1, np.array([float(y)]), n2, ratio, delta)[0])
-            assert ours == pytest.approx(_slow_deviance(x, n1, y, n2, ratio, delta), rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize("delta", [0.0, 0.15])
-def test_region_is_the_set_of_outcomes_with_no_smaller_limit(delta):
-    n1, n2, height = 9, 7, 1.7
-    limit = np.array([[epsilon_limit(x, n1, y, n2, delta, height) for y in range(n2 + 1)] for x in range(n1 + 1)])
-    assert (limit[1:] >= limit[:-1] - 1e-8).all()
-    assert (limit[:, 1:] <= limit[:, :-1] + 1e-8).all()
-    for x, y in product(range(1, n1 + 1), range(n2 + 1)):
-        if math.isinf(limit[x, y]):
-            continue
-        least = region(np.arange(n2 + 1.0), n1, n2, math.exp(limit[x, y]), delta, height)
-        inside = np.arange(n1 + 1)[:, None] >= least[None, :]
-        assert (inside == (limit >= limit[x, y] - 1e-8)).all()
-        assert inside[x, y]
-
-
-@pytest.mark.parametrize("delta", [0.0, 0.15])
-@pytest.mark.parametrize("epsilon", [0.0, 0.7, 2.0])
-def test_certified_supremum_encloses_a_dense_grid(epsilon, delta):
-    n1, n2, theta, gamma = 9, 7, 0.005, 0.05
-    qs = np.linspace(0, 1, 4001)
-    ps = np.minimum(math.exp(epsilon) * qs + delta, 1)
-    xs, ys = np.arange(n1 + 1), np.arange(n2 + 1)
-    joint = binom.pmf(xs[:, None, None], n1, ps) * binom.pmf(ys[None, :, None], n2, qs)
-    bound = Unconditional(nuisance_error=theta)
-    limit = np.array([[epsilon_limit(x, n1, y, n2, delta, bound._height(gamma)) for y in ys] for x in xs])
-    for x, y in [(9, 0), (9, 2), (6, 0), (7, 1), (4, 0)]:
-        more = limit >= limit[x, y] - 1e-8 if np.isfinite(limit[x, y]) else np.isfinite(limit) | (xs[:, None] >= x)
-        chance = (joint * more[:, :, None]).sum(axis=(0, 1))
-        tau = 2 * np.minimum(binom.cdf(y, n2, qs), binom.sf(y - 1, n2, qs))
-        dense = min(np.minimum(chance / (1 - theta), tau / theta).max(), 1)
-        ours = float(bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=delta))
-        assert dense <= ours * (1 + 1e-6)
-        assert ours <= min(dense * (1 + bound._tolerance(gamma) + 1e-3), 1)
-
-
-def test_region_probability_is_the_double_sum():
-    n1, n2 = 11, 13
-    found = Region.of(n1, 4.0, n2, lambda ys: np.minimum(ys + 3, n1 + 1.0), theta=0.01, tolerance=0.01, floor=1e-9)
-    p, q = np.array([0.3, 0.8, 1.0]), np.array([0.1, 0.35, 0.9])
-    ys = np.arange(n2 + 1)[:, None]
-    direct = (binom.pmf(ys, n2, q) * binom.sf(np.minimum(ys + 3, n1 + 1) - 1, n1, p)).sum(axis=0)
-    np.testing.assert_allclose(found.probability(p, q), direct, rtol=3e-7)

@@ -1,4 +1,4 @@
-"""The bounds: choice, input, shapes, boundary, no signal, wrong sign, extremes, and how their methods agree."""
+"""The bounds: input, shapes, boundary, no signal, wrong sign, extremes, and how their methods agree."""
 
 import math
 
@@ -8,18 +8,10 @@ from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
 from dpaudit.bounds.melded import Melded, last_rejected
-from dpaudit.bounds.unconditional import Unconditional, get_bound
 from dpaudit.errors import InputError
 
-ALL = [Melded(), Unconditional(), Conditional(), ClopperPearson()]
+ALL = [Melded(), Conditional(), ClopperPearson()]
 named = pytest.mark.parametrize("bound", ALL, ids=[b.name for b in ALL])
-
-
-def test_choice():
-    assert get_bound("melded") == Melded()
-    assert get_bound("unconditional") == Unconditional()
-    with pytest.raises(InputError, match=r"bound must be one of melded, unconditional.*got 'jeffreys'"):
-        get_bound("jeffreys")
 
 
 @named
@@ -33,8 +25,8 @@ def test_choice():
         ({"x": "3"}, "x must be integers"),
         ({"x": True}, "x must be integers"),
         ({"y": [1, 2, 13]}, r"y must be in \[0, 12\], got 13"),
-        ({"n1": 0}, r"n1 must be in \[1, 1e\+0[68]\], got 0"),
-        ({"n2": 10**9}, r"n2 must be in \[1, 1e\+0[68]\], got 1e\+09"),
+        ({"n1": 0}, r"n1 must be in \[1, 1e\+08\], got 0"),
+        ({"n2": 10**9}, r"n2 must be in \[1, 1e\+08\], got 1e\+09"),
         ({"x": [1, 2], "y": [1, 2, 3]}, "must broadcast"),
         ({"gamma": 0.0}, r"gamma must be in \(0, 1\), got 0.0"),
         ({"gamma": 1.0}, r"gamma must be in \(0, 1\), got 1.0"),
@@ -62,14 +54,9 @@ def test_parameters_of_bounds_are_checked():
     for make in (
         lambda: Conditional(share=0.0),
         lambda: Conditional(excess_error=1.0),
-        lambda: Unconditional(ordering=math.nan),
-        lambda: Unconditional(nuisance_error=0.0),
-        lambda: Unconditional(slack=2.0),
     ):
         with pytest.raises(InputError, match=r"must be in \(0, 1\)"):
             make()
-    with pytest.raises(InputError, match=r"n1 must be in \[1, 1e\+06\], got 1e\+07"):
-        Unconditional().p_value(1, 10**7, 0, 10, epsilon=0)
 
 
 @named
@@ -122,7 +109,7 @@ def test_at_the_boundary_the_estimate_is_not_accused(bound):
 @named
 @pytest.mark.parametrize("gamma", [0.05, 1e-9])
 def test_extreme_counts_give_finite_bounds(bound, gamma):
-    n = 10**6 if bound.name == "unconditional" else 10**8
+    n = 10**8
     x, y = np.array([n, n, n, 1, 0, n - 1, n]), np.array([0, 1, n - 1, 0, 0, 0, n])
     with np.errstate(all="raise", under="ignore"):
         for delta in (0.0, 1e-6, 0.5):
@@ -158,20 +145,10 @@ def test_many_events_at_once_equal_one_at_a_time():
         np.testing.assert_allclose(together, alone, rtol=0, atol=0)
 
 
-def test_melded_beats_clopper_pearson_and_strict_is_near_melded():
+def test_melded_beats_clopper_pearson():
     for x, y, n in [(500, 184, 1000), (50, 18, 100), (272, 100, 10_000)]:
-        kinds = (Melded(), Unconditional(), ClopperPearson())
-        melded, strict, slow = (float(b.epsilon_lower(x, n, y, n, gamma=0.05)) for b in kinds)
+        melded, slow = (float(b.epsilon_lower(x, n, y, n, gamma=0.05)) for b in (Melded(), ClopperPearson()))
         assert melded > slow + 0.02
-        assert abs(strict - melded) < 0.15 * (math.log(x / y) - melded)
-
-
-def test_strict_bound_orders_by_x_alone_where_delta_explains_it():
-    # 43 of 100 refute p <= 0.3 at 0.01 but not at 0.002, the level of the ordering; y = 0 leaves no room for q.
-    strict = Unconditional()
-    assert strict.p_value(43, 100, 0, 10**4, epsilon=0, delta=0.3, gamma=0.01) < 0.01
-    assert strict.epsilon_lower(43, 100, 0, 10**4, delta=0.3, gamma=0.01) > 1
-    assert strict.p_value(30, 100, 0, 10**4, epsilon=0, delta=0.3, gamma=0.01) > 0.4
 
 
 def test_search_returns_only_what_it_saw_rejected():
