@@ -61,9 +61,9 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
         right, guesses = counts[4:]
         if 2 * right <= guesses:
             return 0.0
-        share = Beta(right - 1, guesses - right)
-        p = last(lambda t: share.mass(share.grid[0], t, PANELS) <= error, share.grid[0], share.grid[-1])
-        return max(0.0, math.log(p / (1 - p)))
+        wrong = Beta(guesses - right, right - 1)  # near 0 where nearly all are right, so that no digits are lost
+        q = last(lambda t: wrong.mass(t, wrong.grid[-1], PANELS) <= error, wrong.grid[-1], wrong.grid[0])
+        return math.log((1 - q) / q) if q < 0.5 else 0.0
     if x == 0 or y == n2:
         return 0.0
     first, second = Beta(x - 1, n1 - x), Beta(y, n2 - y - 1)
@@ -97,9 +97,8 @@ def verify(data: bytes) -> tuple[int, str]:
     most, least = (bound(stored["bound"], counts + guessed, delta, error * level) for level in (1, 1 - TOLERANCE))
     right = max(epsilon, least - TOLERANCE) < claimed <= most + TOLERANCE and error <= (1 - confidence) * (1 + 1e-9)
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
-    return int(
-        not right
-    ), f"{'right' if right else 'wrong'}: {shown}; {guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}"
+    given = f"{guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}"
+    return int(not right), f"{'right' if right else 'wrong'}: {shown}; {given}"
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ def in_options(name: str, value: str | None) -> str:
 
 
 TEMPLATE = InputError(
-    "{strict:=True} takes at most {most:g} runs, {trials:={given}} makes {made}: lower {trials}",
-    names=("trials", "strict"), value=10, most=1e6, given=10, made="{more}",
+    "{curve:=True} takes at most {most:g} runs, {trials:={given}} makes {made}: lower {trials}",
+    names=("trials", "curve"), value=10, most=1e6, given=10, made="{more}",
 )  # fmt: skip
 
 
@@ -28,8 +28,8 @@ TEMPLATE = InputError(
         (InputError.among("mode", "c", ("a", "b")), "mode must be one of a, b; got 'c'", None),
         (
             TEMPLATE,
-            "strict=True takes at most 1e+06 runs, trials=10 makes {more}: lower trials",
-            "--strict takes at most 1e+06 runs, --trials 10 makes {more}: lower --trials",
+            "curve=True takes at most 1e+06 runs, trials=10 makes {more}: lower trials",
+            "--curve takes at most 1e+06 runs, --trials 10 makes {more}: lower --trials",
         ),
     ],
 )

@@ -151,12 +151,12 @@ def test_options_reach_the_audit(capsys, monkeypatch):
 
     monkeypatch.setattr("dpaudit.audit.audit.audit_privacy", audit)
     words = ("mine:batched", "--batched", "--pairs", "mine:PAIRS", "--epsilon", "1", "--trials", "100")
-    off = {"strict": False, "curve": False, "float_bits": False, "sequential": False, "delta": None, "batched": True}
+    off = {"curve": False, "float_bits": False, "sequential": False, "delta": None, "batched": True}
     assert call(capsys, *words)[0] == 2
     assert seen.items() >= {**off, "epsilon": 1.0, "trials": 100, "seed": 0, "n_jobs": 1}.items()
     assert seen["pairs"] == [(0, 1)]
-    call(capsys, *words, "--strict", "--delta", "0.05", "--curve", "--float-bits", "--seed", "4", "--jobs", "2")
-    on = {"strict": True, "curve": True, "float_bits": True, "delta": 0.05, "seed": 4, "n_jobs": 2}
+    call(capsys, *words, "--delta", "0.05", "--curve", "--float-bits", "--seed", "4", "--jobs", "2")
+    on = {"curve": True, "float_bits": True, "delta": 0.05, "seed": 4, "n_jobs": 2}
     assert seen.items() >= on.items()
     call(capsys, *words, "--sequential", "--relation", "add-remove-one", "--confidence", "0.9")
     assert seen.items() >= {"sequential": True, "relation": "add-remove-one", "confidence": 0.9}.items()

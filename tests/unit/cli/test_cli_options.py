@@ -21,9 +21,8 @@ MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")
         (("privacy", *COIN, "--epsilon", "-1"), "--epsilon must be a finite number >= 0, got -1.0"),
         (("privacy", "toy-coin", "-p", "gain=-1", "--epsilon", "1"), "epsilon must be a finite number >= 0, got -1"),
         (
-            ("privacy", *COIN, "--strict", "--trials", "1e7"),
-            "--trials of 10000000 with 6 pair(s) makes 33600000 runs a side to confirm, and the unconditional bound "
-            "takes at most 1000000: lower --trials, or take --bound melded",
+            ("privacy", *COIN, "--sequential", "--curve"),
+            "--sequential bets instead of testing one event, so it takes no --curve",
         ),
         (("privacy", *COIN, "--sequential", "--trials", "10", "--n", "0"), "--n must be an integer >= 1, got 0"),
         (("exact", *MANY), "are allowed; give a few samples or pairs by --crafted, or use the black-box audit"),
@@ -50,8 +49,6 @@ def test_the_python_interface_speaks_of_parameters():
     coin = dpaudit.get_learner("parity-private", dimension=4, epsilon=1.0)
     with pytest.raises(dpaudit.InputError, match=r"give a few samples or pairs by samples=, or use"):
         dpaudit.audit_law(coin, n=9)
-    with pytest.raises(dpaudit.InputError, match=r"takes at most 1000000: lower trials, or take bound=melded"):
-        dpaudit.audit_privacy(lambda bit, rng: bit, [(0, 1)], epsilon=1.0, strict=True, trials=10**7)
 
 
 def test_options_are_those_of_the_verb_that_was_called():

@@ -75,7 +75,7 @@ def test_where_there_are_none_the_message_says_how_to_begin(tmp_path: Path) -> N
         (ONE + "trials = 3", "trials of audit 'mean': must be a whole number >= 10"),
         (ONE + "confidence = 1.5", "confidence of audit 'mean': must be a number > 0 and < 1, got 1.5"),
         (ONE + "randomness = 'mine'", "randomness of audit 'mean': must be \"argument\" or \"own\", got 'mine'"),
-        (ONE + "bound = 'best'", "bound of audit 'mean': must be \"melded\" or \"unconditional\", got 'best'"),
+        (ONE + "bound = 'melded'", "audit 'mean' has no key 'bound'; did you mean bounds?"),
         (ONE + "batched = 1", "batched of audit 'mean': must be true or false, got 1"),
         (
             ONE + "accepted = { reason = 'x', date = 'soon', epsilon = 1 }",
