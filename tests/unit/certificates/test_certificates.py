@@ -57,7 +57,7 @@ def test_the_witness_is_shrunk_and_confirmed_on_fresh_runs() -> None:
     assert isinstance(certificate.data, Given)
     assert (certificate.runs, certificate.error) == ("fresh", 1 - found().confidence)
     assert certificate.counts is not None
-    assert certificate.counts.runs == found().confirmation_trials
+    assert certificate.counts.runs + certificate.counts.neighbour_runs == 2 * found().confirmation_trials
     pair = [msgspec.to_builtins(side.value)["items"] for side in (certificate.data, certificate.neighbour)]
     assert pair == [(1.0,), (0.0,)]
     assert 1.5 < certificate.epsilon_lower < 2.1  # 2 is the truth
@@ -129,7 +129,7 @@ def test_a_replay_convicts_the_mechanism_and_not_an_honest_one() -> None:
         != certificates.replay(certified(), mean, batched=True).seed
     )
     one = certificates.replay(certified(), lambda data, rng: mean(data, rng, 1)[0], trials=2000)
-    assert (one.verdict, one.counts.runs) == ("violation", 2000)
+    assert (one.verdict, one.counts.runs + one.counts.neighbour_runs) == ("violation", 4000)
     with pytest.raises(InputError, match="seed"):
         certificates.replay(certified(), mean, batched=True, seed=certified().seed)
 

@@ -122,7 +122,7 @@ def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, 
         for test, share, bound in zip(finding().tests, (0.7, 0.3), bounds, strict=True)
     )
     assert told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
-        "0.05 in all: 0.05 for the verdict; two events share the verdict's, 0.035 for the main one, 0.015 for a "
+        "0.05 in all: 0.05 for the verdict; two events share the verdict's, 0.035 for the main one, 0.015 for the "
         f"second one; the witness is the {witness}"
     )
     assert "on an event as likely as the main one tested" in power_of(tests=tests)
