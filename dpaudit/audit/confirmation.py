@@ -24,11 +24,12 @@ from dpaudit.audit.finding import CoinCount, EventTest
 from dpaudit.audit.request import Request
 from dpaudit.bounds import coin
 from dpaudit.bounds.melded import Melded
+from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, codes_of
 from dpaudit.events.selection import SelectedEvent
-from dpaudit.running.sampling import Job, Observed, narrowed
+from dpaudit.running.sampling import Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
 Codes = NDArray[np.uint16]
@@ -59,40 +60,41 @@ class Confirmation:
     ) -> None:
         self._request, self._candidate, self._selected, self._shares = request, candidate, selected, shares
         self.counts: list[Tallies] = [(Counter(), Counter()) for _ in selected]
-        self._right: list[list[list[NDArray[np.bool_]]]] = [[[] for _ in one.guesses] for one in selected]
+        self._ordered = not candidate.sampler.mechanism.batched
+        rights = [one.guesses if self._ordered else () for one in selected]
+        self._right: list[list[list[NDArray[np.bool_]]]] = [[[] for _ in guesses] for guesses in rights]
         raised: Counter[str] = Counter()
         data = neighbour = 0
         sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
         addresses = [("confirm", candidate.index, side) for side in (0, 1)]
         couples = sampler.by_coins(candidate.pair, addresses, request.budget.confirmation)
         # What training counted stays here: workers need the rule alone.
-        count = _Count(tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in selected))
+        rules = (replace(one, training=(Counter(), Counter()), orders=()) for one in selected)
+        count = _Count(tuple(rules), self._ordered)
         self.look = 1.0
         for chunks, self.look in request.clock.looks(len(couples)):
             made = couples[chunks]
             for couple, found in zip(made, sampler.reduced(made, Observed(count)), strict=True):
-                self._take(sampler.turns(couple), couple, [one[0] if one else None for one in found])
+                turns = sampler.turns(couple) if self._ordered else NO_TURNS
+                self._take(turns, [one[0] if one else None for one in found])
                 for one in found:
                     raised.update(one[1] if one else ())
                 data, neighbour = data + couple[0].size, neighbour + couple[1].size
         self.sides, self.runs = (data, neighbour), data + neighbour
         self.seen = Observations(self.runs, different(*self.counts[0]), raised)
 
-    def _take(self, turns: NDArray[np.uint8], couple: tuple[Job, Job], found: Sequence[list[Any] | None]) -> None:
+    def _take(self, turns: NDArray[np.uint8], found: Sequence[list[tuple[Tally, Codes | None]] | None]) -> None:
         """Add what was counted of a couple of jobs."""
-        for i, guesses in enumerate(one.guesses for one in self._selected):
+        for i, rights in enumerate(self._right):
             for total, side in zip(self.counts[i], found, strict=True):
                 total.update(side[i][0] if side else ())
-            if not guesses:
-                continue
             codes = np.zeros(len(turns), dtype=np.uint16)
             for turn, side in enumerate(found):
-                if side:
-                    codes[turns == turn] = side[i][1]
-            for place, kept in enumerate(self._right[i]):
+                if side and (own := side[i][1]) is not None:
+                    codes[turns == turn] = own
+            for place, kept in enumerate(rights):
                 said = codes >> (2 * place) & 3
-                hit = said > 0
-                kept.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[hit])
+                kept.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
@@ -117,13 +119,19 @@ class Confirmation:
         """Return the bound by one guess, whose missing hits are guesses at coins that are drawn here."""
         selected, claim = self._selected[i], self._request.claim
         sampler = self._request.sampler
-        right = np.concatenate([np.zeros(0, dtype=np.bool_), *self._right[i][place]])
-        number = None if sampler.mechanism.batched else self._number(guess, self._shares[i])
-        fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "fill", i, place)
-        count = CoinCount.of(right, number, fair)
+        rng = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "guesses", i, place)
+        first, other = likelier_first(guess.direction, *self.counts[i])
+        if self._ordered:
+            right = np.concatenate(self._right[i][place])
+            count = CoinCount.of_order(right, self._number(guess, self._shares[i]), rng)
+        else:
+            hits = guess.event.hits(first), guess.event.hits(other)
+            opposed = (guess.opposite.hits(other), guess.opposite.hits(first)) if guess.opposite else (0, 0)
+            # With delta > 0 the number must not depend on the outputs, even if runs are independent.
+            number = self._number(guess, self._shares[i]) if claim.delta else None
+            count = CoinCount.of_sides(hits[0] + opposed[0], hits[1] + opposed[1], number, rng)
         extra = self.runs * claim.delta / (1 if guess.opposite else 2)
         lower = float(coin.epsilon_lower(count.right, count.guesses, error, delta_runs=extra))
-        first, other = likelier_first(guess.direction, *self.counts[i])
         describe = selected.discretizer.describe
         return EventTest(
             describe(guess.event),
@@ -137,15 +145,24 @@ class Confirmation:
         )
 
 
+NO_TURNS = np.zeros(0, dtype=np.uint8)
+
+
 @dataclass(frozen=True)
 class _Count:
-    """Counts the cells of a batch by each selected event's discretizer, and what its guesses say of each run."""
+    """Counts the cells of a batch by each selected event's discretizer.
+
+    Where runs are in order it says of each of them as well what the guesses say of it.
+    """
 
     selected: tuple[SelectedEvent, ...]
+    ordered: bool
 
-    def __call__(self, outputs: Any) -> list[tuple[Tally, Codes]]:
-        found = []
+    def __call__(self, outputs: Any) -> list[tuple[Tally, Codes | None]]:
+        found: list[tuple[Tally, Codes | None]] = []
         for one in self.selected:
-            counts, codes = codes_of(one.guesses, one.discretizer(outputs))
+            cells = one.discretizer(outputs)
+            guessed = self.ordered and one.guesses
+            counts, codes = codes_of(one.guesses, cells) if guessed else (tally(cells), None)
             found.append((one.event.known(counts), codes))
         return found

@@ -58,15 +58,23 @@ class CoinCount(Frozen, frozen=True):
     filled: Count = 0
 
     @classmethod
-    def of(cls, right: NDArray[np.bool_], number: int | None, fair: np.random.Generator) -> CoinCount:
-        """Return the count of the first guesses, so many of them; what is missing is guessed at `fair` coins.
+    def of(cls, right: int, made: int, number: int, fair: np.random.Generator) -> CoinCount:
+        """Return the count of `made` guesses, and of guesses at `fair` coins in the place of those that are missing."""
+        missing = number - made
+        return cls(right + int(fair.binomial(missing, 0.5)), number, missing)
 
-        None counts all of them, as independent runs allow; one at least is made.
-        """
-        number = max(1, len(right) if number is None else number)
-        counted = right[:number]
-        missing = number - len(counted)
-        return cls(int(counted.sum()) + int(fair.binomial(missing, 0.5)), number, missing)
+    @classmethod
+    def of_order(cls, right: NDArray[np.bool_], number: int, fair: np.random.Generator) -> CoinCount:
+        """Return the count of the first guesses, so many of them, given whether each is right."""
+        return cls.of(int(right[:number].sum()), min(len(right), number), number, fair)
+
+    @classmethod
+    def of_sides(cls, right: int, wrong: int, number: int | None, rng: np.random.Generator) -> CoinCount:
+        """Return the count of guesses of independent runs: of all of them, one at least, or of so many at random."""
+        number = max(1, right + wrong) if number is None else number
+        if right + wrong > number:
+            return cls(int(rng.hypergeometric(right, wrong, number)), number)
+        return cls.of(right, right + wrong, number, rng)
 
 
 class Witness(Frozen, frozen=True):

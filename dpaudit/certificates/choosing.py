@@ -100,7 +100,8 @@ def counted(
         guessed = np.where(said == 1, likelier, 1 - likelier)
         right.append((guessed == turns)[said > 0])
     fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
-    count = CoinCount.of(np.concatenate(right), number, fair)
+    every = np.concatenate(right)
+    count = CoinCount.of_order(every, max(1, len(every)) if number is None else number, fair)
     return replace(_in_order(list(zip(hits, sizes, strict=True)), direction), count=count)
 
 

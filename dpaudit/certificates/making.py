@@ -191,7 +191,8 @@ class _Maker:
                 break
         else:
             return None
-        number = None if search.sampler.mechanism.batched else fewer(again, runs)
+        independent = search.sampler.mechanism.batched and not claim.delta
+        number = None if independent else fewer(again, runs)
         counts = counted(search.sampler, "confirm", small.pair, events, chosen.direction, runs, number)
         if bound != COIN:
             counts = structs.replace(counts, count=UNSET)

@@ -130,7 +130,7 @@ def replay(
         sampler, most = sampler_of(mechanism, seed, **running), runs or max(made.runs, made.neighbour_runs)
         with followed(progress, 2 * most, "runs") as report:
             events, number = (event, certificate.opposite), None
-            if made.count is not UNSET and not sampler.mechanism.batched:
+            if made.count is not UNSET and not (sampler.mechanism.batched and not certificate.delta):
                 number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
             sampler = replace(sampler, report=report)
             counts = counted(sampler, "replay", known, events, certificate.direction, most, number)
