@@ -8,6 +8,7 @@ fixed; for others a correct audit would fail one of these tests with probability
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from scipy.special import expit
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.audit import candidate
+from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.finding import CoinCount
 from dpaudit.audit.power import Power
 from dpaudit.bounds.coin import epsilon_lower
+from dpaudit.events.selection import CellFamilies
+from dpaudit.running.sampling import Sampler
 
 ALARM, GAMMA, EPSILON, AUDITS = 1e-6, 0.05, 0.5, 60
 TRUE = float(expit(EPSILON))
@@ -85,9 +88,11 @@ def test_without_a_signal_no_privacy_at_all_is_refuted_at_the_level(mechanism: M
 
 def test_guesses_with_the_wrong_sign_give_nothing() -> None:
     wrong = np.random.default_rng(0).random(400) < 1 - TRUE
-    for number in (None, 300, 400, 500):
-        count = CoinCount.of(wrong, number, np.random.default_rng(1))
-        assert float(epsilon_lower(count.right, count.guesses, GAMMA)) == 0
+    for number in (300, 400, 500):
+        ordered = CoinCount.of_order(wrong, number, np.random.default_rng(1))
+        of_sides = CoinCount.of_sides(int(wrong.sum()), int((~wrong).sum()), number, np.random.default_rng(1))
+        for count in (ordered, of_sides):
+            assert float(epsilon_lower(count.right, count.guesses, GAMMA)) == 0
 
 
 # --- run by run, with a state -----------------------------------------------------------------------------------------
@@ -153,49 +158,53 @@ def test_the_first_hits_accuse_nobody_who_stops_ahead_as_all_hits_would() -> Non
         right = rng.random(int(rng.binomial(runs, 0.5))) < TRUE
         ahead = np.flatnonzero(np.cumsum(right) >= least[1 : len(right) + 1])
         right = right[: ahead[0] + 1] if len(ahead) else right
-        for name, number in (("all hits", None), ("the first", 3_900)):
-            count = CoinCount.of(right, number, rng)
+        for name, number in (("all hits", len(right)), ("the first", 3_900)):
+            count = CoinCount.of_order(right, number, rng)
             accused[name] += float(epsilon_lower(count.right, count.guesses, GAMMA)) > EPSILON
     assert accused["the first"] <= binom.isf(ALARM, streams, GAMMA)
     assert accused["all hits"] > 0.35 * streams
 
 
-def stopping(start: int, least: NDArray[np.int64]) -> Callable[[], Mechanism]:
-    """Return a maker of responses in half of the runs that, after `start` calls, end once they look guilty."""
+def alarm(bit: int, rng: np.random.Generator) -> int:
+    return int(rng.random() < 0.25 * np.exp(EPSILON * bit))
 
-    def make() -> Mechanism:
-        calls, right, answers = [0], [0], [0]
 
-        def once(bit: int, rng: np.random.Generator) -> int:
-            calls[0] += 1
-            confirms = calls[0] > start
-            if rng.random() < 0.5 or (confirms and right[0] >= least[answers[0]]):
-                return 2
-            truth = rng.random() < TRUE
-            answers[0] += confirms
-            right[0] += confirms and truth
-            return bit if truth else 1 - bit
+class Stopping:
+    """Makes alarms until it is ahead; what it counts begins when an audit draws the coins of its fresh runs."""
 
-        return once
+    def __init__(self, runs: int, gamma: float) -> None:
+        self.least = enough(runs, gamma)
+        self.alarms, self.right = 0, 0
 
-    return make
+    def __call__(self, bit: int, rng: np.random.Generator) -> int:
+        if self.right >= self.least[self.alarms]:
+            return 0
+        found = alarm(bit, rng)
+        self.alarms += found
+        self.right += found and bit
+        return found
 
 
 def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    # One guess has all of the error, which is the easiest to aim at.
-    monkeypatch.setattr(candidate, "MOST", 1)
-    options, calls = {"trials": 600, "confidence": 1 - 2 * GAMMA}, []
+    # One event has all of the error, which is the easiest to aim at.
+    monkeypatch.setattr(CellFamilies, "guessed", lambda self, event, test, most: replace(event, guesses=(event.alone,)))
+    monkeypatch.setattr(Candidate, "refuting_event", lambda self: None)
+    mechanisms: list[Stopping] = []
+    by_coins, first = Sampler.by_coins, CoinCount.of_order
 
-    def counted(bit: int, rng: np.random.Generator) -> int:
-        calls.append(bit)
-        return int(rng.integers(3))
+    def begun(self: Sampler, *given: Any) -> Any:
+        mechanisms[-1].alarms = mechanisms[-1].right = 0
+        return by_coins(self, *given)
 
-    runs = 2 * dpaudit.audit_privacy(counted, [(0, 1)], epsilon=EPSILON, **options).confirmation_trials
-    make = stopping(len(calls) - runs, enough(runs, 2 * GAMMA))
-    most, first = int(binom.isf(ALARM, AUDITS, 2 * GAMMA)), CoinCount.of
-    assert accusations(make, **options) <= most
+    def make() -> Stopping:
+        mechanisms.append(Stopping(2_000, 2 * GAMMA))
+        return mechanisms[-1]
+
+    monkeypatch.setattr(Sampler, "by_coins", begun)
+    options, most = {"trials": 600, "confidence": 1 - 2 * GAMMA}, int(binom.isf(ALARM, AUDITS, 2 * GAMMA))
+    found = accusations(make, **options)
+    assert found <= most
     # Counting all hits would accuse them.
-    monkeypatch.setattr(CoinCount, "of", lambda right, number, fair: first(right, None, fair))
+    monkeypatch.setattr(CoinCount, "of_order", lambda right, number, fair: first(right, max(1, len(right)), fair))
     n = accusations(make, **options)
-    print(n, most)
     assert n > most
