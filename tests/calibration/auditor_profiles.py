@@ -51,7 +51,7 @@ class Profile:
     Parameters
     ----------
     audits, given, crowded, power : int
-        Audits of a cell of true claims, of a cell whose event is given, of one with 32 pairs or a slow bound, and of a
+        Audits of a cell of true claims, of a cell whose event is given, of one with 32 pairs or two jobs, and of a
         cell of false claims.
     cases : tuple of Case
         The mechanisms.
@@ -77,8 +77,7 @@ class Profile:
         both = ("fixed", "sequential")
         usual = [Trial(n, "boundary", d, 1_000) for d in both for n in names]
         usual += [Trial(n, c, d, 1_000) for c in ("swapped", "no signal") for d in both for n in some]
-        crowded = [Trial(n, "boundary", "strict", 1_000) for n in many]
-        crowded += [Trial(n, "boundary", d, 200, pairs=32) for d in both for n in many]
+        crowded = [Trial(n, "boundary", d, 200, pairs=32) for d in both for n in many]
         crowded += [Trial(n, "boundary", d, 1_000, jobs=2) for d in both for n in parallel]
         given = [
             Trial(case.name, c, "given") for c in ("boundary", "wrong sign") for case in self.cases if case.batched

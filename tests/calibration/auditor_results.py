@@ -32,9 +32,9 @@ NULL_NOTE = (
     "Every claim here holds, most of them with equality, so that every violation found is a false positive. Boundary: "
     "the claim is the exact epsilon of the pair, at the mechanism's own delta. Swapped: the same with the inputs "
     "exchanged. No signal: two equal inputs against epsilon = 0. Wrong sign: a given event that is likelier on the "
-    "other side than assumed. Given: one event, fixed in advance. Fixed and strict: events chosen on a part of the "
-    "runs (melded and certified bound). Sequential: bets. p is the exact one-sided p-value of a rate of at most the "
-    "level."
+    "other side than assumed. Given: one event, fixed in advance. Fixed: events chosen on a part of the runs, "
+    "by which the coins of the others are guessed. Sequential: bets. p is the exact one-sided p-value of a rate of at "
+    "most the level."
 )
 ALTERNATIVE_NOTE = (
     "The claim is that of full noise, and the mechanism adds less. The runs are the least for which a leak as large as "

@@ -35,7 +35,7 @@ class Trial:
         "no signal": the pair (0, 0) and the claim epsilon = 0; "wrong sign" (design "given" only): the event is
         likelier on the other side than assumed, and the claim is epsilon = 0.
     design : str
-        "fixed", "strict" and "sequential" are those of `audit_privacy`; "given" tests the case's own event with the
+        "fixed" and "sequential" are those of `audit_privacy`; "given" tests the case's own event with the
         melded bound, and "bets given" bets on it, so that nothing is chosen.
     trials : int
         Runs a side of each pair.
@@ -99,7 +99,6 @@ class Trial:
             seed=seed,
             n_jobs=self.jobs,
             batched=given or self.of.batched,
-            strict=self.design == "strict",
             sequential=given or self.design == "sequential",
         )
         return finding.verdict == "violation" or (self.noise == 1.0 and finding.epsilon_lower > self.claim)

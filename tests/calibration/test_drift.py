@@ -58,14 +58,38 @@ def test_a_batched_mechanism_whose_state_is_seen_is_no_violation() -> None:
     assert "meaningless" in [gap.__struct_config__.tag for gap in finding.gaps]
 
 
-@pytest.mark.parametrize(("sequential", "verdict"), [(True, "violation"), (False, "no evidence")])
-def test_a_leak_beside_a_state_is_judged_by_bets_on_single_runs_alone(sequential: bool, verdict: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ({"sequential": True}, "violation"),
+        ({}, "violation"),
+        ({"delta": 1e-3}, "no evidence"),
+        ({"delta": 1e-3, "sequential": True}, "violation"),
+    ],
+    ids=str,
+)
+def test_a_leak_beside_a_state_is_judged_where_the_bound_holds_in_any_state(
+    options: dict[str, Any], verdict: str
+) -> None:
     calls = [0]
 
     def mechanism(bit: int, rng: np.random.Generator) -> tuple[int, int]:
         calls[0] += 1
         return calls[0] % 3, int(rng.random() < (0.9 if bit else 0.1))
 
-    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=4_000, sequential=sequential)
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=4_000, **options)
     assert finding.epsilon_lower > 0.5
     assert finding.verdict == verdict
+    assert finding.in_any_state is (verdict == "violation")
+
+
+def test_of_a_batch_with_a_state_no_bound_is_judged() -> None:
+    """A batch has one stream and one state; its runs are assumed to be independent, and are seen not to be."""
+    calls = [0]
+
+    def mechanism(bit: int, rng: np.random.Generator, size: int) -> np.ndarray:
+        calls[0] += 1
+        return (rng.random(size) < (0.9 if bit else 0.1)).astype(int) + 2 * (calls[0] % 3)
+
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=4_000, batched=True)
+    assert (finding.verdict, finding.in_any_state) == ("no evidence", False)
