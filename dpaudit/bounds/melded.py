@@ -212,7 +212,7 @@ class Melded(Bound):
               \epsilon_L = \inf\{\epsilon \ge 0 : p(\epsilon, \delta) > \gamma\}.
 
     At epsilon = delta = 0 it is Fisher's exact one-sided test, whose error is proved to be at most gamma. Elsewhere
-    that rests on exact enumeration (`tests/calibration`), not on a proof; `Unconditional` is proved.
+    that rests on exact enumeration (`tests/calibration`), not on a proof.
 
     Notes
     -----

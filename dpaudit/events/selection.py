@@ -180,7 +180,7 @@ class CellFamilies:
         return self._selected(self.orders, family, best + 1, compared, expected[best], markdown[best])
 
     def guessed(self, event: SelectedEvent, test: PlannedTest, most: int) -> SelectedEvent:
-        """Return an event of these families with at most so many guesses of coins, by its order, to test instead."""
+        """Return at most so many guesses of coins by the order of an event, and the first one's event in its place."""
         first, second = event.orders
         found = []
         for i, j, share, mass, right in choose_guesses(first, second, self.data, self.neighbour, test, most):
@@ -189,7 +189,7 @@ class CellFamilies:
                 sets.reverse()
             ours, opposite = (event.direction, sets[1]) if len(sets) == 2 else (tuple(Direction)[i == 0], None)
             found.append(Guess(sets[0], opposite, ours, share, mass, right))
-        return replace(event, guesses=tuple(found))
+        return replace(event, event=found[0].event, direction=found[0].direction, guesses=tuple(found))
 
     def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, SelectedEvent]:
         """Return the prefix most likely to refute a claim by its counts alone, with its score, whatever models say.
