@@ -26,7 +26,7 @@ _PRESENTING = "dpaudit.report.presenting"
 
 SCHEMA_VERSION: Literal[2] = 2
 """The version of what is stored; 1 had events and verdicts as words."""
-STREAMS_VERSION = 1
+STREAMS_VERSION = 2
 """The version of the addresses of random streams: equal versions, seeds and arguments give equal outputs."""
 
 

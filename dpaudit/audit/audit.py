@@ -60,9 +60,11 @@ def audit_privacy(
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
-    Some of the runs choose the pair, the direction and an event or two; fresh runs alone decide. The verdict is
-    "violation" if a lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of
-    an event on the two sides (two events share the error, so that both bounds hold at `confidence`). Otherwise it is
+    Some of the runs choose the pair and sets of outputs that speak for one side or the other; fresh runs alone decide,
+    the side of each of which is that of a fair coin. The verdict is "violation" if the coins are guessed right more
+    often than the claim allows: if a lower confidence bound on epsilon exceeds the claim (a few guesses share the
+    error, so that all of their bounds hold at `confidence`). With delta > 0 it may be a bound on ln((p - delta) / q), p
+    and q being the probabilities of an event on the two sides. Otherwise it is
     "consistent", which says that nothing was found at these runs, pairs and events where a leak of
     `detectable_epsilon` would have been; or "no evidence" where the audit could not have seen one: `finding.gaps` says
     why.

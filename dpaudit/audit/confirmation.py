@@ -28,7 +28,7 @@ from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, codes_of
-from dpaudit.events.selection import SelectedEvent
+from dpaudit.events.selection import Selection
 from dpaudit.running.sampling import Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
@@ -56,7 +56,7 @@ class Confirmation:
     """
 
     def __init__(
-        self, request: Request, candidate: Candidate, selected: Sequence[SelectedEvent], shares: Sequence[float]
+        self, request: Request, candidate: Candidate, selected: Sequence[Selection], shares: Sequence[float]
     ) -> None:
         self._request, self._candidate, self._selected, self._shares = request, candidate, selected, shares
         self.counts: list[Tallies] = [(Counter(), Counter()) for _ in selected]
@@ -155,7 +155,7 @@ class _Count:
     Where runs are in order it says of each of them as well what the guesses say of it.
     """
 
-    selected: tuple[SelectedEvent, ...]
+    selected: tuple[Selection, ...]
     ordered: bool
 
     def __call__(self, outputs: Any) -> list[tuple[Tally, Codes | None]]:

@@ -24,7 +24,7 @@ from dpaudit.contract import CurveClaim, Direction, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
-from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.registry.import_spec import Place, importable
 
 SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
@@ -100,7 +100,7 @@ def resolve_claims(
     return claim, resolve_claim(source, float(points.epsilon[i]), float(points.delta[i]), relation)
 
 
-def choose_point(request: Request, candidate: Candidate) -> tuple[SelectedEvent, Request]:
+def choose_point(request: Request, candidate: Candidate) -> tuple[Selection, Request]:
     """Return the event that most exceeds a point of the claim on the training runs, and the request for that point."""
     assert request.curve_claim is not None
     points = ClaimPoints.of(request.curve_claim)
@@ -119,7 +119,7 @@ def event_share(claim: CurveClaim | None) -> float:
 
 
 def curve_test(
-    request: Request, main: SelectedEvent, counts: tuple[Tally, Tally], test: EventTest, sides: tuple[int, int],
+    request: Request, main: Selection, counts: tuple[Tally, Tally], test: EventTest, sides: tuple[int, int],
     power: Power, gamma: float,
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
@@ -156,9 +156,7 @@ def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
     return CurveTest(claim, 0.0, mu_lower=mu)
 
 
-def _holder(
-    main: SelectedEvent, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float
-) -> HolderEvidence:
+def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float) -> HolderEvidence:
     """Return what the bet that training fits shows on so many of either side's fresh runs, taken at random.
 
     Labels are cells in the event's order. A bet pays on as many runs of one side as of the other.
@@ -188,7 +186,7 @@ def untestable_orders(claim: CurveClaim) -> list[float]:
     return [order for order, epsilon in claim.orders if order * math.sqrt(2 * epsilon / order) > TESTABLE]
 
 
-def _detectable_mu(claimed: float, power: Power, main: SelectedEvent, point: PrivacyClaim) -> float:
+def _detectable_mu(claimed: float, power: Power, main: Selection, point: PrivacyClaim) -> float:
     """Return the least mu that the audit detects on an event as likely as the main one on the unlikelier side."""
     q = main.neighbour_mass
     if power.at is not PowerAt.UNLIKELIER or not math.isfinite(power.epsilon):

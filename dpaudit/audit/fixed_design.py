@@ -35,7 +35,7 @@ from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
-from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, placing_runs
 
@@ -164,7 +164,7 @@ class Training:
         _refit(candidate, first, second)
         return training - left + runs + len(second[0])
 
-    def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+    def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
 
         On the `first` training outputs of both sides the features are compared, on the `second` the cells are counted.
@@ -307,7 +307,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     )
 
 
-def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:
+def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | None:
     """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
     atoms = selected.ranking
     if len(atoms) < 2:
@@ -319,7 +319,7 @@ def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve |
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)
 
 
-def _power(training: Training, main: SelectedEvent, runs: int, gamma: float) -> Power:
+def _power(training: Training, main: Selection, runs: int, gamma: float) -> Power:
     """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
     request, budget = training.request, training.request.budget
     # The runs that meet rare events: all of training, or those that features are compared on.

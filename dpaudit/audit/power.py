@@ -202,7 +202,9 @@ class Power:
 
         The main event has the probabilities `likelier` and `unlikelier` on the two sides. A rare event has to be met
         in training before it can be tested: what is stated of rare events is the greater of what confirmation detects
-        and of what `training` runs a side make the second opinion test.
+        and of what `training` runs a side make the second opinion test. Guesses of coins detect what the melded bound
+        does within a percent or so, but rare events in runs made one by one, where the number that counts is planned:
+        these take up to half as many runs again, for which `LEARNING` leaves room.
         """
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)

@@ -1,6 +1,6 @@
 """Events: sets of outputs of a mechanism whose probabilities an audit bounds.
 
-Training selects a `CellEvent`, over the outcome cells of a discretizer, which counts runs. Findings and certificates
+Training selects a `CellSet`, over the outcome cells of a discretizer, which counts runs. Findings and certificates
 store an `Event`, as data. One that is `explicit` says by itself which outputs it holds, so that a certificate of it can
 be checked by everybody; what the others hold, only the audit that learned them can say. Words are made from events in
 `report.wording` and nowhere else; nothing parses them. A new kind of event is a class here, a member of `Event`, and
@@ -181,7 +181,7 @@ Event = Cells | Interval | Outputs | Bets | Withheld
 
 
 @dataclass(frozen=True)
-class CellEvent:
+class CellSet:
     """The event that the cell is in `inside`; a cell in neither set is inside if `rare` says so."""
 
     inside: frozenset[Hashable]

@@ -32,7 +32,7 @@ from scipy.special import expit, logit, ndtri
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
-from dpaudit.events.event import CellEvent, Tally
+from dpaudit.events.event import CellSet, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, likelier_first
 from dpaudit.outputs.canonical import canonical
@@ -64,9 +64,9 @@ class Guess:
 
     Attributes
     ----------
-    event : CellEvent
+    event : CellSet
         The cells that speak for the side on which they are likelier.
-    opposite : CellEvent or None
+    opposite : CellSet or None
         The cells that speak for the other side.
     direction : Direction
         The side that `event` speaks for.
@@ -76,8 +76,8 @@ class Guess:
         The probability that a run is in either set, and that the guess is right then, by training.
     """
 
-    event: CellEvent
-    opposite: CellEvent | None
+    event: CellSet
+    opposite: CellSet | None
     direction: Direction
     share: float
     mass: float

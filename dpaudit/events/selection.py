@@ -13,7 +13,7 @@ from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.event import RARE, CellEvent, Tally
+from dpaudit.events.event import RARE, CellSet, Tally
 from dpaudit.events.expected_bound import PlannedTest, prefix_bounds, refutation_score
 from dpaudit.events.families import (
     Order,
@@ -28,7 +28,7 @@ from dpaudit.jsonable import stable_repr
 
 
 @dataclass(frozen=True)
-class SelectedEvent:
+class Selection:
     """The best event over the cells of a discretizer, and the guesses of coins that are made by it.
 
     Attributes
@@ -37,7 +37,7 @@ class SelectedEvent:
         The map from outputs to cells.
     training : tuple of Tally
         The counts on the two sides that selected it.
-    event : CellEvent
+    event : CellSet
         The event.
     direction : Direction
         The side on which it is likelier.
@@ -59,7 +59,7 @@ class SelectedEvent:
 
     discretizer: Discretizer
     training: tuple[Tally, Tally]
-    event: CellEvent
+    event: CellSet
     direction: Direction
     order: str
     ranking: tuple[Hashable, ...]
@@ -69,7 +69,7 @@ class SelectedEvent:
     orders: Sequence[PrefixFamily] = field(repr=False, compare=False)
     guesses: tuple[Guess, ...] = ()
 
-    def agrees(self, other: SelectedEvent) -> bool:
+    def agrees(self, other: Selection) -> bool:
         """Say whether another selection over the same discretizers has the same best event, likelier on that side."""
         alike = self.discretizer is other.discretizer and self.direction is other.direction
         return alike and self.event == other.event
@@ -160,7 +160,7 @@ class CellFamilies:
             orders += [] if log_ratio is None else [families_by_law(cells, log_ratio)]
         return cls(discretizer, training, cells, x, y, orders)
 
-    def best(self, test: PlannedTest, rivals: int = 1) -> SelectedEvent:
+    def best(self, test: PlannedTest, rivals: int = 1) -> Selection:
         """Return the prefix, among those of all families, with the greatest expected bound in the test to come.
 
         Its rivals are the best of other discretizers, that among which one will be chosen; they count themselves.
@@ -179,8 +179,8 @@ class CellFamilies:
         compared = sum(len(one.order) for one in self.families)
         return self._selected(self.orders, family, best + 1, compared, expected[best], markdown[best])
 
-    def guessed(self, event: SelectedEvent, test: PlannedTest, most: int) -> SelectedEvent:
-        """Return an event of these families with at most so many guesses of coins, by its order, to test instead."""
+    def guessed(self, event: Selection, test: PlannedTest, most: int) -> Selection:
+        """Return at most so many guesses of coins by the order of an event, and the first one's event in its place."""
         first, second = event.orders
         found = []
         for i, j, share, mass, right in choose_guesses(first, second, self.data, self.neighbour, test, most):
@@ -189,9 +189,9 @@ class CellFamilies:
                 sets.reverse()
             ours, opposite = (event.direction, sets[1]) if len(sets) == 2 else (tuple(Direction)[i == 0], None)
             found.append(Guess(sets[0], opposite, ours, share, mass, right))
-        return replace(event, guesses=tuple(found))
+        return replace(event, event=found[0].event, direction=found[0].direction, guesses=tuple(found))
 
-    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, SelectedEvent]:
+    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, Selection]:
         """Return the prefix most likely to refute a claim by its counts alone, with its score, whatever models say.
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
@@ -207,7 +207,7 @@ class CellFamilies:
         selected = self._selected(orders, family, length, compared, expected[length - 1], 0.0)
         return float(best.max(initial=-np.inf)), selected
 
-    def refuting_points(self, points: ClaimPoints) -> tuple[float, int, SelectedEvent]:
+    def refuting_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
         """Return the prefix that most exceeds one of several points of a claim, with its score and the point's index.
 
         As for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
@@ -235,10 +235,10 @@ class CellFamilies:
         compared: int,
         expected: float,
         markdown: float,
-    ) -> SelectedEvent:
+    ) -> Selection:
         """Return a prefix of a family, which is one of some orders, as the event selected."""
         ranking = self._atoms(family.order)
-        return SelectedEvent(
+        return Selection(
             self.discretizer,
             self.training,
             event=self._event(ranking[:length]),
@@ -255,10 +255,10 @@ class CellFamilies:
         """Return the cells of atoms, the last one of which is all that are rare."""
         return tuple(self.cells[i] if i < len(self.cells) else RARE for i in order.tolist())
 
-    def _event(self, taken: Sequence[Hashable]) -> CellEvent:
+    def _event(self, taken: Sequence[Hashable]) -> CellSet:
         """Return the event that the cell is one of these."""
         inside = frozenset(taken)
-        return CellEvent(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
+        return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
     def _sides(self, family: PrefixFamily) -> tuple[IntArray, IntArray]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
