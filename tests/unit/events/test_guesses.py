@@ -18,11 +18,11 @@ from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
 from dpaudit.events.discretizers import Identity
-from dpaudit.events.event import CellEvent
+from dpaudit.events.event import CellSet
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, families_by_counts
 from dpaudit.events.guesses import DATA, MOST, NEIGHBOUR, Guess, choose_guesses, codes_of
-from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.selection import CellFamilies, Selection
 
 GAMMA, CONFIRM = 0.05, 20_000
 Ends = tuple[int, int]
@@ -95,7 +95,7 @@ def test_the_mass_and_the_share_that_is_right_are_those_of_training() -> None:
 counts = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=40)
 
 
-def guessed(cells: list[tuple[int, int]], careful: bool) -> SelectedEvent:
+def guessed(cells: list[tuple[int, int]], careful: bool) -> Selection:
     """Return the guesses that are chosen from training counts by cell, cell 0 having some on both sides."""
     training = tuple(Counter({cell: one[side] for cell, one in enumerate([(5, 4), *cells])}) for side in (0, 1))
     families = CellFamilies.of(Identity(), training, careful=careful)
@@ -130,7 +130,7 @@ def test_codes_of_a_batch_are_those_of_its_cells(cells: list[tuple[int, int]], b
 
 
 def test_the_code_of_a_cell_is_the_side_that_it_speaks_for() -> None:
-    one, two = CellEvent(frozenset({1}), frozenset({2, 3}), False), CellEvent(frozenset({2}), frozenset({1, 3}), False)
+    one, two = CellSet(frozenset({1}), frozenset({2, 3}), False), CellSet(frozenset({2}), frozenset({1, 3}), False)
     forward = Guess(one, two, Direction.FORWARD, 1.0, 0.5, 0.5)
     assert [forward.code(cell) for cell in (1, 2, 3, 4)] == [DATA, NEIGHBOUR, 0, 0]
     backward = Guess(one, None, Direction.BACKWARD, 1.0, 0.5, 0.5)
@@ -165,7 +165,7 @@ def refuting(guess: Guess, runs: int, trained: int, epsilon: float, number: int,
 def test_the_planned_number_refutes_about_as_often_as_the_best_one(
     mass: float, right: float, runs: int, trained: int, epsilon: float
 ) -> None:
-    guess = Guess(CellEvent(frozenset({1}), frozenset(), False), None, Direction.FORWARD, 1.0, mass, right)
+    guess = Guess(CellSet(frozenset({1}), frozenset(), False), None, Direction.FORWARD, 1.0, mass, right)
     found = guess.planned(runs, trained, GAMMA, epsilon)
     tried = sorted({int(n) for n in np.linspace(0.3, 1.6, 27) * runs * mass} & set(range(1, runs + 1)))
     powers = [refuting(guess, runs, trained, epsilon, n) for n in tried]
@@ -174,7 +174,7 @@ def test_the_planned_number_refutes_about_as_often_as_the_best_one(
 
 
 def test_of_a_guess_that_always_speaks_all_runs_are_counted() -> None:
-    guess = Guess(CellEvent(frozenset({1}), frozenset(), True), None, Direction.FORWARD, 1.0, 1.0, 0.7)
+    guess = Guess(CellSet(frozenset({1}), frozenset(), True), None, Direction.FORWARD, 1.0, 1.0, 0.7)
     assert guess.planned(500, 10_000, GAMMA, 0.5) == 500
 
 
