@@ -199,7 +199,7 @@ class Session:
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         self.runs_used = self.bet = self.fitted = self.summed = 0
-        self.raised: Counter[str] = Counter()
+        self.raised: Counter[tuple[str, ...]] = Counter()
 
     @property
     def rejected(self) -> bool:

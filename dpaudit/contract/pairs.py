@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any
 
 from dpaudit.errors import InputError
@@ -89,6 +91,24 @@ class Pair:
     def __repr__(self) -> str:
         data, neighbour, origin = map(stable_repr, (self.data, self.neighbour, self.origin))
         return f"Pair(data={data}, neighbour={neighbour}, origin={origin})"
+
+
+def differing(*words: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the first character and the end of what differs in each of two texts, by whole words and signs.
+
+    >>> differing("[10, 2, 2]", "[10, 5, 2]"), differing("[1]", "[1, 3]")
+    (((5, 6), (5, 6)), ((2, 2), (2, 5)))
+    """
+    one, other = (re.findall(r"[\w.+-]+|\s+|.", text, re.DOTALL) for text in words)
+    start = _alike(one, other)
+    end = _alike(one[start:][::-1], other[start:][::-1])
+    first, last = sum(map(len, one[:start])), sum(map(len, one[len(one) - end :]))
+    return (first, len(words[0]) - last), (first, len(words[1]) - last)
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """Return how many words two lists begin with together."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 class Made(ABC):

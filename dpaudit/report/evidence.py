@@ -152,7 +152,7 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
         lines.append(("covers", findings.covers_text(finding)))
     crafted = " on crafted pairs" * (result.arguments.samples == "crafted")
     epsilon = significant(finding.epsilon, apart_from=claimed, error=finding.error)
-    output = wording.output_text(finding.worst_atom, _decoded(result))
+    output = wording.output_text(finding, _decoded(result))
     return [
         *lines,
         ("epsilon", f"{epsilon} at worst{crafted}, error at most {significant(finding.error, 'up', digits=2)}"),
