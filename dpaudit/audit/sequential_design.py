@@ -255,7 +255,6 @@ class Session:
         return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
 
     def _bet(self, bets: PairBets) -> None:
-        """Bet on one batch of a pair."""
         size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs, self.runs, len(self.bets)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)

@@ -75,7 +75,6 @@ class Pair:
         return self._input(self.sides[1])
 
     def _input(self, side: Any) -> Any:
-        """Return the input that a side is."""
         return side
 
     def in_words(self) -> tuple[str, str]:
@@ -107,7 +106,6 @@ def differing(*words: str) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _alike(one: list[str], other: list[str]) -> int:
-    """Return how many words two lists begin with together."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
@@ -138,7 +136,6 @@ class MadePair(Pair):
         self.shown = shown
 
     def _input(self, side: Made) -> Any:
-        """Return the input that a side makes."""
         return side.build()
 
     def in_words(self) -> tuple[str, str]:

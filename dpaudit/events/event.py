@@ -233,7 +233,6 @@ class CellSet:
 
 
 def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
-    """Return the integers among cells, and the others."""
     whole: list[int] = []
     others: list[Any] = []
     for cell in cells:

@@ -130,7 +130,6 @@ def _finding(
     rel: Relation,
     ends: tuple[float, float] | None,
 ) -> LawFinding:
-    """Return what the profiles say about the claim."""
     at_claim = profiles.delta(claim.epsilon) if claim else profiles.delta(0.0)
     by_delta = claim is not None and claim.delta > 0 and at_claim > 0
     pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()

@@ -56,7 +56,6 @@ def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: st
 
 
 def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
-    """Return one result in brief."""
     finding, own = result.finding, result.claim
     assert isinstance(finding, findings.OneAudit)
     (label, words), *lines = findings.verdict_lines(finding, name or result.learner, _decoded(result), shown)

@@ -108,7 +108,6 @@ def render(run: Run) -> str:
 
 
 def _contents(summary: Summary) -> list[tuple[str, str]]:
-    """Return the anchors and names of the sections."""
     found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism"), ("controls", "Controls")]
     found += [("ledger", "Ledger of papers")] if summary.ledger else []
     found += [("pending", "Without a result")] if summary.pending or summary.faults else []
@@ -167,7 +166,6 @@ def _command(row: Row, run: Run) -> str:
 
 
 def _remake(run: Run) -> str:
-    """Return what it takes to remake the page."""
     header = run.header
     used = ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items()))
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))

@@ -171,7 +171,6 @@ class Child:
     __del__ = close
 
     def _death(self) -> ChildDied:
-        """Return the error that describes how the child ended."""
         return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
 
 

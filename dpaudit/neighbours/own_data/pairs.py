@@ -128,9 +128,7 @@ def neighbours_of(
     proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
     recipes = _distinct(proposed, candidates, count)
     if not recipes:
-        text = (
-            "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
-        )
+        text = "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
     source = RowSource(table.extended(candidates.new), table.size, table.digest(), made, units.alone)
