@@ -20,7 +20,7 @@ from dpaudit.events.discretizers import CountCells, Discretizer, Identity
 from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.events.wide import Reducer
 from dpaudit.running.sampling import Job, Observed, Sampler
 
@@ -79,7 +79,7 @@ def count_observed(
     couples: Sequence[tuple[Job, Job]],
     count: Callable[[Any], Sequence[Tally]],
     totals: Sequence[tuple[Tally, Tally]],
-    raised: Counter[str],
+    raised: Counter[tuple[str, ...]],
 ) -> None:
     """Make the jobs of both sides, and add their cells and exceptions to the counts.
 
@@ -115,7 +115,7 @@ class Candidate(CountedPair):
     If asked for, `representation` is the best event over how floats are stored.
     """
 
-    representation: SelectedEvent | None = None
+    representation: Selection | None = None
 
     def restart(self, discretizers: list[Discretizer]) -> None:
         """Take other discretizers and forget all counts."""
@@ -156,13 +156,13 @@ class Candidate(CountedPair):
         p, q = (dict(zip(law.atoms, np.maximum(law.log_prob, NEVER).tolist(), strict=True)) for law in laws)
         return {atom: p.get(atom, NEVER) - q.get(atom, NEVER) for atom in {**p, **q}}
 
-    def events(self, *, careful: bool = False) -> list[SelectedEvent]:
+    def events(self, *, careful: bool = False) -> list[Selection]:
         """Return the best event of each discretizer; the careful models say nothing of p - delta."""
         test = self._test(1.0)
         # All that were tried compete, also those that have been dropped.
         return [one.best(test, len(self.tried)) for one in self._families(careful and test.delta == 0)]
 
-    def event_to_test(self) -> SelectedEvent:
+    def event_to_test(self) -> Selection:
         """Return the most promising event after all training, as the one that fresh runs are to test.
 
         Where a feature has an event of the same counts as that of a learned score, it is the feature's: a person can
@@ -174,7 +174,7 @@ class Candidate(CountedPair):
             return best
         return next((one for one in events if one.discretizer.screened and one.hits == best.hits), best)
 
-    def refuting_event(self) -> SelectedEvent | None:
+    def refuting_event(self) -> Selection | None:
         """Return the event most likely to refute the claim, over all discretizers; None where none could."""
         test, epsilon = self._test(REFUTING_SHARE), self.request.claim.epsilon
         score, best = max((one.refuting(test, epsilon) for one in self._families(False)), key=lambda one: one[0])
@@ -202,7 +202,7 @@ class Candidate(CountedPair):
             yield CellFamilies.of(discretizer, tallies, log_ratio=log_ratio, careful=careful)
 
 
-def promise(event: SelectedEvent) -> float:
+def promise(event: Selection) -> float:
     """Return by what the events of discretizers are compared: the bound expected, marked down for comparing."""
     slow = event.discretizer.slow
     markdown = SLOW_MARKDOWN if slow else MARKDOWN

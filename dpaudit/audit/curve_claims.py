@@ -23,7 +23,7 @@ from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_d
 from dpaudit.contract import CurveClaim, Direction, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
-from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.registry.import_spec import Place, importable
 
 SEARCHED_DELTA, BET_DELTA = 0.01, 0.2
@@ -99,7 +99,7 @@ def resolve_claims(
     return claim, resolve_claim(source, float(points.epsilon[i]), float(points.delta[i]), relation)
 
 
-def choose_point(request: Request, candidate: Candidate) -> tuple[SelectedEvent, Request]:
+def choose_point(request: Request, candidate: Candidate) -> tuple[Selection, Request]:
     """Return the event that most exceeds a point of the claim on the training runs, and the request for that point."""
     assert request.curve_claim is not None
     points = ClaimPoints.of(request.curve_claim)
@@ -118,7 +118,7 @@ def event_share(claim: CurveClaim | None) -> float:
 
 
 def curve_test(
-    request: Request, main: SelectedEvent, counts: tuple[Tally, Tally], test: EventTest, runs: int, power: Power,
+    request: Request, main: Selection, counts: tuple[Tally, Tally], test: EventTest, runs: int, power: Power,
     gamma: float,
 ) -> CurveTest | None:  # fmt: skip
     """Return the test of a claim that is a curve by fresh counts, by the cells of the main event; None without one.
@@ -154,9 +154,7 @@ def bet_test(request: Request, epsilon_lower: float) -> CurveTest | None:
     return CurveTest(claim, 0.0, mu_lower=mu)
 
 
-def _holder(
-    main: SelectedEvent, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float
-) -> HolderEvidence:
+def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: int, error: float) -> HolderEvidence:
     """Return what the bet that training fits shows on the fresh counts; labels are cells in the event's order."""
     known = [main.event.known(side) for side in main.training]
     trained = np.array([[side[atom] for atom in main.ranking] for side in known], dtype=np.float64)
@@ -178,7 +176,7 @@ def untestable_orders(claim: CurveClaim) -> list[float]:
     return [order for order, epsilon in claim.orders if order * math.sqrt(2 * epsilon / order) > TESTABLE]
 
 
-def _detectable_mu(claimed: float, power: Power, main: SelectedEvent, point: PrivacyClaim) -> float:
+def _detectable_mu(claimed: float, power: Power, main: Selection, point: PrivacyClaim) -> float:
     """Return the least mu that the audit detects on an event as likely as the main one on the unlikelier side."""
     q = main.neighbour_mass
     if power.at is not PowerAt.UNLIKELIER or not math.isfinite(power.epsilon):

@@ -14,6 +14,7 @@ from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, CurveClaim, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
+from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
@@ -56,6 +57,9 @@ class Witness(Frozen, frozen=True):
         no single event decided.
     neighbour_hits, neighbour_trials : int or None
         The same on the other side.
+    differs : tuple of (int, int)
+        The place, from and up to which character, where the words of each input differ from those of the other; not in
+        files written before there was this field.
     """
 
     pair: Count
@@ -68,11 +72,14 @@ class Witness(Frozen, frozen=True):
     trials: Count | None = None
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
+    differs: tuple[tuple[Count, Count], tuple[Count, Count]] | UnsetType = UNSET
 
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int) -> Witness:
         """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
-        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
+        words, (hits, trials, others, all_others) = pair.in_words(), counts or (None,) * 4
+        differs = differing(*words)
+        return cls(index, pair.origin, *words, direction, event, hits, trials, others, all_others, differs)
 
     @property
     def rates(self) -> tuple[float, float] | None:
@@ -346,7 +353,7 @@ def _without_values(made: Made, part: Any) -> Any:
         case NotLookedAt():
             return NotLookedAt(_without_values(made, part.parts))
         case AllRaised() if made.names_a_value(part.usual):
-            return replace(part, usual=f"{part.usual.partition(':')[0]}: {WITHHELD}")
+            return replace(part, usual=WITHHELD if part.error_type is UNSET else f"{part.error_type}: {WITHHELD}")
         case Cells():
             named = (*(end for ends in part.ranges for end in ends), *part.values, *part.path)
         case Interval():

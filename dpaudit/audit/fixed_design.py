@@ -36,7 +36,7 @@ from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
-from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
@@ -165,7 +165,7 @@ class Training:
         _refit(candidate, first, second)
         return training - left + runs + len(second[0])
 
-    def _representation_event(self, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+    def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
 
         On the `first` training outputs of both sides the features are compared, on the `second` the cells are counted.
@@ -309,7 +309,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
 
 
 def _confirm(
-    request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]
+    request: Request, candidate: Candidate, selected: Sequence[Selection]
 ) -> tuple[list[Tallies], Observations, int, float]:
     """Make the fresh runs and count them, look by look where the time is limited, until it is over.
 
@@ -322,7 +322,7 @@ def _confirm(
     # What training counted stays here: workers need the rule alone.
     count = partial(_count_known, [replace(one, training=(Counter(), Counter())) for one in selected])
     totals: list[Tallies] = [(Counter(), Counter()) for _ in selected]
-    raised: Counter[str] = Counter()
+    raised: Counter[tuple[str, ...]] = Counter()
     runs, share = 0, 0.0
     for chunks, share in request.clock.looks(len(couples)):  # noqa: B007  # the last share is that of the look that decides
         count_observed(sampler, couples[chunks], count, totals, raised)
@@ -330,14 +330,12 @@ def _confirm(
     return totals, Observations(2 * runs, different(*totals[0]), raised), runs, share
 
 
-def _count_known(selected: Sequence[SelectedEvent], outputs: Any) -> list[Tally]:
+def _count_known(selected: Sequence[Selection], outputs: Any) -> list[Tally]:
     """Count the cells of a batch by each selected event's discretizer, those that the event does not know as one."""
     return [one.event.known(tally(one.discretizer(outputs))) for one in selected]
 
 
-def _tests_of(
-    request: Request, selected: SelectedEvent, counts: Tallies, runs: int, share: float
-) -> tuple[EventTest, ...]:
+def _tests_of(request: Request, selected: Selection, counts: Tallies, runs: int, share: float) -> tuple[EventTest, ...]:
     """Bound epsilon by each event, with its part of a share of the verdict's error: all bounds hold with that share."""
     tests = []
     for event, part in selected.tests:
@@ -349,7 +347,7 @@ def _tests_of(
     return tuple(tests)
 
 
-def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve | None:
+def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | None:
     """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
     atoms = selected.ranking
     if len(atoms) < 2:
@@ -361,7 +359,7 @@ def _curve_of(selected: SelectedEvent, counts: Tallies, gamma: float) -> Curve |
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)
 
 
-def _power(training: Training, main: SelectedEvent, runs: int, gamma: float) -> Power:
+def _power(training: Training, main: Selection, runs: int, gamma: float) -> Power:
     """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
     request, budget = training.request, training.request.budget
     # The runs that meet rare events: all of training, or those that features are compared on.

@@ -261,7 +261,6 @@ class _Maker:
         )
 
     def _hides(self, pair: Pair) -> bool:
-        """Return whether the values of a pair must not be shown."""
         return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
 
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
-from dpaudit.events.event import CellEvent, Event, Interval, Tally
+from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -72,9 +72,9 @@ class Discretizer:
         """Return one cell for each output."""
         raise NotImplementedError
 
-    def describe(self, event: CellEvent) -> Event:
+    def describe(self, event: CellSet) -> Event:
         """Return an event over the cells as data."""
-        return event.cells(self.name)
+        return Cells.of(self.name, event.inside, event.rare)
 
     def refit(self, data: Any, neighbour: Any) -> Discretizer | None:
         """Return the same cells by a score fitted on other runs; None if that is impossible or costs too much."""
@@ -95,9 +95,9 @@ class Identity(Discretizer):
         """Return the outputs."""
         return outputs
 
-    def describe(self, event: CellEvent) -> Event:
+    def describe(self, event: CellSet) -> Event:
         """Return the event as one over the outputs themselves."""
-        return event.cells("output")
+        return Cells.of("output", event.inside, event.rare)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class ScoreBins(Discretizer):
         ends = np.concatenate([self.edges[:1], self.edges, self.edges[-1:]])
         return ends[:-1] / 2 + ends[1:] / 2
 
-    def describe(self, event: CellEvent) -> Event:
+    def describe(self, event: CellSet) -> Event:
         """Return the interval of the score from the event's lowest bin to its highest."""
         bins = sorted(v for v in event.inside if isinstance(v, int))
         low = float(self.edges[bins[0] - 1]) if bins and bins[0] > 0 else -math.inf

@@ -15,7 +15,7 @@ from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST, to_grid
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.event import RARE, CellEvent, Tally
+from dpaudit.events.event import RARE, CellSet, Tally
 from dpaudit.events.expected_bound import (
     PlannedTest,
     PrefixRatio,
@@ -29,7 +29,7 @@ from dpaudit.jsonable import stable_repr
 
 
 @dataclass(frozen=True)
-class SelectedEvent:
+class Selection:
     """The best event over the cells of a discretizer, and perhaps a second one of the same order.
 
     Attributes
@@ -38,7 +38,7 @@ class SelectedEvent:
         The map from outputs to cells.
     training : tuple of Tally
         The counts on the two sides that selected it.
-    tests : tuple of (CellEvent, float)
+    tests : tuple of (CellSet, float)
         The events that fresh runs are to test, the best first, each with its share of the error.
     direction : Direction
         The side on which they are likelier.
@@ -56,7 +56,7 @@ class SelectedEvent:
 
     discretizer: Discretizer
     training: tuple[Tally, Tally]
-    tests: tuple[tuple[CellEvent, float], ...]
+    tests: tuple[tuple[CellSet, float], ...]
     direction: Direction
     order: str
     ranking: tuple[Hashable, ...]
@@ -65,11 +65,11 @@ class SelectedEvent:
     markdown: float
 
     @property
-    def event(self) -> CellEvent:
+    def event(self) -> CellSet:
         """The best event."""
         return self.tests[0][0]
 
-    def agrees(self, other: SelectedEvent) -> bool:
+    def agrees(self, other: Selection) -> bool:
         """Say whether another selection over the same discretizers has the same best event, likelier on that side."""
         alike = self.discretizer is other.discretizer and self.direction is other.direction
         return alike and self.event == other.event
@@ -209,7 +209,7 @@ class CellFamilies:
             families += [] if log_ratio is None else families_by_law(cells, log_ratio)
         return cls(discretizer, training, cells, x, y, families)
 
-    def best(self, test: PlannedTest, rivals: int = 1) -> SelectedEvent:
+    def best(self, test: PlannedTest, rivals: int = 1) -> Selection:
         """Return the prefix, among those of all families, with the greatest expected bound in the test to come.
 
         Its rivals are the best of other discretizers, that among which one will be chosen; they count themselves.
@@ -230,7 +230,7 @@ class CellFamilies:
         compared = sum(len(one.order) for one in self.families)
         return self._selected(family, shares, compared, expected[best], markdown[best])
 
-    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, SelectedEvent]:
+    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, Selection]:
         """Return the prefix most likely to refute a claim by its counts alone, with its score, whatever models say.
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
@@ -245,7 +245,7 @@ class CellFamilies:
         selected = self._selected(family, [(length, 1.0)], compared, expected[length - 1], 0.0)
         return float(best.max(initial=-np.inf)), selected
 
-    def refuting_points(self, points: ClaimPoints) -> tuple[float, int, SelectedEvent]:
+    def refuting_points(self, points: ClaimPoints) -> tuple[float, int, Selection]:
         """Return the prefix that most exceeds one of several points of a claim, with its score and the point's index.
 
         As for `refuting` an atom counts one more on the unlikelier side where counts alone order the atoms.
@@ -266,10 +266,10 @@ class CellFamilies:
 
     def _selected(
         self, family: PrefixFamily, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float
-    ) -> SelectedEvent:
+    ) -> Selection:
         """Return prefixes of a family, given by their lengths and shares of the error, as the event selected."""
         ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
-        return SelectedEvent(
+        return Selection(
             self.discretizer,
             self.training,
             tests=tuple((self._event(ranking[:length]), share) for length, share in shares),
@@ -281,10 +281,10 @@ class CellFamilies:
             markdown=float(markdown),
         )
 
-    def _event(self, taken: Sequence[Hashable]) -> CellEvent:
+    def _event(self, taken: Sequence[Hashable]) -> CellSet:
         """Return the event that the cell is one of these."""
         inside = frozenset(taken)
-        return CellEvent(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
+        return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
     def _sides(self, family: PrefixFamily) -> tuple[IntArray, IntArray]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""

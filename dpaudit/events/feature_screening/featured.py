@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
-from dpaudit.events.event import CellEvent, Cells, Event, Interval
+from dpaudit.events.event import Cells, CellSet, Event, Interval
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
 from dpaudit.events.feature_screening.search import Parity, screen_features
 from dpaudit.outputs import readers
@@ -143,10 +143,10 @@ class FeatureCells(Discretizer):
         """Return the cell of each output."""
         return self.feature(outputs)
 
-    def describe(self, event: CellEvent) -> Event:
+    def describe(self, event: CellSet) -> Event:
         """Return an event over the cells, each as a person would write it."""
-        shown = sorted(str(self.feature.cell(code)) for code in event.inside if isinstance(code, int))
-        return Cells(self.name, (), tuple(shown), event.rare)
+        shown = (self.feature.cell(code) for code in event.inside if isinstance(code, int))
+        return Cells.of_values(self.name, shown, event.rare)
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class FeatureBins(ScoreBins):
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
 
-    def describe(self, event: CellEvent) -> Event:
+    def describe(self, event: CellSet) -> Event:
         """Return an interval of the feature; of a number itself it is called by where it stands in the output."""
         found = super().describe(event)
         if not isinstance(found, Interval) or self.feature.kind != "value" or self.feature.reduced:
@@ -186,10 +186,10 @@ class FeatureRanks(Ranked):
 
     screened = True
 
-    def describe(self, event: CellEvent) -> Event:
+    def describe(self, event: CellSet) -> Event:
         """Return an event over the cells themselves, each as a person would write it."""
         inside = frozenset(cell for cell, place in self.bins.items() if event.has(place))
-        return self.base.describe(CellEvent(inside, frozenset(), event.has(self.middle)))
+        return self.base.describe(CellSet(inside, frozenset(), event.has(self.middle)))
 
 
 def screened_discretizers(

@@ -10,15 +10,15 @@ import numpy as np
 from dpaudit.audit.candidate import Candidate, promise
 from dpaudit.contract import Direction, Law, Pair
 from dpaudit.events.discretizers import Identity
-from dpaudit.events.event import CellEvent
-from dpaudit.events.selection import SelectedEvent
+from dpaudit.events.event import CellSet
+from dpaudit.events.selection import Selection
 
 
-def _selected(slow: bool, expected: float, markdown: float) -> SelectedEvent:
+def _selected(slow: bool, expected: float, markdown: float) -> Selection:
     discretizer: Any = SimpleNamespace(slow=slow, screened=False)
-    tests = ((CellEvent(frozenset({1}), frozenset({0}), False), 1.0),)
+    tests = ((CellSet(frozenset({1}), frozenset({0}), False), 1.0),)
     training: Any = ()
-    return SelectedEvent(discretizer, training, tests, Direction.FORWARD, "score", (1, 0), 1, expected, markdown)
+    return Selection(discretizer, training, tests, Direction.FORWARD, "score", (1, 0), 1, expected, markdown)
 
 
 def test_a_slow_score_must_promise_more_than_its_markdown() -> None:

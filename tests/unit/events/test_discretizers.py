@@ -12,7 +12,7 @@ from dpaudit.contract import Direction
 from dpaudit.events.cells import separation, tally
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import Atoms, Identity, PackedRows, Pilot, Ranked
-from dpaudit.events.event import RARE, CellEvent, Cells, Interval
+from dpaudit.events.event import RARE, Cells, CellSet, Interval
 from dpaudit.events.expected_bound import PlannedTest, expected_bound, prefix_bounds
 from dpaudit.events.fitting import Scored, fitted_discretizers
 from dpaudit.events.scores import NaiveBayes
@@ -31,26 +31,26 @@ def test_tally_counts_like_a_counter(values: list[int]) -> None:
 def test_an_event_counts_arrays_and_lists_alike() -> None:
     outputs = np.array([0, 1, 2, 3, 3, 9])
     for rare, expected in ((False, 3), (True, 4)):
-        event = CellEvent(frozenset({1, 3}), frozenset({0, 2}), rare)
+        event = CellSet(frozenset({1, 3}), frozenset({0, 2}), rare)
         assert event.hits(tally(outputs)) == event.hits(tally(outputs.tolist())) == expected
         assert event.hits(event.known(tally(outputs))) == expected
         assert event.known(tally(outputs))[RARE] == 1
 
 
 def test_events_as_data() -> None:
-    event = CellEvent(frozenset({1, 2, 3, 7, 9, 10, ("str", "b"), ("str", "a")}), frozenset(), False)
-    assert event.cells("output") == Cells("output", ((1, 3), (7, 7), (9, 10)), ("'a'", "'b'"), False)
-    assert CellEvent(frozenset({-1}), frozenset(), True).cells("rows") == Cells("rows", ((-1, -1),), (), True)
-    assert CellEvent(frozenset(), frozenset({0}), True).cells("output") == Cells("output", (), (), True)
+    cells = {1, 2, 3, 7, 9, 10, ("str", "b"), ("str", "a")}
+    assert Cells.of("output", cells) == Cells("output", ((1, 3), (7, 7), (9, 10)), ("'a'", "'b'"), False)
+    assert Cells.of("rows", {-1}, True) == Cells("rows", ((-1, -1),), (), True)
+    assert Cells.of("output", (), True) == Cells("output", (), (), True)
 
 
 def test_a_discretizer_describes_an_event_by_its_cells_or_by_an_interval_of_its_score() -> None:
-    event = CellEvent(frozenset({1, 2}), frozenset({0}), False)
+    event = CellSet(frozenset({1, 2}), frozenset({0}), False)
     assert Identity().describe(event) == Cells("output", ((1, 2),))
     assert Atoms({}).describe(event) == Cells("repeated outputs", ((1, 2),))
     binned = Scored(Flattener(1, False, {}), ("values",), None, np.array([0.5, 1.5, 2.5]), "value")
     assert binned.describe(event) == Interval("value", 0.5, 2.5)
-    assert binned.describe(CellEvent(frozenset({0, 1, 2, 3}), frozenset(), False)) == Interval("value", -inf, inf)
+    assert binned.describe(CellSet(frozenset({0, 1, 2, 3}), frozenset(), False)) == Interval("value", -inf, inf)
 
 
 def test_the_expected_bound_is_asymptotically_the_normal_one() -> None:
