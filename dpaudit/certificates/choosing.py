@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit import seeding
-from dpaudit.audit.finding import CoinCount
+from dpaudit.audit.tested import CoinCount
 from dpaudit.certificates.certificate import Counts
 from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError

@@ -11,7 +11,7 @@ from msgspec import UNSET, structs
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
-from dpaudit.audit.finding import COIN
+from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.shrinking import take_rows

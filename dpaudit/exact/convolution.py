@@ -112,7 +112,6 @@ class LossSum:
         return float(brentq(excess, 0.0, self._highest, xtol=1e-12, rtol=1e-12))
 
     def _best_tilt(self, epsilon: float) -> int:
-        """Return the tilt whose Chernoff bound on delta is least."""
         return int(np.argmin(self._times * self._cumulants - _TILTS * epsilon))
 
     def _delta(self, epsilon: float, tilt: int, upper: bool) -> float:

@@ -124,7 +124,6 @@ def _failed(audit: Audit, why: str) -> Checked:
 
 
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
-    """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
     stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
     stored |= {name: getattr(audit, name) for name in grouped("claim")}
@@ -146,7 +145,6 @@ def _exact(audit: Audit, subject: Subject) -> Result:
 
 
 def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
-    """Return a finding as a run stores it."""
     learner = subject.learner
     return Result(
         task=Task(audit.mechanism, audit.parameters, arguments).key,

@@ -10,13 +10,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from dpaudit.bounds.unconditional import Unconditional
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 from scipy.stats import binom
 
 from dpaudit.bounds.detectable import rejection_boundary
 from dpaudit.bounds.melded import Melded
-from dpaudit.bounds.unconditional import Unconditional
 
 GAMMAS = (0.05, 0.01, 1e-3, 1e-6)
 DELTAS = (0.0, 0.01, 0.1, 0.3)

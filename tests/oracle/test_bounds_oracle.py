@@ -6,13 +6,13 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from dpaudit.bounds.unconditional import Region, Unconditional, deviance, epsilon_limit, region
 from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincc
 from scipy.stats import binom, hypergeom
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.melded import DROP, RELATIVE_ERROR, Melded, log_density, mode, window
-from dpaudit.bounds.unconditional import Region, Unconditional, deviance, epsilon_limit, region
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 

@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
+from dpaudit.bounds.unconditional import Unconditional
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
 from dpaudit.bounds.melded import Melded
-from dpaudit.bounds.unconditional import Unconditional
 
 FAST = [Melded(), Conditional(), ClopperPearson()]
 runs = st.one_of(st.integers(1, 60), st.integers(1, 10**8))

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from dpaudit.bounds.unconditional import Unconditional, get_bound
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
 from dpaudit.bounds.melded import Melded, last_rejected
-from dpaudit.bounds.unconditional import Unconditional, get_bound
 from dpaudit.errors import InputError
 
 ALL = [Melded(), Unconditional(), Conditional(), ClopperPearson()]

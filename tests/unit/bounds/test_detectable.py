@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from dpaudit.bounds.unconditional import Unconditional
 from oracle.clopper_pearson import ClopperPearson
 from scipy.stats import binom, chi2
 
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, rejection_boundary, trials_needed
 from dpaudit.bounds.melded import Melded
-from dpaudit.bounds.unconditional import Unconditional
 from dpaudit.errors import InputError
 
 
