@@ -97,9 +97,9 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
-    say(
-        f"{named.id}: {count(made)} runs at most, on both sides of {plural(pairs, 'pair')}, about {duration(seconds)}\n"
-    )
+    sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
+    say(f"{named.id}: {sides}, about {duration(seconds)}
+")
     return 0
 
 
