@@ -74,7 +74,7 @@ def test_two_jobs_accuse_whom_one_accuses() -> None:
 
 @pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
 def test_an_event_fixed_in_advance_is_judged_at_the_level(case: str) -> None:
-    # A true level of 0.1 would be seen with probability 0.99; a level of nought would show that nothing is tested at all.
+    # A true level of 0.1 would be seen with probability 0.99; a level of 0 that nothing is tested.
     accused = accusations(Trial(case, "boundary", "given"), 1_000)
     assert 0 < binom.ppf(ALARM, 1_000, 0.03) <= accused <= most(1_000) == 77
 
