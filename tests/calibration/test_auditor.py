@@ -1,6 +1,6 @@
 """The auditor audited: how often it accuses at the exact boundary, and detects a mechanism with less noise.
 
-`scripts/calibrate.py` asks the same questions of ten times as many audits.
+`scripts/calibrate.py` asks the same questions of many more audits.
 """
 
 from __future__ import annotations
