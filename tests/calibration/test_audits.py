@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import dpaudit
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -20,7 +19,7 @@ DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-simplex-union-
 SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union",
         "simplex-union"}  # fmt: skip
 """Learners whose audits take ten seconds and more; `./scripts/audit` makes them too."""
-AUDITS = 60
+AUDITS = 100
 
 
 def _in_quick(entries: list[Entry]) -> list[Any]:
@@ -31,18 +30,18 @@ def _in_quick(entries: list[Entry]) -> list[Any]:
 
 
 def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
-    # The claim is the exact worst case of this learner, so every accusation is a false one: more than 7 of 60 with
-    # probability at most 0.01 over seeds, and these seeds are fixed. A level of 0.2 is seen with probability 0.93.
+    # The claim is the exact worst case of this learner, so every accusation is a false one. With other seeds 81 of 2000
+    # audits accused; at that rate more than 5 of 100 do with probability 0.22 over seeds, and these seeds are fixed.
     learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
     worst = dpaudit.audit_law(learner, n=2).epsilon
     assert worst == pytest.approx(np.log(1.25 / 0.75), abs=1e-9)
     pairs = crafted_pairs(learner.domain, 2, limit=None)[:4]
     accused = [
-        dpaudit.audit_privacy(learner, pairs, epsilon=worst, trials=500, seed=seed, confidence=0.95).verdict
+        dpaudit.audit_privacy(learner, pairs, epsilon=worst, trials=1000, seed=seed, confidence=0.95).verdict
         == "violation"
         for seed in range(AUDITS)
     ]
-    assert sum(accused) <= binom.isf(0.01, AUDITS, 0.05) == 7
+    assert sum(accused) <= 0.05 * AUDITS
 
 
 @pytest.mark.parametrize("entry", [e for e in CONTROLS if e.id not in MISSED_BY_BETS], ids=lambda entry: entry.id)
