@@ -141,11 +141,16 @@ class Interval(_Event, frozen=True, tag="interval"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature in FEATURES
 
+    def read(self, outputs: Any) -> Array:
+        """Return the score of each output of a batch, NaN where there is none."""
+        return numbers_of(outputs, self.feature, self.path)
+
     def holds(self, outputs: Any) -> NDArray[np.bool_]:
         """Say for each output of a batch whether its score is in the interval."""
-        if not self.explicit:
-            return super().holds(outputs)
-        found = numbers_of(outputs, self.feature, self.path)
+        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
+
+    def has(self, found: Array) -> NDArray[np.bool_]:
+        """Say for each score that was read whether it is in the interval."""
         inside: NDArray[np.bool_] = self.low <= found
         return inside & (found < self.high) if self.high < math.inf else inside
 
@@ -175,10 +180,17 @@ class Outputs(_Event, frozen=True, tag="outputs"):
         """True: the event says by itself which outputs are in it."""
         return True
 
+    def read(self, outputs: Any) -> list[Hashable]:
+        """Return the cell of the part of each output of a batch."""
+        return [cell_of(part_of(output, self.path)) for output in outputs]
+
     def holds(self, outputs: Any) -> NDArray[np.bool_]:
         """Say for each output of a batch whether it is in the event."""
+        return self.has(self.read(outputs))
+
+    def has(self, cells: Sequence[Hashable]) -> NDArray[np.bool_]:
+        """Say for each cell that was read whether it is in the event."""
         listed = {canonical(decode_value(value)) for value in self.values}
-        cells = (cell_of(part_of(output, self.path)) for output in outputs)
         return np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_) ^ self.complement
 
     def _in_ranges(self, cell: Hashable) -> bool:
