@@ -98,8 +98,7 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
-    say(f"{named.id}: {sides}, about {duration(seconds)}
-")
+    say(f"{named.id}: {sides}, about {duration(seconds)}\n")
     return 0
 
 
