@@ -79,8 +79,6 @@ def in_python(name: str, value: str | None) -> str:
 
 
 class _Named:
-    """A parameter in a template."""
-
     def __init__(self, name: str, shown: Callable[[str, str | None], str]) -> None:
         self._name, self._shown = name, shown
 
@@ -89,7 +87,6 @@ class _Named:
 
 
 def _rebuilt(kind: type[InputError], message: str, parts: dict[str, Any]) -> InputError:
-    """Return an error with the parts of one that was pickled."""
     error = kind.__new__(kind)
     error.__dict__.update(parts)
     DpauditError.__init__(error, error.worded(in_python))

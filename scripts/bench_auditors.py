@@ -31,19 +31,9 @@ from dpaudit.jsonable import jsonable
 FULL = 2_500_000
 CONFIDENCE = 0.95
 HEAD = (
-    "mechanism",
-    "delta",
-    "true",
-    "optimum",
-    "s.e.",
-    "two sets",
-    "median",
-    "worst",
-    "% of opt",
-    "best peer",
-    "floor",
+    "mechanism", "delta", "true", "optimum", "s.e.", "two sets", "median", "worst", "% of opt", "best peer", "floor",
     "seconds",
-)
+)  # fmt: skip
 WIDTHS = (32, 10, 9, 9, 9, 9, 9, 9, 9, 10, 16, 9)
 ERRORS = 4
 """Standard errors of the optimum by which the worst seed may be below it."""
@@ -107,7 +97,7 @@ pair given, {trials:,} runs on each side in all, 95 % confidence, no setting cha
   with all runs, if it were known, with its standard error (*s.e.*). *two sets*: the same of two disjoint sets, each
   likelier on one side, where a fair coin gives the side of each run (delta = 0 only). *best peer*: the best that the
   other tools were measured to reach (they made 2.5 to 34 million runs); "-" where no figure is known.
-* *median* and *worst*: of the seeds {first} to {last}. *% of optimum* and *floor* are those of the median.
+* *median* and *worst*: of the seeds {first} to {last}. *% of opt* and *floor* are those of the median.
 {summary}
 * Seeds below their floor: {missed}.
 * Even with the best event known a bound is random. With learned events it varies more, most on the weakest signals and
@@ -115,20 +105,6 @@ pair given, {trials:,} runs on each side in all, 95 % confidence, no setting cha
 * A bound may exceed the truth in one audit of twenty; that is what 95 % means.
 
 """
-MARKED = (
-    "mechanism",
-    "delta",
-    "true",
-    "optimum",
-    "s.e.",
-    "two sets",
-    "median",
-    "worst",
-    "% of optimum",
-    "best peer",
-    "floor",
-    "seconds",
-)
 NUMBERS = ("true_epsilon", "optimum", "standard_error", "two_sets", "reached", "least")
 NOTES = """
 The algorithms from SmartSum to BadAdaptiveSVT are those of CheckDP (Wang et al., CCS 2020), which analyses source: it
@@ -159,7 +135,7 @@ def document(results: Sequence[dict[str, Any]], trials: int, seeds: range) -> st
         summary="\n".join(f"* {sentence}" for sentence in summary(results)),
         missed="; ".join(missed) or "none",
     )
-    lines = [f"| {' | '.join(MARKED)} |", "|" + "---|" * len(MARKED)]
+    lines = [f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
     for r in results:
         numbers = [_delta(r["delta"]), *(_number(r[key]) for key in NUMBERS)]
         share = "-" if r["of_optimum"] is None else f"{100 * r['of_optimum']:.0f}"

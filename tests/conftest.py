@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -33,6 +34,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "full" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was loaded and collected out of the collector's sight: it would look through all of it many times."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

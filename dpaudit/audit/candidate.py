@@ -82,7 +82,7 @@ def count_observed(
     couples: Sequence[tuple[Job, Job]],
     count: Callable[[Any], Sequence[Tally]],
     totals: Sequence[tuple[Tally, Tally]],
-    raised: Counter[str],
+    raised: Counter[tuple[str, ...]],
 ) -> None:
     """Make the jobs of both sides, and add their cells and exceptions to the counts.
 

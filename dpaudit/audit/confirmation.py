@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from dpaudit import seeding
 from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.evidence import Observations, different
-from dpaudit.audit.finding import CoinCount, EventTest
 from dpaudit.audit.request import Request
+from dpaudit.audit.tested import CoinCount, EventTest
 from dpaudit.bounds import coin
 from dpaudit.bounds.melded import Melded
 from dpaudit.events.cells import tally
@@ -63,7 +63,7 @@ class Confirmation:
         self._ordered = not candidate.sampler.mechanism.batched
         rights = [one.guesses if self._ordered else () for one in selected]
         self._right: list[list[list[NDArray[np.bool_]]]] = [[[] for _ in guesses] for guesses in rights]
-        raised: Counter[str] = Counter()
+        raised: Counter[tuple[str, ...]] = Counter()
         data = neighbour = 0
         sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
         addresses = [("confirm", candidate.index, side) for side in (0, 1)]

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.audit.candidate import Candidate
-from dpaudit.audit.finding import CurveTest, EventTest, HolderEvidence, PowerAt
+from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, Power
 from dpaudit.audit.request import Request, resolve_claim
+from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
 from dpaudit.bounds.holder import Orders, by_label, detectable_shortfall, fit_bet, label_ends
 from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_delta, orders_of
 from dpaudit.contract import CurveClaim, Direction, PrivacyClaim, Relation

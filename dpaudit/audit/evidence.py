@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET, UnsetType
+
 from dpaudit.contract import Made, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
@@ -91,11 +93,14 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
         Runs that did, and all of them.
     usual : str
         The most frequent exception: its type, with its message if there are few.
+    error_type : str
+        Its type; not in files written before there was this field.
     """
 
     raised: Size
     runs: Size
     usual: Words
+    error_type: Words | UnsetType = UNSET
 
 
 class Constant(Frozen, frozen=True, tag="constant", tag_field="kind"):
@@ -179,12 +184,13 @@ event of probability 0.01 of the frontier, and the power stated is that of disti
 class Observations:
     """The runs that decided, on both sides together.
 
-    `different` of them had another outcome than the commonest one; `raised` counts exceptions by type and message.
+    `different` of them had another outcome than the commonest one; `raised` counts exceptions by type and message, or
+    by type alone.
     """
 
     runs: int
     different: int
-    raised: Counter[str]
+    raised: Counter[tuple[str, ...]]
 
 
 def different(data: Tally, neighbour: Tally) -> int:
@@ -215,7 +221,7 @@ def gaps_of(
     found: list[Gap] = []
     if raised and returned < max(least, RETURNED_SHARE * seen.runs):
         usual = min(seen.raised, key=lambda kind: (-seen.raised[kind], kind))
-        found.append(AllRaised(raised, seen.runs, usual))
+        found.append(AllRaised(raised, seen.runs, ": ".join(usual), usual[0]))
     elif seen.different == 0 or seen.different < least <= confirming:
         found.append(Constant(seen.runs - seen.different, seen.runs))
     if all(map(identical, pairs)):

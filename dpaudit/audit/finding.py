@@ -7,15 +7,15 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
+from dpaudit.audit.tested import CoinCount, CurveTest, EventTest
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import OF_PRIVACY, CurveClaim, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
+from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
@@ -36,45 +36,6 @@ class PowerAt(enum.StrEnum):
     """The same on the likelier side, where the event is too likely on the other one to show any leak."""
     FRONTIER = "frontier"
     """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
-
-
-COIN, MELDED, BETTING = "coin", "melded", "betting"
-"""The names of the bounds."""
-
-
-class CoinCount(Frozen, frozen=True):
-    """Guesses of the coins that decided which input each run was made on.
-
-    Attributes
-    ----------
-    right, guesses : int
-        Right guesses, and all of them: their number was fixed before the runs that confirm.
-    filled : int
-        Of these, guesses at further coins, in the place of runs whose outputs were in neither set.
-    """
-
-    right: Count
-    guesses: Size
-    filled: Count = 0
-
-    @classmethod
-    def of(cls, right: int, made: int, number: int, fair: np.random.Generator) -> CoinCount:
-        """Return the count of `made` guesses, and of guesses at `fair` coins in the place of those that are missing."""
-        missing = number - made
-        return cls(right + int(fair.binomial(missing, 0.5)), number, missing)
-
-    @classmethod
-    def of_order(cls, right: NDArray[np.bool_], number: int, fair: np.random.Generator) -> CoinCount:
-        """Return the count of the first guesses, so many of them, given whether each is right."""
-        return cls.of(int(right[:number].sum()), min(len(right), number), number, fair)
-
-    @classmethod
-    def of_sides(cls, right: int, wrong: int, number: int | None, rng: np.random.Generator) -> CoinCount:
-        """Return the count of guesses of independent runs: of all of them, one at least, or of so many at random."""
-        number = max(1, right + wrong) if number is None else number
-        if right + wrong > number:
-            return cls(int(rng.hypergeometric(right, wrong, number)), number)
-        return cls.of(right, right + wrong, number, rng)
 
 
 class Witness(Frozen, frozen=True):
@@ -101,6 +62,9 @@ class Witness(Frozen, frozen=True):
         The set of outputs that spoke for the other side, if there is one.
     count : CoinCount
         The count that decided, where coins were guessed.
+    differs : tuple of (int, int)
+        The place, from and up to which character, where the words of each input differ from those of the other; not in
+        files written before there was this field.
     """
 
     pair: Count
@@ -113,13 +77,15 @@ class Witness(Frozen, frozen=True):
     trials: Count | None = None
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
+    differs: tuple[tuple[Count, Count], tuple[Count, Count]] | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
 
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
         """Return an event of the pair at an index, with what was counted."""
-        return cls(index, pair.origin, *pair.in_words(), direction, event, **counted)
+        words = pair.in_words()
+        return cls(index, pair.origin, *words, direction, event, differs=differing(*words), **counted)
 
     @property
     def rates(self) -> tuple[float, float] | None:
@@ -133,99 +99,6 @@ class Witness(Frozen, frozen=True):
         """The ratio of the rates, the likelier side's above the other's; nan where it never came or was not counted."""
         likely, other = self.rates or (0.0, 0.0)
         return likely / other if other else math.inf if likely else math.nan
-
-
-class EventTest(Frozen, frozen=True):
-    """One of the events that fresh runs tested, and its own lower bound.
-
-    Attributes
-    ----------
-    event : Event
-        The event.
-    error : float
-        The error probability of its bound: its share of that of the verdict.
-    hits, neighbour_hits : int
-        Confirmation runs in the event, on the side where it is likelier and on the other one.
-    epsilon_lower : float
-        The bound.
-    direction : {"forward", "backward"}
-        The side on which the event is likelier.
-    opposite : Event
-        The set of outputs that speaks for the other side, if there is one.
-    count : CoinCount
-        The count that the bound is of, where coins were guessed; else it is of the hits.
-    """
-
-    event: Event
-    error: Share
-    hits: Count
-    neighbour_hits: Count
-    epsilon_lower: NonNegative
-    direction: Direction = Direction.FORWARD
-    opposite: Event | UnsetType = UNSET
-    count: CoinCount | UnsetType = UNSET
-
-
-class HolderEvidence(Frozen, frozen=True):
-    """The outcome of a test by Holder's inequality of a claim of Renyi or zero-concentrated privacy.
-
-    Attributes
-    ----------
-    alpha, epsilon : float
-        The order that training chose, and what the claim says of it: D_alpha <= epsilon.
-    log_evidence : float
-        The logarithm of the evidence of the fresh runs, whose mean is at most 1 under the claim.
-    error : float
-        The error of the test, which refutes the claim where log_evidence >= -ln(error).
-    direction : {"forward", "backward"}
-        Whether the divergence is of the law on data from that on neighbour, or the other way round.
-    """
-
-    alpha: float
-    epsilon: Amount
-    log_evidence: float
-    error: Share
-    direction: Direction
-
-    @property
-    def refuted(self) -> bool:
-        """Whether the claim is refuted."""
-        return self.log_evidence >= -math.log(self.error)
-
-
-class CurveTest(Frozen, frozen=True):
-    """The test of a claim that is a curve; the finding's `epsilon` and `delta` are the point of it that was tested.
-
-    Attributes
-    ----------
-    claim : CurveClaim
-        The claim.
-    delta_lower : float
-        A lower confidence bound on delta at the finding's `epsilon`, with the error of the event's test; 0 in the
-        sequential design, which bounds epsilon at the finding's `delta`.
-    mu_lower : float or None
-        The bound on the mu of Gaussian privacy that follows, where the claim is Gaussian.
-    detectable_mu : float or None
-        The least true mu that would have been detected on an event as likely as the one tested, with probability about
-        0.95, where the claim is Gaussian; infinite if none would.
-    detectable_shortfall : float or None
-        By what share Gaussian noise must be too small for the test by Holder's inequality to refute the claim with that
-        probability, about, were the output one number; infinite if half of the noise is not too little.
-    holder : HolderEvidence or None
-        The test by Holder's inequality, where the claim is one of Renyi or zero-concentrated privacy.
-    """
-
-    claim: CurveClaim
-    delta_lower: Probability
-    mu_lower: Amount | None = None
-    detectable_mu: NonNegative | None = None
-    detectable_shortfall: NonNegative | None = None
-    holder: HolderEvidence | None = None
-
-    @property
-    def by_holder(self) -> bool:
-        """Whether Holder's inequality refutes the claim."""
-        return self.holder is not None and self.holder.refuted
 
 
 class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
@@ -403,7 +276,7 @@ def _without_values(made: Made, part: Any) -> Any:
         case NotLookedAt():
             return NotLookedAt(_without_values(made, part.parts))
         case AllRaised() if made.names_a_value(part.usual):
-            return replace(part, usual=f"{part.usual.partition(':')[0]}: {WITHHELD}")
+            return replace(part, usual=WITHHELD if part.error_type is UNSET else f"{part.error_type}: {WITHHELD}")
         case Cells():
             named = (*(end for ends in part.ranges for end in ends), *part.values, *part.path)
         case Interval():

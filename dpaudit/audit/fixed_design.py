@@ -24,9 +24,10 @@ from msgspec import UNSET
 from dpaudit.audit.candidate import Candidate, promise
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.finding import COIN, MELDED, PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
+from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.events.cells import separation, tally
 from dpaudit.events.discretizers import CountCells, Pilot

@@ -223,7 +223,6 @@ def _passed(passed: bool) -> Answer:
 
 
 def _remote_batch(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
-    """Make a batch in a worker; return the worker and the labels."""
     time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
     return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))
 
@@ -274,7 +273,6 @@ def _label(output: Any) -> Label:
 
 
 def _blurred(label: Label) -> Label:
-    """Return a label with its floats rounded."""
     if isinstance(label, float):
         return float(f"{label:.{DIGITS}g}")
     return type(label)(map(_blurred, label)) if isinstance(label, tuple | frozenset) else label

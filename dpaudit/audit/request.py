@@ -11,10 +11,11 @@ from msgspec import UNSET
 
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
-from dpaudit.audit.finding import COIN, MELDED, PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import CURVE_SHARE, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
+from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.detectable import trials_needed

@@ -199,7 +199,7 @@ class Session:
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         self.runs_used = self.bet = self.fitted = self.summed = 0
-        self.raised: Counter[str] = Counter()
+        self.raised: Counter[tuple[str, ...]] = Counter()
 
     @property
     def rejected(self) -> bool:
@@ -255,7 +255,6 @@ class Session:
         return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
 
     def _bet(self, bets: PairBets) -> None:
-        """Bet on one batch of a pair."""
         size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs, self.runs, len(self.bets)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)

@@ -186,5 +186,4 @@ def _checked(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike) -> tuple[
 
 
 def _amount(delta_runs: Any) -> float:
-    """Return m delta, or raise `InputError`."""
     return read_number("delta_runs", delta_runs, 0, math.inf, closed=True)

@@ -259,12 +259,10 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
 
 
 def _mu_lower(a: Array, b: Array) -> float:
-    """Return the lower bound on mu; see `Curve`."""
     return max(0.0, float((-ndtri(a) - ndtri(b)).max()) - 1e-12)
 
 
 def _within(name: str, value: ArrayLike, high: float) -> Array:
-    """Return numbers in [0, high), or raise `InputError`."""
     array = np.asarray(value, dtype=np.float64)
     if not bool(((array >= 0) & (array < high)).all()):
         raise InputError.of(name, value, f"in [0, {high:g})")

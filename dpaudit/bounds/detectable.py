@@ -183,7 +183,6 @@ def least_where(holds: Callable[[float], bool], low: float, high: float, precisi
 
 
 def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: float) -> None:
-    """Raise `InputError` for parameters that make no sense."""
     for name, runs in (("n1", n1), ("n2", n2)):
         if isinstance(runs, bool) or int(runs) != runs or not 1 <= runs <= MAX_RUNS:
             raise InputError.of(name, runs, f"an integer in [1, {MAX_RUNS:g}]")

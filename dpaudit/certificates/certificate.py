@@ -12,7 +12,7 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from dpaudit.audit.finding import COIN, CoinCount
+from dpaudit.audit.tested import COIN, CoinCount
 from dpaudit.bounds import coin
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.melded import Melded

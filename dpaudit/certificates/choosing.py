@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit import seeding
-from dpaudit.audit.finding import CoinCount
+from dpaudit.audit.tested import CoinCount
 from dpaudit.certificates.certificate import Counts
 from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError
@@ -141,9 +141,13 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
     """
     halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
     proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}
-    found = []
+    found: list[ChosenEvent] = []
+    read: dict[tuple[str | None, Path], list[Any]] = {}
     for event, direction in proposed.values():
-        counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
+        of = (event.feature if isinstance(event, Interval) else None, event.path)
+        if of not in read:  # events differ in less than what they read
+            read[of] = [event.read(outputs) for outputs in halves[1]]
+        counts = _in_order([(int(event.has(one).sum()), len(one)) for one in read[of]], direction)
         found.append(ChosenEvent(event, direction, counts.epsilon_lower("melded", delta, error)))
     best = max((one.lower for one in found), default=0.0)
     near = [one for one in found if one.lower >= WORTH * best > 0]

@@ -10,7 +10,8 @@ from msgspec import UNSET, structs
 
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of
-from dpaudit.audit.finding import COIN, MELDED, PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.choosing import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, Kept, Small, ValueRange, WitnessSearch, shrink, shrink_by_strategy
@@ -275,7 +276,6 @@ class _Maker:
         )
 
     def _hides(self, pair: Pair) -> bool:
-        """Return whether the values of a pair must not be shown."""
         return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
 
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:

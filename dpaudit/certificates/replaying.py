@@ -11,7 +11,7 @@ from msgspec import UNSET, structs
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
-from dpaudit.audit.finding import COIN
+from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.shrinking import take_rows
@@ -21,6 +21,7 @@ from dpaudit.neighbours.check import check_pairs
 from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
+from dpaudit.running.sampling import Sampler
 
 
 class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
@@ -107,7 +108,7 @@ def replay(
     inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
     known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
     runs = None if trials is None else read_integer("trials", trials, 10)
-    event, made, counts = certificate.event, certificate.counts, None
+    counts = None
     if certificate.learned is not None:
         betting = certificate.bound == "betting"
         finding = audit_privacy(
@@ -126,18 +127,11 @@ def replay(
         )
         lower, bound = finding.epsilon_lower, finding.bound
     else:
-        assert made is not None  # the certificate sees to it
-        sampler, most = sampler_of(mechanism, seed, **running), runs or max(made.runs, made.neighbour_runs)
-        with followed(progress, 2 * most, "runs") as report:
-            events, number = (event, certificate.opposite), None
-            if made.count is not UNSET and not (sampler.mechanism.batched and not certificate.delta):
-                number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
-            sampler = replace(sampler, report=report)
-            counts = counted(sampler, "replay", known, events, certificate.direction, most, number)
-        bound, named = certificate.bound, 1 if certificate.opposite is UNSET else 2
-        if bound != COIN:
-            counts = structs.replace(counts, count=UNSET)
-        lower = counts.epsilon_lower(bound, certificate.delta, 1 - certificate.confidence, sides=named)
+        bound, sampler = certificate.bound, sampler_of(mechanism, seed, **running)
+        counts = _counted(certificate, sampler, known, runs, progress)
+        lower = counts.epsilon_lower(
+            bound, certificate.delta, 1 - certificate.confidence, sides=1 if certificate.opposite is UNSET else 2
+        )
     return Replay(
         verdict=Verdict.VIOLATION if lower > certificate.epsilon else Verdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,
@@ -150,6 +144,20 @@ def replay(
         counts=counts,
         seed=seed,
     )
+
+
+def _counted(certificate: Certificate, sampler: Sampler, pair: Pair, runs: int | None, progress: Progress) -> Counts:
+    """Return the counts of fresh runs, as many as the certificate has if no number is given."""
+    made = certificate.counts
+    assert made is not None  # the certificate sees to it
+    most, number = runs or max(made.runs, made.neighbour_runs), None
+    if made.count is not UNSET and not (sampler.mechanism.batched and not certificate.delta):
+        number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
+    events = certificate.event, certificate.opposite
+    with followed(progress, 2 * most, "runs") as report:
+        sampler = replace(sampler, report=report)
+        counts = counted(sampler, "replay", pair, events, certificate.direction, most, number)
+    return counts if certificate.bound == COIN else structs.replace(counts, count=UNSET)
 
 
 def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:

@@ -306,7 +306,6 @@ class _Rows:
 
 
 def _table(value: Any) -> Table | None:
-    """Return a dataset as a table; None for other inputs."""
     from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
 
     if isinstance(value, list | tuple | dict) and type(value) not in (list, tuple, dict):

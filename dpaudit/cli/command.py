@@ -88,7 +88,6 @@ def _declared(name: str, hint: Any) -> list[click.Parameter]:
 
 
 def _taken(values: Mapping[str, Any], name: str, hint: Any) -> Any:
-    """Return the value of a parameter of a command."""
     if isinstance(hint, type):
         return hint(*(_taken(values, *each) for each in get_type_hints(hint, include_extras=True).items()))
     return get_args(hint)[1].taken(name, values)

@@ -59,7 +59,6 @@ _FIRST = ("violation", "consistent", "no evidence")
 
 
 def _listed(texts: Mapping[str, str]) -> str:
-    """Return names with their texts, aligned."""
     width = max(map(len, texts)) + 2
     return "\n".join(f"  {name.ljust(width)}{text}" for name, text in texts.items())
 

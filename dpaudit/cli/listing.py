@@ -57,7 +57,6 @@ def list_learners(
 
 
 def _row(entry: Entry) -> dict[str, Any]:
-    """Return what is shown of a learner."""
     from dpaudit.jsonable import jsonable
 
     defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
@@ -74,7 +73,6 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def _privacy(entry: Entry) -> str:
-    """Return the kind of privacy that a learner claims."""
     try:
         claim = entry.claim()
     except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
@@ -84,7 +82,6 @@ def _privacy(entry: Entry) -> str:
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    """Return the cells of a learner."""
     names = [f"{p}={row['defaults'][p]}" if p in row["defaults"] else p for p in row["parameters"]]
     what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
     return [row["id"], row["privacy"], " ".join(names), what]
@@ -168,7 +165,6 @@ def ledger(asked: LedgerOptions) -> int:
 
 
 def _result(row: LedgerRow) -> Result:
-    """Return the verdict on a statement as a result of a run."""
     from dpaudit.engine.arguments import LedgerArguments
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import Task

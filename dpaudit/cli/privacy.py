@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, grouped
-from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show, show_lines
+from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
 from dpaudit.cli.command import command
 from dpaudit.cli.options import FORMS, PLAIN, Declared, Parameters, Seed, Shown, ShownPlain, argument, given, jobs
-from dpaudit.cli.streams import pending
+from dpaudit.cli.streams import pending, say
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ class PrivacyRunOptions(NamedTuple):
     certificate: Annotated[
         str | None,
         given("write the certificate of a violation too, with the pair and the event made simpler", metavar="FILE"),
+    ]
+    dry_run: Annotated[
+        bool, given("run the mechanism a few times and estimate how long the audit takes (default: audit)")
     ]
 
 
@@ -59,6 +62,8 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
     asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
     options: dict[str, Any] = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
+    if runs.dry_run:
+        return _estimate(learner, asked, runs)
     if is_place(learner.id):
         return show([_audit_mechanism(learner, asked, runs, options)], runs.seed, shown)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
@@ -76,6 +81,25 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     pairs = drawn if asked.pairs else lambda: None
     _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **options)
     return show([result], runs.seed, shown)
+
+
+def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions) -> int:
+    """Print how many runs an audit makes, and about how long they take."""
+    from msgspec.structs import asdict
+
+    from dpaudit.progress import duration
+    from dpaudit.project.check import runs_of, seconds_of
+    from dpaudit.project.settings import Audit
+    from dpaudit.project.subject import subject_of
+    from dpaudit.report.numbers import count, plural
+
+    parameters = read_parameters(named.parameter)
+    audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
+    with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
+        pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
+    sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
+    say(f"{named.id}: {sides}, about {duration(seconds)}\n")
+    return 0
 
 
 def _audit_mechanism(

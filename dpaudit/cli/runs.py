@@ -136,7 +136,6 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
 
 
 def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> None:
-    """Run what is not done yet into the store."""
     from contextlib import closing
 
     from dpaudit.engine.execute import Progress, execute

@@ -64,7 +64,6 @@ def notify(kind: str, text: str) -> None:
 
 
 def _shortened(text: str) -> str:
-    """Return text on one line; what is very long loses its middle."""
     return shortened(printable(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
 
 

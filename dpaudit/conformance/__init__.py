@@ -353,7 +353,6 @@ def offers(learner: Learner | type[Any]) -> Offers:
 
 
 def _ability(name: str) -> Ability:
-    """Return an ability as its protocol describes it."""
     kind = contract.ABILITIES[name]
     if name in (attributes := inspect.get_annotations(kind)):
         signature = f": {attributes[name]}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any
 
 from dpaudit.errors import InputError
@@ -73,7 +75,6 @@ class Pair:
         return self._input(self.sides[1])
 
     def _input(self, side: Any) -> Any:
-        """Return the input that a side is."""
         return side
 
     def in_words(self) -> tuple[str, str]:
@@ -89,6 +90,23 @@ class Pair:
     def __repr__(self) -> str:
         data, neighbour, origin = map(stable_repr, (self.data, self.neighbour, self.origin))
         return f"Pair(data={data}, neighbour={neighbour}, origin={origin})"
+
+
+def differing(*words: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the first character and the end of what differs in each of two texts, by whole words and signs.
+
+    >>> differing("[10, 2, 2]", "[10, 5, 2]"), differing("[1]", "[1, 3]")
+    (((5, 6), (5, 6)), ((2, 2), (2, 5)))
+    """
+    one, other = (re.findall(r"[\w.+-]+|\s+|.", text, re.DOTALL) for text in words)
+    start = _alike(one, other)
+    end = _alike(one[start:][::-1], other[start:][::-1])
+    first, last = sum(map(len, one[:start])), sum(map(len, one[len(one) - end :]))
+    return (first, len(words[0]) - last), (first, len(words[1]) - last)
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 class Made(ABC):
@@ -118,7 +136,6 @@ class MadePair(Pair):
         self.shown = shown
 
     def _input(self, side: Made) -> Any:
-        """Return the input that a side makes."""
         return side.build()
 
     def in_words(self) -> tuple[str, str]:

@@ -95,7 +95,6 @@ def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: 
 
 
 def _check_counts(finding: PrivacyFinding) -> None:
-    """Compare hits with runs."""
     runs, witness = finding.confirmation_trials, finding.witness
     if finding.design != "fixed":
         _at_most("budget used", finding.budget["used"], finding.budget["allowed"])

@@ -74,7 +74,6 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
 def _records(
     tasks: Mapping[str, Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str
 ) -> Generator[Result | Failure]:
-    """Yield the record of each task as it ends."""
     calls = {key: partial(_attempt, task, seed, paths) for key, task in tasks.items()}
     if backend == "sequential":
         yield from (call() for call in calls.values())

@@ -6,6 +6,7 @@ import enum
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import FAIL, OF_STATEMENTS, Grade, Picture, PrivacyClaim, Verdict
@@ -308,14 +309,12 @@ _MOST = 4
 _LONGEST = 60
 
 
-def codes_of(named: Event | str) -> list[int]:
-    """Return the integer outputs that an event or a worst atom names; none if they are more than four, or not integers.
+def codes_of(named: Event) -> list[int]:
+    """Return the integer outputs that an event names; none if they are more than four, or not integers.
 
-    >>> codes_of(Cells("output", ((-1, -1), (3, 5)))), codes_of("7"), codes_of("(1, 2)")
-    ([-1, 3, 4, 5], [7], [])
+    >>> codes_of(Cells("output", ((-1, -1), (3, 5)))), codes_of(Cells("output", (), ("(1, 2)",)))
+    ([-1, 3, 4, 5], [])
     """
-    if isinstance(named, str):
-        return [int(named)] if named.removeprefix("-").isdecimal() else []
     if not isinstance(named, Cells) or named.feature != "output" or named.values or named.size > _MOST:
         return []
     return [code for low, high in named.ranges for code in range(low, high + 1)]
@@ -323,12 +322,12 @@ def codes_of(named: Event | str) -> list[int]:
 
 def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
     """Return what the codes named by a finding on privacy stand for, by code; without what cannot be said in short."""
-    named: Event | str = ""
-    if isinstance(finding, LawFinding):
-        named = finding.worst_atom
+    codes: list[int] = []
+    if isinstance(finding, LawFinding) and finding.worst_code is not UNSET:
+        codes = [finding.worst_code]
     elif isinstance(finding, PrivacyFinding):
-        named = finding.witness.event
-    words = {str(code): _words(learner, code) for code in codes_of(named)}
+        codes = codes_of(finding.witness.event)
+    words = {str(code): _words(learner, code) for code in codes}
     return {code: word for code, word in words.items() if word}
 
 

@@ -75,7 +75,6 @@ class _Versioned(msgspec.Struct):
 
 @contextmanager
 def _located(path: Path, number: int) -> Iterator[None]:
-    """Let faults that are raised in the block name file and line."""
     try:
         yield
     except ToolFault as error:

@@ -116,7 +116,6 @@ def verify_run(
 
 
 def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:
-    """Yield what is not as it was when a run was made."""
     now = versions()
     for name in sorted({*header.versions, *now}):
         was, found = header.versions.get(name, "none"), now.get(name, "none")
@@ -170,7 +169,6 @@ def _fields(result: Result) -> dict[str, Any]:
 
 
 def _differences(before: Any, now: Any, path: str) -> Iterator[str]:
-    """Yield where two pieces of data differ."""
     if isinstance(before, dict) and isinstance(now, dict):
         for name in {**before, **now}:
             yield from _differences(before.get(name), now.get(name), f"{path}.{name:.60}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
-from dpaudit.events.event import CellSet, Event, Interval, Tally
+from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -74,7 +74,7 @@ class Discretizer:
 
     def describe(self, event: CellSet) -> Event:
         """Return an event over the cells as data."""
-        return event.cells(self.name)
+        return Cells.of(self.name, event.inside, event.rare)
 
     def refit(self, data: Any, neighbour: Any) -> Discretizer | None:
         """Return the same cells by a score fitted on other runs; None if that is impossible or costs too much."""
@@ -97,7 +97,7 @@ class Identity(Discretizer):
 
     def describe(self, event: CellSet) -> Event:
         """Return the event as one over the outputs themselves."""
-        return event.cells("output")
+        return Cells.of("output", event.inside, event.rare)
 
 
 @dataclass(frozen=True)

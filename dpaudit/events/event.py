@@ -1,25 +1,27 @@
 """Events: sets of outputs of a mechanism whose probabilities an audit bounds.
 
-Training selects a `CellSet`, over the outcome cells of a discretizer, which counts runs. Findings and certificates
-store an `Event`, as data. One that is `explicit` says by itself which outputs it holds, so that a certificate of it can
-be checked by everybody; what the others hold, only the audit that learned them can say. Words are made from events in
-`report.wording` and nowhere else; nothing parses them. A new kind of event is a class here, a member of `Event`, and
-its words there.
+Training selects a `CellSet` among the outcome cells of a discretizer, by which runs are counted; `Cells.of` makes an
+event of it. Findings and certificates store an `Event`, as data. One that is `explicit` says by itself which outputs
+it holds, so that a certificate of it can be checked by everybody; what the others hold, only the audit that learned
+them can say. Words are made from events in `report.wording` and nowhere else; nothing parses them. A new kind of event
+is a class here, a member of `Event`, and its words there.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
-from dpaudit.outputs.canonical import Raised, canonical, in_words
+from dpaudit.outputs.canonical import Raised, canonical, in_fractions, in_words
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
@@ -43,12 +45,7 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
 
     def holds(self, outputs: Any) -> NDArray[np.bool_]:
         """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
-        if not self.explicit:
-            raise InputError("only the audit that learned the event can tell which outputs are in it")
-        return self._holds(outputs)
-
-    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
-        raise NotImplementedError
+        raise InputError("only the audit that learned the event can tell which outputs are in it")
 
 
 class Cells(_Event, frozen=True, tag="cells"):
@@ -68,6 +65,9 @@ class Cells(_Event, frozen=True, tag="cells"):
         Whether every cell that training saw too rarely to distinguish, or not at all, belongs to the event.
     path : tuple of int or str
         Where in the output the feature is read.
+    shown : tuple of str
+        The values as reports list them, where that is not as they are: integers in order and three or more as a range,
+        rationals as fractions. It is not in files written before there was this field.
     """
 
     feature: str
@@ -75,6 +75,29 @@ class Cells(_Event, frozen=True, tag="cells"):
     values: tuple[str, ...] = ()
     rare: bool = False
     path: Path = ()
+    shown: tuple[str, ...] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, feature: str, cells: Iterable[Any], rare: bool = False) -> Cells:
+        """Return the event that a feature's value is one of some cells; integers are ranges."""
+        whole, others = _parted(cells)
+        found = cls(feature, ranges_of(whole), tuple(sorted(map(in_words, others))), rare)
+        return found._listed(sorted(in_words(in_fractions(cell)) for cell in others))
+
+    @classmethod
+    def of_values(cls, feature: str, values: Iterable[str | int], rare: bool = False) -> Cells:
+        """Return the event that a feature is one of some values, each as a person would write it."""
+        whole, others = _parted(values)
+        labels = [label for ends in ranges_of(whole) for label in range_labels(*ends)]
+        return cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare)._listed([*labels, *sorted(others)])
+
+    def _listed(self, shown: Sequence[str]) -> Cells:
+        return self if tuple(shown) == self.values else replace(self, shown=tuple(shown))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values as reports list them."""
+        return self.values if self.shown is UNSET else self.shown
 
     @property
     def size(self) -> int:
@@ -86,8 +109,9 @@ class Cells(_Event, frozen=True, tag="cells"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature == "output" and bool(self.ranges) and not (self.values or self.rare)
 
-    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
-        return Outputs((), self.ranges, path=self.path).holds(outputs)
+    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+        """Say for each output of a batch whether it is in the event."""
+        return Outputs((), self.ranges, path=self.path).holds(outputs) if self.explicit else super().holds(outputs)
 
 
 class Interval(_Event, frozen=True, tag="interval"):
@@ -117,8 +141,16 @@ class Interval(_Event, frozen=True, tag="interval"):
         """Whether the event says by itself which outputs are in it."""
         return self.feature in FEATURES
 
-    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
-        found = numbers_of(outputs, self.feature, self.path)
+    def read(self, outputs: Any) -> Array:
+        """Return the score of each output of a batch, NaN where there is none."""
+        return numbers_of(outputs, self.feature, self.path)
+
+    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+        """Say for each output of a batch whether its score is in the interval."""
+        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
+
+    def has(self, found: Array) -> NDArray[np.bool_]:
+        """Say for each score that was read whether it is in the interval."""
         inside: NDArray[np.bool_] = self.low <= found
         return inside & (found < self.high) if self.high < math.inf else inside
 
@@ -148,9 +180,17 @@ class Outputs(_Event, frozen=True, tag="outputs"):
         """True: the event says by itself which outputs are in it."""
         return True
 
-    def _holds(self, outputs: Any) -> NDArray[np.bool_]:
+    def read(self, outputs: Any) -> list[Hashable]:
+        """Return the cell of the part of each output of a batch."""
+        return [cell_of(part_of(output, self.path)) for output in outputs]
+
+    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+        """Say for each output of a batch whether it is in the event."""
+        return self.has(self.read(outputs))
+
+    def has(self, cells: Sequence[Hashable]) -> NDArray[np.bool_]:
+        """Say for each cell that was read whether it is in the event."""
         listed = {canonical(decode_value(value)) for value in self.values}
-        cells = (cell_of(part_of(output, self.path)) for output in outputs)
         return np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_) ^ self.complement
 
     def _in_ranges(self, cell: Hashable) -> bool:
@@ -182,14 +222,14 @@ Event = Cells | Interval | Outputs | Bets | Withheld
 
 @dataclass(frozen=True)
 class CellSet:
-    """The event that the cell is in `inside`; a cell in neither set is inside if `rare` says so."""
+    """Outcome cells: those `inside`, and if it is `rare` those in neither set too."""
 
     inside: frozenset[Hashable]
     outside: frozenset[Hashable]
     rare: bool
 
     def has(self, cell: Hashable) -> bool:
-        """Say whether a cell is in the event."""
+        """Say whether a cell is in the set."""
         return cell in self.inside or (self.rare and cell not in self.outside)
 
     def known(self, counts: Tally) -> Tally:
@@ -200,14 +240,21 @@ class CellSet:
         return merged
 
     def hits(self, counts: Tally) -> int:
-        """Return how many of the counted outputs are in the event."""
+        """Return how many of the counted outputs are in the set."""
         return sum(count for cell, count in counts.items() if self.has(cell))
 
-    def cells(self, feature: str) -> Cells:
-        """Return the event as data, given the feature whose values the cells are."""
-        whole = [cell for cell in self.inside if isinstance(cell, int)]
-        others = sorted(in_words(cell) for cell in self.inside if not isinstance(cell, int))
-        return Cells(feature, ranges_of(whole), tuple(others), self.rare)
+
+def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
+    whole: list[int] = []
+    others: list[Any] = []
+    for cell in cells:
+        (whole if isinstance(cell, int) else others).append(cell)
+    return whole, others
+
+
+def range_labels(low: int, high: int) -> list[str]:
+    """Return a range of integers as labels: three and more as one."""
+    return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
 
 
 def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:

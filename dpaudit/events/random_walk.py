@@ -313,7 +313,6 @@ def _walks(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
 
 
 def _mode(*given: Array) -> Walk:
-    """Find the posterior mode of one walk."""
     mode, evidence, factor = modes(*(one[None] for one in given))
     return Walk(mode[0], float(evidence[0]), factor[:, 0])
 

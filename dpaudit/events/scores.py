@@ -278,7 +278,6 @@ class Classifier(Score):
 
 
 def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
-    """Fit a model on rows of the two sides."""
     labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
     with _controller().limit(limits=1):
         model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)

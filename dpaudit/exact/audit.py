@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from dpaudit.arguments import check_built
 from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, Relation, Verdict
@@ -128,13 +130,12 @@ def _finding(
     rel: Relation,
     ends: tuple[float, float] | None,
 ) -> LawFinding:
-    """Return what the profiles say about the claim."""
     at_claim = profiles.delta(claim.epsilon) if claim else profiles.delta(0.0)
     by_delta = claim is not None and claim.delta > 0 and at_claim > 0
     pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
     sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
     worst = Pair(*sides, origin=plan.origin(pair))
-    refuted = claim is not None and _refuted(claim, profiles, at_claim, ends)
+    refuted, output = claim is not None and _refuted(claim, profiles, at_claim, ends), table.atoms[atom]
     return LawFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
         epsilon=profiles.epsilon,
@@ -144,7 +145,9 @@ def _finding(
         delta_at_claim=at_claim,
         epsilon_at_claim=profiles.epsilon_at(claim.delta) if claim else None,
         pair_in_words=PairInWords(repr(worst.data), repr(worst.neighbour), worst.origin),
-        worst_atom=repr(table.atoms[atom]),
+        worst_atom=repr(output),
+        worst_output=_in_fractions(output),
+        worst_code=output if type(output) is int else UNSET,
         pairs=plan.pairs,
         samples=plan.samples,
         laws=plan.size,
@@ -155,6 +158,13 @@ def _finding(
         claim_id=claim.claim_id if claim and rel is claim.relation else "",
         enclosure=ends,
     ).with_laws(worst, profiles)
+
+
+def _in_fractions(output: Any) -> str:
+    """Return an output as `repr` writes it, but for rationals, which are written as fractions."""
+    if type(output) is tuple:
+        return f"({', '.join(map(_in_fractions, output))}{',' * (len(output) == 1)})"
+    return str(output) if type(output) is Fraction else repr(output)
 
 
 def _refuted(claim: PrivacyClaim, profiles: LossProfiles, at_claim: float, ends: tuple[float, float] | None) -> bool:

@@ -20,6 +20,7 @@ delta of 1e-30 keeps its digits. Errors of the sum, with u = 2^-53:
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ class LossSum:
         finite = delta - self._infinite
         if finite <= 0:
             return math.inf if finite < 0 or self._upper else 0.0
-        if self.delta(0.0) <= delta:
+        if self._at_zero <= delta:
             return 0.0
         root, tilt = self._root(delta, finite)
         for step in (0.0, *(1e-12 * 4.0 ** np.arange(40))):
@@ -87,6 +88,11 @@ class LossSum:
             if (self._delta(found, tilt, self._upper) <= delta) is self._upper:
                 return float(found)
         return math.inf if self._upper else 0.0
+
+    @cached_property
+    def _at_zero(self) -> float:
+        """The bound on delta at epsilon = 0."""
+        return self.delta(0.0)
 
     def _root(self, delta: float, finite: float) -> tuple[float, int]:
         """Return about where delta is reached, and the tilt that suits that epsilon; start from Chernoff's bound."""
@@ -112,7 +118,6 @@ class LossSum:
         return float(brentq(excess, 0.0, self._highest, xtol=1e-12, rtol=1e-12))
 
     def _best_tilt(self, epsilon: float) -> int:
-        """Return the tilt whose Chernoff bound on delta is least."""
         return int(np.argmin(self._times * self._cumulants - _TILTS * epsilon))
 
     def _delta(self, epsilon: float, tilt: int, upper: bool) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from dpaudit.contract import OF_PRIVACY, Grade, Origin, Pair, Relation, Support, Verdict
 from dpaudit.errors import InputError
@@ -55,6 +56,9 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
         The worst pair; "worst_pair" in JSON.
     worst_atom : str
         The output, as `repr` writes it, at which the worst case lies.
+    worst_output, worst_code : str, int
+        The output with its rationals as fractions, and as an integer where it is one; neither is in files written
+        before there were these fields.
     pairs, samples, laws : int
         The numbers of ordered pairs, samples and laws that were covered.
     n : int or None
@@ -93,6 +97,8 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     epsilon_at_claim: NonNegative | None = None
     enclosure: tuple[Extended, Extended] | None = None
     composition: CompositionTable | None = None
+    worst_output: str | UnsetType = UNSET
+    worst_code: int | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         super().__post_init__()

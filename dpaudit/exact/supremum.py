@@ -183,7 +183,6 @@ class _Search:
                 return
 
     def _offer(self, peak: Peak) -> None:
-        """Take the pair of a peak if it is the best one."""
         left, right = (self.universe.sample(plus(peak.weights, change)) for change in (peak.left, peak.right))
         pair = Pair(left, right, Origin(OriginKind.CRAFTED, "search for the supremum"))
         self._keep(self._audited(pair))

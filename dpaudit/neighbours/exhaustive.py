@@ -111,7 +111,6 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
 
 
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:
-    """Raise `InputError` if there is too much to enumerate."""
     if count > limit:
         shown = f"{count:,}" if count < 10**15 else "more than 10^15"
         text = (

@@ -189,6 +189,18 @@ _BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
 """The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
 
+def in_fractions(cell: Any) -> Any:
+    """Return a cell in which rationals are fractions for `in_words`, which otherwise writes them as their cells are."""
+    match cell:
+        case ("rational", top, bottom):
+            return ("float", Fraction(top, bottom))
+        case tuple():
+            return tuple(map(in_fractions, cell))
+        case frozenset():
+            return frozenset(map(in_fractions, cell))
+    return cell
+
+
 def in_words(cell: Any) -> str:
     """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order."""
     match cell:

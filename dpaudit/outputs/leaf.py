@@ -68,7 +68,6 @@ def in_words(path: Path) -> str:
 
 
 def _of_family(values: Sequence[Any], name: str) -> Taken:
-    """Return the values whose type is of a family."""
     kinds = set(map(type, values))
     wanted = {kind for kind in kinds if family(kind) == name}
     if wanted == kinds:

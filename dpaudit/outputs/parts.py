@@ -86,7 +86,6 @@ def _registered(kind: type, function: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _not_plain(found: Any, depth: int) -> str | None:
-    """Say what of the parts is not plain; None if all is."""
     if depth > DEPTH:
         return f"containers nested deeper than {DEPTH} levels"
     if isinstance(found, np.ndarray):

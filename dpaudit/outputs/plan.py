@@ -289,7 +289,6 @@ def _exception_kind(error: Any) -> str:
 
 
 def _leaf(reader: Callable[[Any], Any]) -> Handler:
-    """Return how values without elements are planned."""
     return lambda plan, values, path: plan.add(path, reader)
 
 

@@ -133,7 +133,6 @@ def _big(values: list[int]) -> WholeValues:
 
 
 def _bit_length(magnitude: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Return how many bits each number has."""
     length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
     # Rounding to a float may carry into the next power of two.
     over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)

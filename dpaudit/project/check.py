@@ -86,7 +86,7 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     for audit in read_project(settings).chosen(names):
         try:
             with subject_of(audit, settings.resolve().parent) as subject:
-                found[audit.name] = _seconds(subject)
+                found[audit.name] = seconds_of(subject)
         except DpauditError as error:
             found[audit.name] = str(error)
     return found
@@ -124,7 +124,6 @@ def _failed(audit: Audit, why: str) -> Checked:
 
 
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
-    """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
     stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
     stored |= {name: getattr(audit, name) for name in grouped("claim")}
@@ -146,7 +145,6 @@ def _exact(audit: Audit, subject: Subject) -> Result:
 
 
 def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
-    """Return a finding as a run stores it."""
     learner = subject.learner
     return Result(
         task=Task(audit.mechanism, audit.parameters, arguments).key,
@@ -159,7 +157,12 @@ def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: Priva
     )
 
 
-def _seconds(subject: Subject) -> float:
+def runs_of(subject: Subject) -> int:
+    """Return how many runs an audit makes, on both sides of all its pairs."""
+    return 2 * int(subject.arguments["trials"]) * len(subject.pairs())
+
+
+def seconds_of(subject: Subject) -> float:
     """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
     trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
@@ -169,5 +172,5 @@ def _seconds(subject: Subject) -> float:
         mechanism(data, rng, runs)
         spent = time.perf_counter() - began
         if spent >= ESTIMATED_SECONDS or runs >= trials:
-            return spent / runs * 2 * trials * len(pairs)
+            return spent / runs * runs_of(subject)
         runs = min(4 * runs, trials)

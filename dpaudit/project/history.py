@@ -150,7 +150,6 @@ def _claimed(row: Standing) -> float | None:
 
 
 def _changes(old: Standing, new: Standing) -> list[Change]:
-    """Return what changed in a row."""
     changes = []
     if old.verdict != new.verdict:
         steps = new.verdict.gravity - old.verdict.gravity

@@ -168,7 +168,6 @@ def read_project(path: Path) -> Project:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    """Return a TOML file as it is."""
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r}")
     try:
@@ -196,7 +195,6 @@ def _record(kind: type[Kind], given: Any, where: str) -> Kind:
 
 
 def _value(kind: Any, given: Any, where: str) -> Any:
-    """Return the value of a key in its type."""
     if kind == Accepted | None and isinstance(given, dict):
         return _record(Accepted, given, where)
     try:
@@ -269,7 +267,6 @@ def _entry(here: Path, kind: Literal["mechanism", "learner"], name: str) -> tupl
 
 
 def _filled(template: str, name: str) -> str:
-    """Return a template with the name in it."""
     text = (files("dpaudit.project") / "templates" / f"{template}.txt").read_text(encoding="utf-8")
     words = "".join(word.capitalize() for word in name.split("_"))
     return text.replace("NAME", name).replace("Named", words).replace("HYPHENED", name.replace("_", "-").strip("-"))

@@ -7,7 +7,6 @@ A learner is any class in a module's tuple ``LEARNERS``, a statement of the ledg
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import re
@@ -21,7 +20,7 @@ from typing import Any, TypeVar
 
 from dpaudit.arguments import lacking
 from dpaudit.contract import HasFault, HasPicturedInstance, Instance, Learner, PrivacyClaim, Statement
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, nearest
 from dpaudit.registry.import_spec import GROUP, PRIVATE, LoadProblem, ModuleSource, at_path, installed, walk
 
 __all__ = [
@@ -117,10 +116,9 @@ class Registry:
             if one.id == id:
                 return one
         known = [one.id for one in among]
-        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `{command}`"
+        hint = nearest(str(id), known) or f"; {len(known)} are known; see `{command}`"
         failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
-        raise InputError(f"there is no {noun} {id!r}; {hint}{failed}")
+        raise InputError(f"there is no {noun} {id!r}{hint}{failed}")
 
 
 def get_learner(id: str, /, **parameters: Any) -> Learner:

@@ -145,7 +145,6 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
 
 
 def _legend(rows: Sequence[Row]) -> list[str]:
-    """Return what the marks of rows mean."""
     marked = dict.fromkeys(row.verdict for row in rows if row.verdict.needs_look)
     return ["   ".join(f"{verdict.mark} {verdict}" for verdict in marked)] if marked else []
 

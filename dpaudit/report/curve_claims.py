@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
-from dpaudit.audit.finding import CurveTest, PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.tested import CurveTest
 from dpaudit.bounds import POWER
 from dpaudit.contract import CurveClaim, Direction
 from dpaudit.report.numbers import percent, plural, significant, value_text

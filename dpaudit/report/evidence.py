@@ -59,7 +59,6 @@ def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: st
 
 
 def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
-    """Return one result in brief."""
     finding, own = result.finding, result.claim
     assert isinstance(finding, findings.OneAudit)
     (label, words), *lines = findings.verdict_lines(finding, name or result.learner, _decoded(result), shown)
@@ -155,7 +154,7 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
         lines.append(("covers", findings.covers_text(finding)))
     crafted = " on crafted pairs" * (result.arguments.samples == "crafted")
     epsilon = significant(finding.epsilon, apart_from=claimed, error=finding.error)
-    output = wording.output_text(finding.worst_atom, _decoded(result))
+    output = wording.output_text(finding, _decoded(result))
     return [
         *lines,
         ("epsilon", f"{epsilon} at worst{crafted}, error at most {significant(finding.error, 'up', digits=2)}"),

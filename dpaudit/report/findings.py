@@ -224,7 +224,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
 
 def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
     """Return the output and the pair at which the worst case lies."""
-    pair, output = finding.pair_in_words, _cut(wording.output_text(finding.worst_atom, decoded))
+    pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
     words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
     if finding.claimed_delta:
         return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"

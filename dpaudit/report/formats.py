@@ -224,14 +224,12 @@ def markdown(run: Run) -> str:
 
 
 def _told(phrases: Iterable[Phrase]) -> str:
-    """Return sentences with what is strong in bold."""
     # A mark of bold must stand beside a letter: the space before a strong phrase is put outside.
     parts = (re.sub(r"^(\s*)(.*)$", r"\1**\2**", escaped(p.text)) if p.strong else escaped(p.text) for p in phrases)
     return "".join(parts).strip()
 
 
 def _table(shown: Sequence[AuditedMechanism]) -> str:
-    """Return the numbers of mechanisms as a table."""
     heads = ("Mechanism", "Verdict", *(column.title for column in COLUMNS), "accuracy")
     rows = [heads, ("---", "---", *["--:"] * len(COLUMNS), "---")]
     for mechanism in shown:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shlex
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, Relation, Verdict
@@ -108,7 +108,6 @@ def render(run: Run) -> str:
 
 
 def _contents(summary: Summary) -> list[tuple[str, str]]:
-    """Return the anchors and names of the sections."""
     found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism"), ("controls", "Controls")]
     found += [("ledger", "Ledger of papers")] if summary.ledger else []
     found += [("pending", "Without a result")] if summary.pending or summary.faults else []
@@ -167,7 +166,6 @@ def _command(row: Row, run: Run) -> str:
 
 
 def _remake(run: Run) -> str:
-    """Return what it takes to remake the page."""
     header = run.header
     used = ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items()))
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
@@ -300,12 +298,16 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
         counts = [(found.hits, found.trials or 0), (found.neighbour_hits or 0, found.neighbour_trials or 0)]
     if found.direction == Direction.BACKWARD:
         counts.reverse()
-    inputs = zip(("D", "D′"), compared(found.data, found.neighbour), counts, strict=True)
-    return {"title": title, "answer": answer, "sides": [_side(name, *cut, *own) for name, cut, own in inputs]}
+    places = [(0, 0)] * 2 if found.differs is UNSET else found.differs
+    sides = [("D", found.data, places[0], *counts[0]), ("D′", found.neighbour, places[1], *counts[1])]
+    return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
 
 
-def _side(name: str, before: str, changed: str, after: str, hits: int, trials: int) -> dict[str, str]:
+def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int) -> dict[str, str]:
     """Return one input, cut at what differs from the other, with the share of its runs in the event."""
+    before, changed, after = text[: differs[0]], text[differs[0] : differs[1]], text[differs[1] :]
+    changed, after = (part if len(part) <= _SHOWN else f"{part[: _SHOWN - 1]}…" for part in (changed, after))
+    before = before if len(before) <= _SHOWN else f"…{before[1 - _SHOWN :]}"
     side = {"name": name, "before": before, "changed": changed, "after": after}
     if not trials:
         return side | {"share": ""}
@@ -319,29 +321,6 @@ def _often(finding: PrivacyFinding) -> str:
     if not math.isfinite(ratio):
         return "in no run" if math.isnan(ratio) else "on one alone"
     return times_words(ratio, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
-
-
-def compared(data: str, neighbour: str) -> list[tuple[str, str, str]]:
-    """Return two printed inputs, each cut before the first and behind the last word or sign in which they differ.
-
-    >>> compared("[1, 2, 2]", "[1, 5, 2]")
-    [('[1, ', '2', ', 2]'), ('[1, ', '5', ', 2]')]
-    """
-    sides = [re.findall(r"[\w.+-]+|\s+|.", text, re.DOTALL) for text in (data, neighbour)]
-    start = _alike(*sides)
-    end = _alike(*(side[start:][::-1] for side in sides))
-    found = []
-    for side in sides:
-        last = len(side) - end
-        before, *rest = ("".join(words) for words in (side[:start], side[start:last], side[last:]))
-        changed, after = (text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…" for text in rest)
-        found.append((before if len(before) <= _SHOWN else f"…{before[1 - _SHOWN :]}", changed, after))
-    return found
-
-
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many words two lists begin with together."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:

@@ -200,7 +200,6 @@ def report_of(run: Run) -> Report:
 
 
 def _totals(summary: Summary) -> Totals:
-    """Return the counts of the summing line."""
     return Totals(
         learners=len(summary.learners),
         violations=len(summary.violations),
@@ -216,7 +215,6 @@ def _totals(summary: Summary) -> Totals:
 
 
 def _mechanism(row: Row) -> MechanismSummary:
-    """Return the record of one row."""
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return MechanismSummary(
         label=row.label,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any, TextIO
 
-from dpaudit.arguments import read_number
+from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import OF_STATEMENTS, Verdict
 from dpaudit.engine.execute import Progress, execute
 from dpaudit.engine.records import Failure, LedgerRow, Result
@@ -95,8 +94,7 @@ def check_statements(
     """Check statements as `ledger` does; those of the modules at `paths` too; the progress goes to a stream."""
     if isinstance(ids, str):
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
-    if time_limit is not None:
-        read_number("time_limit", time_limit, 0, math.inf)
+    OPTIONS["time_limit"].read(time_limit)
     registry = load(paths)
     statements = registry.statements if ids is None else map(registry.get_statement, dict.fromkeys(ids))
     tasks = [ledger_task(statement, time_limit) for statement in statements]

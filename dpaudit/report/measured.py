@@ -54,7 +54,6 @@ def _last(finding: SearchFinding, repeat: str) -> tuple[str, str]:
 
 
 def _lines(finding: SearchFinding, name: str) -> tuple[Lines, Lines]:
-    """Return what a finding says in brief, and all of it."""
     if isinstance(finding, SupremumFinding):
         return _supremum_lines(finding, name)
     brief, more = _size_lines(finding, name) if isinstance(finding, SampleComplexityFinding) else _law_lines(finding)
@@ -117,7 +116,6 @@ def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lin
 
 
 def _case_text(case: WorstCase) -> str:
-    """Return a case with the likeliest of its points."""
     if not case.points:
         return case.name
     order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])

@@ -111,7 +111,6 @@ def _draw(panel: Panel, clip: str, label: str) -> str:
 
 
 def _shape(shape: Shape, frame: _Frame) -> str:
-    """Return a shape."""
     places = frame.places(shape.points)
     if shape.kind == "points":
         return _markers(shape, places)
@@ -123,7 +122,6 @@ def _shape(shape: Shape, frame: _Frame) -> str:
 
 
 def _style(shape: Shape) -> str:
-    """Return how a polygon, disc or line is filled and outlined."""
     colour = _TONES[shape.tone]
     filled = shape.shade > 0 and shape.kind != "line"
     style = f"fill: {colour}; fill-opacity: {short(shape.shade, 3)}" if filled else "fill: none"

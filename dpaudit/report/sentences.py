@@ -60,7 +60,6 @@ def headline(summary: Summary) -> str:
 
 
 def _names(rows: Sequence[Row]) -> str:
-    """Return what rows are about: a few of their names."""
     labels = list(dict.fromkeys(row.label for row in rows))
     more = len(labels) - _NAMED
     return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -109,7 +108,6 @@ def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
 
 
 def _privacy(row: Row, state: Verdict) -> list[str]:
-    """Return the sentences about privacy after the verdict."""
     match state:
         case Verdict.MISSED:
             missed = "No audit found its leak, so that finding nothing elsewhere means little."
@@ -143,7 +141,6 @@ def delta_words(row: Row) -> str:
 
 
 def _inputs(row: Row) -> str:
-    """Return what an exact audit covered."""
     if row.exact is None or row.exact.n is None:
         return "the inputs tried"
     examples = plural(row.exact.n, "example")
@@ -151,7 +148,6 @@ def _inputs(row: Row) -> str:
 
 
 def _exactly(row: Row) -> str:
-    """Return the exact epsilon."""
     if row.exact is None:
         return ""
     return f"The exact ε is {shown_number(row, 'exact_epsilon')}{delta_words(row)} on {_inputs(row)}."

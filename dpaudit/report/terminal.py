@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import re
-import shlex
 import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
@@ -49,7 +48,7 @@ class Copied(str):
 
 
 class ShellCommand(Copied):
-    """The text of a line that is a command, which is broken so that a shell reads it as one."""
+    """The text of a line that is a command, which stays one line, so that a shell reads it as it is."""
 
 
 def style_of(verdict: Verdict, calm: str = "") -> str:
@@ -73,14 +72,15 @@ def label_text(label: str) -> str:
 
 
 def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
-    """Return lines as aligned text, broken below themselves at `width` columns, commands so that a shell takes them.
+    """Return lines as aligned text, broken below themselves at `width` columns; commands stay whole.
 
     Of labels, verdicts have their colours, and others in capitals are bold.
     """
     rows: list[str] = []
     for label, text in lines:
-        parts = _command_parts if isinstance(text, ShellCommand) else _text_parts
-        first, *more = parts(in_ascii(text), max(width - _TEXT_AT, 20)) or [""]
+        shown, room = printable(in_ascii(text)), max(width - _TEXT_AT, 20)
+        whole = isinstance(text, ShellCommand)
+        first, *more = [shown] if whole else textwrap.wrap(shown, room, break_on_hyphens=False) or [""]
         style = label.tone.style if isinstance(label, Verdict) else "bold" * label.isupper()
         rows.append(painted(label_text(label), style if color else "") + " " * (_TEXT_AT - len(label)) + first)
         rows += [" " * _TEXT_AT + part for part in more]
@@ -91,25 +91,6 @@ def aligned(lines: Lines) -> str:
     """Return lines with their texts below each other, unbroken."""
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{label_text(name).ljust(width)}  {printable(in_ascii(text))}" for name, text in lines) + "\n"
-
-
-def _text_parts(text: str, width: int) -> list[str]:
-    return textwrap.wrap(printable(text), width, break_on_hyphens=False)
-
-
-def _command_parts(text: str, width: int) -> list[str]:
-    """Break a command between its words; all parts but the last end with a backslash."""
-    parts = [""]
-    try:
-        words = shlex.split(text)
-    except ValueError:  # a file that was written by hand may hold any text there
-        return _text_parts(text, width)
-    for word in words:
-        quoted = printable(shlex.quote(word))
-        if parts[-1] and len(parts[-1]) + len(quoted) + 3 > width:
-            parts.append("")
-        parts[-1] += f" {quoted}" if parts[-1] else quoted
-    return [*(f"{part} \\" for part in parts[:-1]), parts[-1]]
 
 
 class Head(NamedTuple):

@@ -131,7 +131,6 @@ class Row:
         return {kind: self._reason(kind) for kind, finding in self.deciding.items() if finding is None}
 
     def _reason(self, kind: Kind) -> str:
-        """Return why there is no finding of a kind."""
         if self.further:
             return "audited at other parameters: see this learner's other row"
         if kind == "utility" and self.ladder:

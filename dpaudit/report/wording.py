@@ -6,15 +6,17 @@ All sentences of reports have the signs of mathematics, as ε and ≥; `report.t
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
+
+from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import FAIL, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
+from dpaudit.exact.finding import LawFinding
 from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.outputs.values import decode_value
 from dpaudit.report.numbers import value_text
@@ -70,7 +72,7 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
         case Interval():
             return _between(_subject(event.feature, event.path), event)
     known, labels = _known(decoded), answers_of(event)
-    return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
+    return " or ".join(f"“{known.get(label, label)}”" for label in labels) or event_words(event, decoded)
 
 
 def _known(decoded: Decoded) -> Mapping[str, str]:
@@ -82,14 +84,8 @@ def answers_of(event: Event) -> list[str]:
     """Return the labels of the few answers that an event consists of; none for any other event."""
     if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
         return []
-    labels = [str(code) for code in codes_of(event)] or list(event.values if not event.ranges else ())
+    labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
     return labels if len(labels) <= _FEW and all(len(label) <= _LONG for label in labels) else []
-
-
-def _readable(label: str) -> str:
-    """Return the label of an outcome, or an output, with its exact rationals as fractions."""
-    pattern = r"(?:\('rational', |Fraction\()(-?\d+), (\d+)\)"
-    return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
 def _between(subject: str, event: Interval) -> str:
@@ -107,8 +103,8 @@ def _part(path: Sequence[int | str]) -> str:
 def _cells_words(event: Cells, decoded: Decoded) -> str:
     """Return which cells a feature of the output has, or that it has one that training hardly saw."""
     subject, whole = _subject(event.feature, event.path), event.feature == "output"
-    ranges = [label for ends in event.ranges for label in _range(*ends)]
-    labels = [*ranges, *(event.values if whole else _in_order(event.values))]
+    ranges = [label for ends in event.ranges for label in events.range_labels(*ends)]
+    labels = [*ranges, *event.labels]
     shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
     if ranges and not whole:
         subject = f"cell of the {subject}"
@@ -123,23 +119,11 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
     return _with_meanings(words, map(str, codes), decoded)
 
 
-def _in_order(labels: Sequence[str]) -> list[str]:
-    """Return the labels of a feature's values in order: the integers among them as ranges, then all others."""
-    whole = [label for label in labels if re.fullmatch(r"-?\d{1,18}", label)]
-    ranges = [label for ends in events.ranges_of([int(label) for label in whole]) for label in _range(*ends)]
-    return [*ranges, *sorted(set(labels) - set(whole))]
-
-
 def _with_meanings(words: str, codes: Iterable[str], decoded: Decoded) -> str:
     """Return the words of an event with what the codes in it stand for, where that is known."""
     known = _known(decoded)
     meant = ", ".join(f"{code}: {known[code]}" for code in codes if code in known)
     return f"{words} ({meant})" if meant else words
-
-
-def _range(low: int, high: int) -> list[str]:
-    """Return a range of integers as labels: three and more as one."""
-    return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
 
 
 def _subject(feature: str, path: Sequence[int | str]) -> str:
@@ -149,10 +133,11 @@ def _subject(feature: str, path: Sequence[int | str]) -> str:
     return f"{feature} of {_part(path)}" if path else feature
 
 
-def output_text(output: str, decoded: Decoded = None) -> str:
-    """Return an output with what it stands for, if that is known; `decoded` is as for `event_words`."""
-    word = _known(decoded).get(output)
-    return _readable(output) if word is None else f"{output} ({word})"
+def output_text(finding: LawFinding, decoded: Decoded = None) -> str:
+    """Return the output of the worst case with what it stands for, if that is known, as for `event_words`."""
+    output = finding.worst_atom if finding.worst_output is UNSET else finding.worst_output
+    word = _known(decoded).get(finding.worst_atom)
+    return output if word is None else f"{output} ({word})"
 
 
 def failure_text(finding: UtilityFinding) -> str:

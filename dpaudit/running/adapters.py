@@ -179,7 +179,6 @@ def _label(output: Any) -> Any:
 
 
 def _listed(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as text."""
     return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
 
 
@@ -212,7 +211,6 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
 
 
 def _plain(source: Any, batched: bool) -> Mechanism:
-    """Return a mechanism whose runs are made in this process."""
     if isinstance(source, Learner):
         given, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
         return Mechanism(source.run, f"{source.id} {given}", True, stream=f"{source.id} {addressed}")

@@ -27,7 +27,8 @@ from dpaudit.running.run_notes import FORKS, Notes, begin
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
 SIZE = struct.Struct("!Q")
-"""Before a message stands its size. A message is written at once, and those that wait are read together."""
+"""Before a message stands its size. A message is written at once, and those that wait are read together: messages of a
+`Connection`, which are read one by one, made a run 55 to 75 % longer."""
 ROOM = 1 << 16
 """Bytes that are read at a time: what a pipe holds."""
 
@@ -171,7 +172,6 @@ class Child:
     __del__ = close
 
     def _death(self) -> ChildDied:
-        """Return the error that describes how the child ended."""
         return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
 
 

@@ -166,12 +166,12 @@ class Observed(Generic[T]):
 
     reduce: Callable[[Any], T]
 
-    def __call__(self, outputs: Any) -> tuple[T, Counter[str]]:
+    def __call__(self, outputs: Any) -> tuple[T, Counter[tuple[str, ...]]]:
         """Return the reduced batch and the counts."""
         plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
-        found = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
-        return self.reduce(outputs), found if len(found) <= MESSAGES else Counter(one.kind for one in raised)
+        found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200]) for one in raised)
+        return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
 
 
 def _unreduced(outputs: Any) -> Any:

@@ -183,7 +183,6 @@ def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
-    """Return the definition of a failure, in words."""
     if setting == "solution":
         return claim.failure if claim is not None and claim.failure else "the output is no solution"
     words = {"realizable": "error", "agnostic": "error - the best concept's", "empirical": "error on the sample"}

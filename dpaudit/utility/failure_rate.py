@@ -73,7 +73,6 @@ class CaseFailure:
         return max(0.0, rate * (1 - 1e-9)), min(1.0, rate * (1 + 1e-9) + left_out)
 
     def _given(self, sample: Any, rng: np.random.Generator, judge: Judge) -> float:
-        """Return the failure rate given a sample."""
         try:
             if self._lawful:
                 rate = self._known[sample] if sample in self._known else self._by_law(sample, judge)

@@ -135,7 +135,6 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
 
 
 def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
-    """Yield the cases with noise."""
     concepts, size, excess = learner.concepts, len(points), just_above(alpha)
     middle, flat = concepts.size // 2, np.full(size, 1 / size)
 
@@ -155,7 +154,6 @@ def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
 
 
 def _close(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
-    """Yield the cases for a problem on the points."""
     middle = learner.concepts.size // 2
     near = _neighbourhood(learner.domain, points[len(points) // 2])
     yield middle, near, np.full(len(near), 1 / len(near)), f"equal shares on {len(near)} points side by side", None

@@ -181,7 +181,6 @@ def _shares(wrong: NDArray[np.bool_], noise: Floats | None) -> Floats:
 
 
 def _mean(weights: Floats, values: Floats) -> float:
-    """Return the weighted mean; sums are correctly rounded."""
     return math.fsum((weights * values).tolist()) / math.fsum(weights.tolist())
 
 

@@ -124,7 +124,6 @@ class BoxCells:
         return np.asarray(self.negatives + table.ravel(), dtype=np.int64)
 
     def _sizes(self) -> list[int]:
-        """Return the number of boxes of each cell."""
         sizes = [1]
         for axis in self.axes:
             own = axis.sizes[: len(axis.spans)]

@@ -130,7 +130,6 @@ class ConjunctionGreedy(ClassLearner):
         return self.share(rounds) / (2 * self.k)
 
     def _eligible(self, scores: Integers) -> Bools:
-        """Return which candidates (last axis) may be chosen."""
         return np.ones(scores.shape, dtype=np.bool_)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:

@@ -100,7 +100,6 @@ class ConjunctionLaplace(ClassLearner):
 
     @property
     def _scale(self) -> float:
-        """The scale of the noise."""
         return self.noise_scale
 
     def _noise(self, literal: int, rng: np.random.Generator, size: int) -> Floats:

@@ -97,7 +97,6 @@ class _Grid:
 
 
 def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
-    """Return F after all rounds, on the grid."""
     over = np.maximum(-np.expm1(grid.values), 0.0)
     start = (kind[0] != NONE, kind[1] != NONE)
     ends = [(True, True), (True, False), (False, True)]

@@ -177,7 +177,6 @@ class SetCoverLearner(ClassLearner):
 
     @property
     def _sets(self) -> int:
-        """The number of sets to cover with."""
         raise NotImplementedError("a learner has sets to cover with")
 
     @property
@@ -186,7 +185,6 @@ class SetCoverLearner(ClassLearner):
         return np.zeros(self._sets)
 
     def _cover(self, points: NDArray[Any]) -> Labels:
-        """Return which sets cover which points, (m, size)."""
         raise NotImplementedError("a learner has sets to cover with")
 
     @property

@@ -48,7 +48,6 @@ class ConsistentLearner(ClassLearner):
         return None
 
     def _choose(self, sample: Sample) -> int:
-        """Return the code of the answer."""
         consistent = scores(self.concepts, sample) == sample.n
         return int(consistent.argmax()) if consistent.any() else FAIL
 

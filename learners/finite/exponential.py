@@ -236,5 +236,4 @@ def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) ->
 
 
 def _log(count: int) -> float:
-    """Return the logarithm of an integer of any size."""
     return math.log(count) if count else -math.inf

@@ -24,8 +24,6 @@ FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)
 
 
 class _WholeSamples(Subsamples):
-    """Every subsample is the whole sample."""
-
     def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         return np.ones((runs, self.subsamples, len(sample.labels)), dtype=np.bool_)
 

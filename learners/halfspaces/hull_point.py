@@ -126,7 +126,6 @@ class HullPoint(ClassLearner):
         raise NotImplementedError("a hull point learner has a size that keeps half of the depth")
 
     def _eligible(self, depths: Integers) -> Bools:
-        """Return which candidates an exponential mechanism may select."""
         return np.ones(len(depths), dtype=np.bool_)
 
     @property
@@ -320,7 +319,6 @@ class HullPointJoint(HullPoint):
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 
     def _loss(self, beta: float) -> float:
-        """Return L."""
         check_probability("beta", beta)
         return 2 / self.epsilon * math.log(len(self.extended.points) / beta)
 

@@ -50,8 +50,6 @@ def best_pieces(score: Steps) -> Steps:
 
 @dataclass(frozen=True)
 class _Wrapped:
-    """A solver that calls another one."""
-
     solver: Solver
 
     @property
@@ -127,7 +125,6 @@ def _few(self: ThresholdInteriorPoint, sample: Sample) -> bool:
 def _unpadded_run(
     self: ThresholdInteriorPoint, sample: Sample, rng: np.random.Generator, size: int
 ) -> Integers | list[int]:
-    """Return the codes of `size` independent runs."""
     check_run(sample, self.domain, size)
     if _few(self, sample):
         return np.zeros(size, dtype=np.int64)
@@ -135,7 +132,6 @@ def _unpadded_run(
 
 
 def _unpadded_law(self: ThresholdInteriorPoint, sample: Sample) -> Law:
-    """Return the law on all thresholds."""
     check_sample(sample, self.domain)
     whole = range(self.concepts.size)
     return point_law(whole, 0) if _few(self, sample) else ThresholdInteriorPoint.law(self, sample)

@@ -160,7 +160,6 @@ class InteriorPoint(ClassLearner):
     utility = solution_utility
 
     def _solver(self, n: int) -> Solver:
-        """Return the mechanism for n points."""
         raise NotImplementedError("an interior point learner has a solver")
 
     @property

@@ -111,7 +111,6 @@ class ThresholdInteriorPoint(ClassLearner):
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 
     def _data(self, sample: Sample, m: int) -> Multiset:
-        """Return the 2 m points."""
         positive = sample.labels == 1
         x = sample.points[:, 0]
         largest = extremes(x[positive] + 1, sample.counts[positive], m, 0, largest=True)

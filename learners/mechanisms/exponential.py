@@ -152,7 +152,6 @@ def _contexts(precision: int) -> list[Context]:
 
 
 def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -> tuple[list[Decimal], list[Decimal]]:
-    """Return lower and upper bounds on the cumulative weights."""
     down, up = _contexts(precision)
     exact, floor = Decimal(rate), Decimal(10) ** -(2 * precision)
     powers: dict[int, tuple[Decimal, Decimal]] = {}

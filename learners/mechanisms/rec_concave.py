@@ -140,7 +140,6 @@ class RecConcave:
         )
 
     def _padded(self, score: Steps) -> Steps:
-        """Return the score on {0 .. T'}."""
         extra = (1 << self._log_width) - self.top
         if extra == 0:
             return score
@@ -148,7 +147,6 @@ class RecConcave:
         return Steps([*score.starts, self.top + 1], [*score.lengths, extra], [*score.values, tail])
 
     def _inner_score(self, padded: Steps) -> Steps:
-        """Return q' on {0 .. log T'}."""
         widest = widest_windows(padded, self._log_width)
         widest.append(min(0, widest[-1]))
         kept, r = (1 - self.alpha) * self.promise, self.promise

@@ -180,7 +180,6 @@ class MixtureHalfspace(ClassLearner):
         ]
 
     def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
-        """Return which hypotheses may be returned; None for all."""
         return None
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:

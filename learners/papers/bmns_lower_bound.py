@@ -169,7 +169,6 @@ def _point_law(epsilon: float, domain: Grid, sample: Examples) -> Mapping[Any, f
 
 
 def _learner_law(learner: Any, sample: Examples) -> Mapping[Any, float]:
-    """Return the law of a learner that answers with points."""
     found = learner.law(sample)
     return dict(zip(found.atoms, np.exp(found.log_prob).tolist(), strict=True))
 

@@ -173,8 +173,6 @@ def _noiseless(tools: Tools) -> Evidence:
 
 
 class _WithoutNoise(SetCoverConjunction):
-    """The learner without noise, with the paper's eps_hat."""
-
     @property
     def selection_epsilon(self) -> float:
         return paper_share(self.epsilon, self.delta)

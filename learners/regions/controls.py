@@ -98,7 +98,6 @@ def _own_law(self: HalfplaneSelect, sample: Sample) -> Law:
 
 
 def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tuple[bool, ...]:
-    """Return which dual lines lie below a dual point."""
     a, b = at
     return tuple(y - x * a < b for x, y in points)
 

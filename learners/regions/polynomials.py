@@ -238,7 +238,6 @@ def _turned(functionals: Ints, vectors: Ints, pivot: int, sign: int) -> Ints:
 
 
 def _product(left: Ints, right: Ints) -> Ints:
-    """Return the matrix product, exactly."""
     left, right = _wide(left, right)
     return np.asarray(left @ right)
 

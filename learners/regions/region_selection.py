@@ -95,7 +95,6 @@ class RegionSelection(ClassLearner):
         return family.log_shares
 
     def _correct(self, sample: Sample) -> Integers:
-        """Return how many examples each labelling labels correctly."""
         agree = self._regions.family.labels[:, grid_rows(sample.points, self.side)] == sample.labels
         return np.asarray(agree.astype(np.int64) @ sample.counts)
 

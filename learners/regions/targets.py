@@ -82,7 +82,6 @@ def _on_one_line(square: Bools) -> bool:
 
 
 def _first(square: Bools) -> Bools:
-    """Return the first point of a set alone."""
     alone = np.zeros_like(square)
     alone[tuple(np.argwhere(square)[0])] = True
     return alone

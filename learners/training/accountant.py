@@ -93,7 +93,6 @@ class Accountant:
         return max(_FINEST, 2 * self.steps * (ends[1] - ends[0]) / _CELLS)
 
     def _loss(self, x: float) -> float:
-        """Return l(x)."""
         q, exponent = self.sampling_rate, (2 * x - 1) / (2 * self.noise_multiplier**2)
         if q == 1:
             return exponent

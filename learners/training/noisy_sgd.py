@@ -198,7 +198,6 @@ class NoisySGD:
 
     @property
     def _batch(self) -> float:
-        """The expected size of a batch."""
         return self.sampling_rate * self.examples
 
     def _batches(self, n: int, rng: np.random.Generator, size: int) -> Bools:

@@ -9,7 +9,8 @@ from pathlib import Path
 from msgspec.structs import replace
 from scipy.stats import beta as beta_law
 
-from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.tested import EventTest
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import (
     Direction,

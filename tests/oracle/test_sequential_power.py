@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -74,6 +75,7 @@ EVENTS = [
 ]
 
 
+@cache
 def runs_for(q: float, truth: float, epsilon: float, delta: float, gamma: float) -> int:
     """Return about the least runs for which the true epsilon is called detectable."""
     runs = 100

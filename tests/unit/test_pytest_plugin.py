@@ -36,9 +36,9 @@ def test_bad_input(assert_private):
 
 
 def run(pytester: pytest.Pytester, code: str, *words: str) -> pytest.RunResult:
-    """Run tests of the mechanisms in a process of their own, with warnings as errors."""
+    """Run tests of the mechanisms, with warnings as errors."""
     pytester.makepyfile(MECHANISMS + code)
-    return pytester.runpytest_subprocess(*QUIET, *words)
+    return pytester.runpytest_inprocess(*QUIET, *words)
 
 
 def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(pytester: pytest.Pytester) -> None:
@@ -66,10 +66,10 @@ def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(py
 def test_the_sum_of_all_audits_is_stated_whatever_is_selected(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(MECHANISMS + SUITE)
     told = "dpaudit: 3 audits, chance of a false alarm at most 0.003"
-    pytester.runpytest_subprocess(*QUIET).stdout.fnmatch_lines([told])
-    result = pytester.runpytest_subprocess(*QUIET, "-k", "true_claim", "--dpaudit-confidence=0.99")
+    pytester.runpytest_inprocess(*QUIET).stdout.fnmatch_lines([told])
+    result = pytester.runpytest_inprocess(*QUIET, "-k", "true_claim", "--dpaudit-confidence=0.99")
     result.stdout.fnmatch_lines(["dpaudit: 1 audit, chance of a false alarm at most 0.01"])
-    assert "dpaudit:" not in pytester.runpytest_subprocess(*QUIET, "-k", "bad_input").stdout.str()
+    assert "dpaudit:" not in pytester.runpytest_inprocess(*QUIET, "-k", "bad_input").stdout.str()
 
 
 def test_the_workers_of_xdist_report_their_audits(pytester: pytest.Pytester) -> None:
@@ -190,10 +190,10 @@ def test_utility_is_asserted_in_the_same_way(pytester: pytest.Pytester) -> None:
 
 
 def test_the_options_and_the_marker_are_listed(pytester: pytest.Pytester) -> None:
-    told = pytester.runpytest_subprocess("--help").stdout
+    told = pytester.runpytest_inprocess("--help").stdout
     told.fnmatch_lines(["*audits of privacy and utility*", "*--dpaudit-trials=*"])
     told.fnmatch_lines(["*dpaudit_trials (string)*"])
-    pytester.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.dpaudit(trials, *"])
+    pytester.runpytest_inprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.dpaudit(trials, *"])
 
 
 MANY = """
@@ -208,6 +208,7 @@ def test_many(assert_private, i):
 
 
 def test_many_small_audits_load_no_library_that_they_do_not_need(pytester: pytest.Pytester) -> None:
-    result = run(pytester, MANY)
+    pytester.makepyfile(MECHANISMS + MANY)
+    result = pytester.runpytest_subprocess(*QUIET)
     result.assert_outcomes(passed=30)
     result.stdout.fnmatch_lines(["dpaudit: 30 audits, chance of a false alarm at most 0.03"])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
-from dpaudit.events.event import CellSet, Cells, Event, Interval
+from dpaudit.events.event import Cells, CellSet, Event, Interval
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
 from dpaudit.events.feature_screening.search import Parity, screen_features
 from dpaudit.outputs import readers
@@ -145,8 +145,8 @@ class FeatureCells(Discretizer):
 
     def describe(self, event: CellSet) -> Event:
         """Return an event over the cells, each as a person would write it."""
-        shown = sorted(str(self.feature.cell(code)) for code in event.inside if isinstance(code, int))
-        return Cells(self.name, (), tuple(shown), event.rare)
+        shown = (self.feature.cell(code) for code in event.inside if isinstance(code, int))
+        return Cells.of_values(self.name, shown, event.rare)
 
 
 @dataclass(frozen=True)

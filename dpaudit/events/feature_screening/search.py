@@ -146,7 +146,6 @@ def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -
 
 
 def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, CellNumbers]]:
-    """Yield every feature of every leaf with its cells."""
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         if not len(values):

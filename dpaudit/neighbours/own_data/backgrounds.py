@@ -141,7 +141,6 @@ def recipes_of(
 def _backgrounds(
     candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]]
 ) -> Iterator[_Background]:
-    """Yield the backgrounds, the most useful first."""
     size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
     nothing, everything = Rows(), Rows.all_but(size)
     made, crowds = candidates.made(), candidates.crowds()

@@ -204,7 +204,6 @@ def _contents(column: DataColumn) -> str:
 
 
 def _pair(given: Any, bounds: Any, of: str = "") -> tuple[float, float]:
-    """Return a pair of finite numbers, the lower one first."""
     if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
         raise InputError.of("bounds", bounds, _ALLOWED)
     low, high = given

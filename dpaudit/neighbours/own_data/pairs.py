@@ -92,7 +92,7 @@ def neighbours_of(
     ------
     InputError
         If the dataset is of a kind that is not known, is empty, or holds records of different kinds; if bounds are
-        reversed; if a column does not exist; if a row has no unit, or a unit no row.
+        reversed; if a column does not exist; if a row has no unit, or a unit no row; if no record can be replaced.
 
     Examples
     --------
@@ -127,6 +127,9 @@ def neighbours_of(
     known = standing_out(columns, units, group, seed)
     proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
     recipes = _distinct(proposed, candidates, count)
+    if not recipes:
+        text = "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
+        raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
     source = RowSource(table.extended(candidates.new), table.size, table.digest(), made, units.alone)
     return [

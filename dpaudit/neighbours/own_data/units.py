@@ -150,7 +150,6 @@ def small_groups(columns: tuple[DataColumn, ...], unit: int | None) -> list[tupl
 
 
 def _words(rows: tuple[int, ...], units: Units, group: int) -> str:
-    """Return the words for rows of a dataset."""
     if units.alone:
         return words_of_rows(rows)
     number = "1 row" if len(rows) == 1 else f"{len(rows)} rows"

@@ -87,13 +87,13 @@ def test_the_finding_is_the_same_for_any_number_of_jobs_and_backend() -> None:
     pairs = [(0, 0), (0, 1), (1, 1)]
     results = [
         dpaudit.audit_privacy(
-            batched_response, pairs, epsilon=0.5, trials=20_000, batched=True, n_jobs=n_jobs, backend=backend, seed=3
+            batched_response, pairs, epsilon=0.5, trials=4_000, batched=True, n_jobs=n_jobs, backend=backend, seed=3
         )
         for n_jobs, backend in ((1, None), (2, "loky"), (2, "threading"), (2, "multiprocessing"))
     ]
     assert all(result == results[0] for result in results[1:])
     assert results[0].witness.pair == 1
-    other = dpaudit.audit_privacy(batched_response, pairs, epsilon=0.5, trials=20_000, batched=True, seed=4)
+    other = dpaudit.audit_privacy(batched_response, pairs, epsilon=0.5, trials=4_000, batched=True, seed=4)
     assert other.witness.hits != results[0].witness.hits
 
 

@@ -34,6 +34,7 @@ from dpaudit.contract import Pair
 from dpaudit.record import decode, encodable
 
 SEEN = Observations(2_000, 1_500, Counter())
+A = ("A",)
 
 
 def gaps(seen: Observations = SEEN, **changes: Any) -> tuple[Any, ...]:
@@ -48,10 +49,16 @@ def gaps(seen: Observations = SEEN, **changes: Any) -> tuple[Any, ...]:
         (gaps(Observations(2_000, 0, Counter())), (Constant(2_000, 2_000),)),
         (gaps(Observations(2_000, 19, Counter())), (Constant(1_981, 2_000),)),
         (gaps(Observations(2_000, 20, Counter())), ()),
-        (gaps(Observations(2_000, 7, Counter(A=1_000, B=1_000))), (AllRaised(2_000, 2_000, "A"),)),
-        (gaps(Observations(2_000, 30, Counter(A=1_981))), (AllRaised(1_981, 2_000, "A"),)),
-        (gaps(Observations(2_000, 30, Counter(A=1_980))), ()),  # twenty could have refuted the claim
-        (gaps(Observations(20_000, 300, Counter(A=19_801))), (AllRaised(19_801, 20_000, "A"),)),  # one in a hundred
+        (
+            gaps(Observations(2_000, 7, Counter({("A",): 1_000, ("B", "b"): 1_000}))),
+            (AllRaised(2_000, 2_000, "A", "A"),),
+        ),
+        (gaps(Observations(2_000, 30, Counter({("A", "a: b"): 1_981}))), (AllRaised(1_981, 2_000, "A: a: b", "A"),)),
+        (gaps(Observations(2_000, 30, Counter({A: 1_980}))), ()),  # twenty could have refuted the claim
+        (
+            gaps(Observations(20_000, 300, Counter({A: 19_801}))),
+            (AllRaised(19_801, 20_000, "A", "A"),),
+        ),  # one in a hundred
         (gaps(pairs=[Pair(1, 1), Pair([2], [2])]), (Identical(2),)),
         (gaps(pairs=[Pair(1, 1), Pair(1, 2)]), ()),
         (gaps(confirming=19, detectable=math.inf), (FewRuns(19, 20, 26),)),

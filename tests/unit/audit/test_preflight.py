@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import math
 from functools import partial
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import dpaudit
 from dpaudit.audit.evidence import FewRuns
@@ -95,23 +96,27 @@ def test_a_required_argument_too_many_is_named(mechanism, batched, told) -> None
     assert audit(lambda data, rng, scale=1: data + rng.laplace(), [(0, 1)]).verdict == "consistent"
 
 
-def test_the_power_is_checked_at_the_error_that_the_verdict_has() -> None:
-    def identity(data, rng):
-        return data
-
-    least = bisect_left(range(200), True, lo=10, key=lambda n: detects(identity, n, curve=False))
-    found = dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=least, curve=True)
-    assert found.verdict == "no evidence"
-    (gap,) = found.gaps
-    assert gap.runs < gap.least
-    # The trials that are asked for suffice.
-    assert detects(identity, gap.trials + found.budget["checks"] * 5 // 4, curve=True)
+def identity(data: int, rng: np.random.Generator) -> int:
+    return data
 
 
-def detects(mechanism: object, trials: int, *, curve: bool) -> bool:
-    found = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=3.0, trials=trials, curve=curve)
-    assert (found.verdict == "violation") != any(isinstance(gap, FewRuns) for gap in found.gaps)
-    return found.verdict == "violation"
+@pytest.mark.parametrize("curve", [False, True])
+def test_the_power_is_checked_at_the_error_that_the_verdict_has(curve: bool) -> None:
+    def audited(trials: int) -> dpaudit.PrivacyFinding:
+        return dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=trials, curve=curve)
+
+    few = audited(60)
+    (gap,) = (gap for gap in few.gaps if isinstance(gap, FewRuns))
+    # So many right guesses in a row have the probability of the error where the claim holds with equality.
+    assert gap.least == math.ceil(math.log(few.errors["verdict"]) / math.log(expit(3.0)) / 2) == (74 if curve else 72)
+    assert (few.verdict, gap.runs) == ("no evidence", few.confirmation_trials)
+    for trials in (gap.trials - 15, gap.trials + few.budget["checks"] * 5 // 4, 3 * gap.trials // 2):
+        found = audited(trials)
+        enough = found.confirmation_trials >= gap.least
+        assert enough != any(isinstance(gap, FewRuns) for gap in found.gaps)
+        assert enough or found.verdict == "no evidence"
+    # That one guess has all of the error is the best case; with half as many runs again the leak is found.
+    assert found.verdict == "violation"
 
 
 def test_more_runs_than_the_bounds_take_are_refused_before_any_is_made() -> None:

@@ -16,9 +16,9 @@ from dpaudit.events.selection import Selection
 
 def _selected(slow: bool, expected: float, markdown: float) -> Selection:
     discretizer: Any = SimpleNamespace(slow=slow, screened=False)
-    tests = ((CellSet(frozenset({1}), frozenset({0}), False), 1.0),)
+    event = CellSet(frozenset({1}), frozenset({0}), False)
     training: Any = ()
-    return Selection(discretizer, training, tests, Direction.FORWARD, "score", (1, 0), 1, expected, markdown)
+    return Selection(discretizer, training, event, Direction.FORWARD, "score", (1, 0), 1, expected, markdown, ())
 
 
 def test_a_slow_score_must_promise_more_than_its_markdown() -> None:

@@ -331,9 +331,9 @@ def wrapped(bit, rng):
 """
 
 
-@pytest.mark.parametrize(("name", "relative"), [("two words.py", True), ("random.py", True), ("1st.py", False)])
+@pytest.mark.parametrize(("name", "relative"), [("random.py", True), ("1st file.py", False)])
 def test_a_file_is_named_by_its_path_and_travels_to_worker_processes(tmp_path, name, relative):
-    # `random` is a module of Python's own, and the other two are no names of modules.
+    # `random` is a module of Python's own, and the other is no name of a module.
     folder = tmp_path / "some where"
     folder.mkdir()
     (folder / name).write_text(BESIDE)

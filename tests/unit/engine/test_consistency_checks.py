@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from sealed_runs import KINDS, header_of, result
 from toy_records import privacy_finding
 
+from dpaudit.audit.finding import CoinCount, EventTest
+from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.consistency_checks import check_record
 from dpaudit.engine.records import Result, State
@@ -61,7 +63,10 @@ def test_bets_that_refute_a_claim_may_bound_less() -> None:
         (found(PRIVACY, versions={}), "versions {} is not that of the header"),
         (found(PRIVACY, errors={"verdict": 0.1}), "do not add up to 1 - 0.95"),
         (found(PRIVACY, confirmation_trials=11), "confirmation_trials 11 is not that of its budget, 10"),
-        (found(PRIVACY, witness=replace(PRIVACY.finding.witness, trials=11)), "witness trials 11 is not that of"),
+        (
+            found(PRIVACY, witness=replace(PRIVACY.finding.witness, trials=11)),
+            "runs of the witness 21 is not that of confirmation_trials, 20",
+        ),
         (found(PRIVACY, witness=replace(PRIVACY.finding.witness, hits=11)), "hits 11 are more than 10"),
         (found(EXACT, verdict=Verdict.VIOLATION), "violation with epsilon 1.0, delta 0.0 at the claim"),
         (found(EXACT, epsilon=float("inf")), "consistent with epsilon inf"),
@@ -85,6 +90,26 @@ def test_what_makes_no_sense_is_refused(record: Result, words: str) -> None:
     with pytest.raises(ToolFault) as caught:
         check(record)
     assert words.replace("\\", "") in str(caught.value)
+
+
+def guessed(right: int, guesses: int, lower: float | None = None, **changes: Any) -> Result:
+    """Return a result that coins decided, with the bound that its guesses give or another one."""
+    lower = float(epsilon_lower(right, guesses, 0.05)) if lower is None and right <= guesses else lower or 0.0
+    witness, count = PRIVACY.finding.witness, CoinCount(right, guesses)
+    test = EventTest(witness.event, 0.05, 9, 1, lower, witness.direction, count=count)
+    witness = replace(witness, trials=9, neighbour_trials=11, count=count)
+    return found(PRIVACY, **({"tests": (test,), "witness": witness, "epsilon_lower": lower, "bound": "coin"} | changes))
+
+
+def test_guesses_of_coins_give_their_bound() -> None:
+    check(guessed(9, 10))
+    with pytest.raises(ToolFault, match="right guesses 11 are more than 10"):
+        check(guessed(11, 10))
+    with pytest.raises(ToolFault, match=r"epsilon >= 0\.7 of an event, whose guesses give 0\.4"):
+        check(guessed(9, 10, 0.7))
+    # 10 hits are possible on the side with 11 runs, and not on the other.
+    with pytest.raises(ToolFault, match="hits 10 are more than 9"):
+        check(guessed(9, 10, witness=replace(guessed(9, 10).finding.witness, hits=10)))
 
 
 def test_a_record_is_that_of_its_place_in_the_plan() -> None:

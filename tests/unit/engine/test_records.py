@@ -10,10 +10,6 @@ from dpaudit.events.event import Bets, Cells, Interval
 @pytest.mark.parametrize(
     ("named", "codes"),
     [
-        ("7", [7]),
-        ("-1", [-1]),
-        ("(1, 2)", []),
-        ("0.5", []),
         (Cells("output", ((3, 3),)), [3]),
         (Cells("output", ((-1, -1), (3, 5))), [-1, 3, 4, 5]),
         (Cells("output", ((-1, 1), (7, 7)), rare=True), [-1, 0, 1, 7]),
@@ -39,7 +35,7 @@ class Learner:
 
 
 def test_words_that_are_long_or_differ_from_run_to_run_are_left_out():
-    words = {code: decoded(Learner(), law_finding(worst_atom=str(code))) for code in range(-1, 7)}
+    words = {code: decoded(Learner(), law_finding(worst_atom=str(code), worst_code=code)) for code in range(-1, 7)}
     assert words == {
         -1: {"-1": "failure"},
         0: {"0": "failure"},
@@ -50,6 +46,10 @@ def test_words_that_are_long_or_differ_from_run_to_run_are_left_out():
         5: {"5": "x" * 60},
         6: {},
     }
+
+
+def test_an_output_that_is_no_integer_has_no_code():
+    assert decoded(Learner(), law_finding(worst_atom="1")) == {}
 
 
 def test_an_event_names_several():

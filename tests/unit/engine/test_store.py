@@ -150,7 +150,8 @@ def complete_with(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_a_run_cut_at_any_byte_resumes_to_the_same_bytes(tmp_path):
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.full)])
+def test_a_run_cut_at_any_byte_resumes_to_the_same_bytes(tmp_path, step):
     whole = complete(tmp_path / "whole" / FILENAME)
     store = Store.start(tmp_path / "order" / FILENAME, header())
     for key in (PLAN[1], PLAN[0], PLAN[2]):
@@ -159,7 +160,9 @@ def test_a_run_cut_at_any_byte_resumes_to_the_same_bytes(tmp_path):
     assert running != whole
     path, head = tmp_path / "cut" / FILENAME, header()
     path.parent.mkdir()
-    for cut in range(len(running) + 1):
+    ends = [at for at in range(len(running)) if running[at : at + 1] == b"\n"]
+    near = {cut for end in ends for cut in range(end - 2, end + 4) if cut <= len(running)}
+    for cut in sorted(near | {*range(0, len(running) + 1, step)}):
         for old in path.parent.iterdir():
             old.unlink()
         path.write_bytes(running[:cut])

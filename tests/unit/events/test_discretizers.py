@@ -12,7 +12,7 @@ from dpaudit.contract import Direction
 from dpaudit.events.cells import separation, tally
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import Atoms, Identity, PackedRows, Pilot, Ranked
-from dpaudit.events.event import RARE, CellSet, Cells, Interval
+from dpaudit.events.event import RARE, Cells, CellSet, Interval
 from dpaudit.events.expected_bound import PlannedTest, expected_bound, prefix_bounds
 from dpaudit.events.fitting import Scored, fitted_discretizers
 from dpaudit.events.scores import NaiveBayes
@@ -38,10 +38,10 @@ def test_an_event_counts_arrays_and_lists_alike() -> None:
 
 
 def test_events_as_data() -> None:
-    event = CellSet(frozenset({1, 2, 3, 7, 9, 10, ("str", "b"), ("str", "a")}), frozenset(), False)
-    assert event.cells("output") == Cells("output", ((1, 3), (7, 7), (9, 10)), ("'a'", "'b'"), False)
-    assert CellSet(frozenset({-1}), frozenset(), True).cells("rows") == Cells("rows", ((-1, -1),), (), True)
-    assert CellSet(frozenset(), frozenset({0}), True).cells("output") == Cells("output", (), (), True)
+    cells = {1, 2, 3, 7, 9, 10, ("str", "b"), ("str", "a")}
+    assert Cells.of("output", cells) == Cells("output", ((1, 3), (7, 7), (9, 10)), ("'a'", "'b'"), False)
+    assert Cells.of("rows", {-1}, True) == Cells("rows", ((-1, -1),), (), True)
+    assert Cells.of("output", (), True) == Cells("output", (), (), True)
 
 
 def test_a_discretizer_describes_an_event_by_its_cells_or_by_an_interval_of_its_score() -> None:

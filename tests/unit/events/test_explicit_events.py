@@ -68,7 +68,7 @@ def test_of_a_findings_events_those_are_explicit_that_say_all() -> None:
 
 
 RNG = np.random.default_rng(5)
-N = 4000
+N = 2000
 NOISE = RNG.laplace(size=N)
 CHOICES: dict[str, tuple[Any, Any, str]] = {
     "a number": (NOISE, NOISE[::-1] + 2, "threshold"),

@@ -10,6 +10,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import InputError
+from dpaudit.exact import convolution
 from dpaudit.exact.composition import Composition, compose, pair_law
 from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
 from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
@@ -57,6 +58,13 @@ def test_epsilons_are_checked(ask: str) -> None:
         getattr(compose(RESPONSE, 2), ask)(math.nan)
 
 
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a grid of fewer cells: the bounds hold on any, and are wider."""
+    monkeypatch.setattr(convolution, "_CELLS", 2**14)
+
+
+@pytest.mark.usefixtures("coarse")
 def test_the_finding_composes_and_passes_its_grade_on() -> None:
     finding = dpaudit.audit_law(dpaudit.get_learner("point-exponential", domain_size=2, epsilon=1.0), n=1)
     made = finding.compose(4, epsilon=1.0, delta=1e-3)
@@ -122,6 +130,7 @@ def test_huge_losses_count_as_infinite_above_and_as_huge_below() -> None:
     assert made.delta_upper(600.0) == pytest.approx(1e-3)
 
 
+@pytest.mark.usefixtures("coarse")
 def test_brackets_grow_with_times_and_fall_with_delta() -> None:
     finding = dpaudit.audit_law(dpaudit.get_learner("point-exponential", domain_size=3, epsilon=1.0), n=2)
     made = [finding.compose(times) for times in (1, 30)]

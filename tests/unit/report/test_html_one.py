@@ -10,6 +10,7 @@ from dpaudit.audit.evidence import FewRuns
 from dpaudit.audit.finding import Witness
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import Direction, Origin, Verdict
+from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Cells, Interval
 from dpaudit.report.html import render_finding
 
@@ -19,6 +20,7 @@ ZERO = Cells("output", ((0, 0),))
 def found(verdict="violation", event=ZERO, **changes):
     """Return the result of an audit of a user's function."""
     witness = Witness(0, Origin(), "[1, 1, 1]", "[1, 0, 1]", Direction.FORWARD, event, 4_471, 22_400, 623, 22_400)
+    witness = replace(witness, differs=differing(witness.data, witness.neighbour))
     curve = fit_curve([623], 22_400, [22_400 - 4_471], 22_400, 0.01)
     told = {"epsilon_lower": 1.6, "relation": None, "witness": witness, "curve": curve, "versions": {"numpy": "2.0"}}
     finding = privacy_finding(verdict, **{**told, **changes})

@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,10 +11,12 @@ from msgspec.structs import replace
 from reporter_runs import change, claiming, first, load_small, only, put, retold, with_results
 
 from dpaudit.bounds.curve import claimed_delta, fit_curve
+from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Bets, Cells, Interval
+from dpaudit.outputs.canonical import canonical
 from dpaudit.report.figures import accuracy_figure, claim_bar, claim_row, curve_figure, place, power_figure
 from dpaudit.report.findings import times_words
-from dpaudit.report.html import compared
+from dpaudit.report.html import _side
 from dpaudit.report.numbers import number, raised, share
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import mechanisms
@@ -41,18 +44,20 @@ def mechanism(run):
     ],
 )
 def test_two_inputs_are_cut_where_they_differ(inputs, changed):
-    sides = compared(*inputs)
-    assert ["".join(side) for side in sides] == list(inputs)
-    assert [side[1] for side in sides] == changed
+    places = differing(*inputs)
+    assert [text[start:end] for text, (start, end) in zip(inputs, places, strict=True)] == changed
+    assert inputs[0][: places[0][0]] == inputs[1][: places[1][0]]
+    assert inputs[0][places[0][1] :] == inputs[1][places[1][1] :]
 
 
 def test_long_inputs_keep_what_differs():
-    data, other = list(range(90)), [*range(89), 7]
-    (before, changed, after), (_, other_changed, _) = compared(str(data), str(other))
-    assert (changed, other_changed, after) == ("89", "7", "]")
-    assert len(before) == 100
-    assert before.startswith("…")
-    (_, long, _), _ = compared("x" * 500, "y")
+    data, other = str([*range(90)]), str([*range(89), 7])
+    place, other_place = differing(data, other)
+    shown = _side("D", data, place, 0, 0)
+    assert (shown["changed"], other[slice(*other_place)], shown["after"]) == ("89", "7", "]")
+    assert len(shown["before"]) == 100
+    assert shown["before"].startswith("…")
+    long = _side("D", "x" * 500, differing("x" * 500, "y")[0], 0, 0)["changed"]
     assert (len(long), long[-1]) == (100, "…")
 
 
@@ -69,8 +74,7 @@ def test_numbers_lean_to_the_safe_side():
 def test_answers_are_the_outputs_where_these_are_few():
     assert answer_words(Cells("output", ((0, 1),))) == "“0” or “1”"
     assert answer_words(Cells("output", (), ("'a'",))) == "“'a'”"
-    halves = "(('rational', -1, 2), ('rational', 3, 1))"
-    assert answer_words(Cells("output", (), (halves,))) == "“(-1/2, 3)”"
+    assert answer_words(Cells.of("output", [canonical((Fraction(-1, 2), Fraction(3)))])) == "“(-1/2, 3)”"
     assert answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1"}) == "“parity of x1”"
     assert answer_words(Cells("output", ((0, 50),))) == "output in {0..50}"
     assert answer_words(Cells("output", ((0, 0),), rare=True)).startswith("output in {0} or any output rare")

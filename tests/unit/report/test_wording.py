@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_records import law_finding
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.events.event import Bets, Cells, Event, Interval, Outputs, Withheld
@@ -101,10 +102,10 @@ EVENTS = [
     (Cells("output", ((1, 1),), path=(0, "x")), "output[0]['x'] in {1}"),
     (Cells("depth", ((1, 1),), path=(0,)), "cell of the depth of output[0] in {1}"),
     (Cells("bit 3 of output", (), ("0",)), "bit 3 of output = 0"),
-    (Cells("exponent of output", (), ("-4", "-2", "-3")), "exponent of output in {-4..-2}"),
+    (Cells.of_values("exponent of output", (-4, -2, -3)), "exponent of output in {-4..-2}"),
     (Cells("keys of output", (), ("{'a'}",), rare=True), f"keys of output = {{'a'}} or {RARE}"),
     (
-        Cells("exponent of output", (), ("-1", "-2", "-3", "5", "52", "absent", "6")),
+        Cells.of_values("exponent of output", (-1, -2, -3, 5, 52, "absent", 6)),
         "exponent of output in {-3..-1, 5, 6, 52, absent}",
     ),
     (Interval("ranked histogram", -math.inf, 0.123456789), "ranked histogram in [-inf, 0.123457)"),
@@ -149,9 +150,17 @@ def test_codes_are_told_by_what_they_stand_for():
     assert event_words(three, known) == words
     assert event_words(three) == "output in {-1, 3, 5}"  # of a mechanism, whose integers are no codes
     assert event_words(Cells("output", ((2, 2), (4, 4))), known) == "output in {2, 4}"
-    assert [output_text(output, known) for output in ("3", "4", "-1")] == ["3 (Threshold(j=4))", "4", "-1 (failure)"]
-    assert [output_text(output, {}) for output in ("-12", "(-1, 2)")] == ["-12", "(-1, 2)"]
-    assert output_text("-1") == "-1"
+    words = [output_text(law_finding(worst_atom=output), known) for output in ("3", "4", "-1")]
+    assert words == ["3 (Threshold(j=4))", "4", "-1 (failure)"]
+    assert [output_text(law_finding(worst_atom=output), {}) for output in ("-12", "(-1, 2)")] == ["-12", "(-1, 2)"]
+    assert output_text(law_finding(worst_atom="-1")) == "-1"
+    half = law_finding(worst_atom="(1, Fraction(1, 2))", worst_output="(1, 1/2)")
+    assert output_text(half) == "(1, 1/2)"
+
+
+def test_an_event_of_a_file_without_its_shown_values_has_them_as_they_are_stored():
+    assert event_words(Cells("exponent of output", (), ("-4", "-2", "-3"))) == "exponent of output in {-4, -2, -3}"
+    assert Cells.of_values("bit 3", (1, 0)) == Cells("bit 3", (), ("0", "1"))
 
 
 def test_verdicts_in_words():

@@ -62,14 +62,14 @@ def test_it_is_the_sum_over_all_samples_of_their_laws(learner: Any, n: int) -> N
 
 @pytest.mark.parametrize("learner", [GREEDY[0], ConjunctionGreedy(6, 3, 6.0), COVERS[1], COVERS[-1]], ids=repr)
 def test_it_is_the_rate_of_runs(learner: Any) -> None:
-    # The interval misses the rate with probability 0.001.
+    # The interval misses the rate with probability 0.001, and is narrower than 0.15: a rate as far off is seen.
     n, target = 60, Targets(learner).first
     finding = dpaudit.audit_utility(
-        learner, target, case(learner.dimension, ALPHA), alpha=ALPHA, beta=0.9, n=n, trials=1500, confidence=0.999
+        learner, target, case(learner.dimension, ALPHA), alpha=ALPHA, beta=0.9, n=n, trials=500, confidence=0.999
     )
     rate = missed_failure(learner._hard_rounds, ALPHA, n)[0]
     assert 0.02 < rate < 0.98
-    assert finding.failure_lower <= rate <= finding.failure_upper
+    assert finding.failure_lower <= rate <= finding.failure_upper < finding.failure_lower + 0.15
 
 
 class Targets:
@@ -99,10 +99,10 @@ def test_interpolation_is_near_the_whole_sum(learner: Any, monkeypatch: pytest.M
 
 def test_the_rate_never_increases_although_rounds_are_added() -> None:
     learner = ConjunctionGreedy(64, 2, 1.0)
-    rates = [learner.hard_failure(0.2, n)[0] for n in range(3000, 3900, 9)]
+    rates = [learner.hard_failure(0.2, n)[0] for n in range(3000, 3900, 25)]
     assert len({learner.rounds_at(n) for n in range(3000, 3900)}) > 1
     assert all(b <= a + 1e-9 for a, b in pairwise(rates))
-    jumps = [missed_failure(learner._hard_rounds, 0.2, n)[0] for n in range(3000, 3900, 9)]
+    jumps = [missed_failure(learner._hard_rounds, 0.2, n)[0] for n in range(3000, 3900, 25)]
     assert any(b > a for a, b in pairwise(jumps))
 
 

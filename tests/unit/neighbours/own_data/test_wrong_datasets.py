@@ -21,6 +21,11 @@ def with_categories() -> pd.DataFrame:
 
 WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
     "an empty list": ([], {}, "data must hold at least one record, got an empty list"),
+    "one record that nothing replaces": (
+        [object()],
+        {"relation": "replace-one"},
+        "data has no pair of neighbours by relation: its records are equal, and of a kind of which no others are made",
+    ),
     "a table without rows": (FRAME.iloc[:0], {}, "data must hold at least one record, got an empty DataFrame"),
     "a table without columns": (pd.DataFrame(index=[0, 1]), {}, "data must hold at least one column"),
     "mixed types": (
