@@ -46,7 +46,7 @@ def test_the_run_holds_every_kind_of_audit_on_controls_and_others() -> None:
         ("exact", False), ("exact", True), ("picture", False), ("privacy", False), ("privacy", True), ("utility", False)
     }  # fmt: skip
     assert {result.finding.design for result in BEFORE.results if result.kind == "privacy"} == {"fixed", "sequential"}
-    assert len(BEFORE.results) == len(BEFORE.header.plan) == 81
+    assert len(BEFORE.results) == len(BEFORE.header.plan) == 80
 
 
 def test_the_comparison_sees_another_seed() -> None:
