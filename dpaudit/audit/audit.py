@@ -66,8 +66,8 @@ def audit_privacy(
     "violation" if a lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of
     an event on the two sides (two events share the error, so that both bounds hold at `confidence`). Otherwise it is
     "consistent", which says that nothing was found at these runs, pairs and events where a leak of
-    `detectable_epsilon` would have been; or "no evidence" where the audit could not have seen one: `finding.gaps` says
-    why.
+    `detectable_epsilon`, visible in the features looked at, would have been; or "no evidence" where the audit could not
+    have seen one: `finding.gaps` says why.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     detect in the fixed design (`audit.power.LEARNING`), or bets in half of the runs of the leading pair in the
     sequential one (`LEARNING_OF_BETS`), had the event been given (there one of probability 0.1).
     `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
-    is meant as `detectable_at` says.
+    is meant as `detectable_at` says. It speaks of leaks visible in the features looked at, which docs/outputs.md lists.
 
     Attributes
     ----------

@@ -19,8 +19,10 @@ from scipy.special import xlogy
 
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import CellEvent, Cells, Event, Interval
+from dpaudit.events.feature_screening.compared import Product
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
-from dpaudit.events.feature_screening.search import Parity, screen_features
+from dpaudit.events.feature_screening.parities import Parity
+from dpaudit.events.feature_screening.search import Screened, screen_features
 from dpaudit.outputs import readers
 from dpaudit.outputs.plan import LeafPlan
 
@@ -135,7 +137,7 @@ MANY = 6
 class FeatureCells(Discretizer):
     """Takes the cells of a feature."""
 
-    feature: Feature | Parity
+    feature: Screened
     name: str
     screened = True
 
@@ -153,7 +155,7 @@ class FeatureCells(Discretizer):
 class FeatureBins(ScoreBins):
     """Takes the bins of a real feature."""
 
-    feature: Feature
+    feature: Feature | Product
     name: str
     edges: Any = field(repr=False)
     screened = True
@@ -165,7 +167,7 @@ class FeatureBins(ScoreBins):
     @property
     def columns(self) -> tuple[int, ...] | None:
         """The column of reduced rows that the feature reads."""
-        return (self.feature.index,) if self.feature.reduced else None
+        return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
 
     def __call__(self, outputs: Any) -> CellNumbers:
         """Return the bin of each output's number."""
@@ -174,7 +176,9 @@ class FeatureBins(ScoreBins):
     def describe(self, event: CellEvent) -> Event:
         """Return an interval of the feature; of a number itself it is called by where it stands in the output."""
         found = super().describe(event)
-        if not isinstance(found, Interval) or self.feature.kind != "value" or self.feature.reduced:
+        if not isinstance(found, Interval) or not isinstance(self.feature, Feature):
+            return found
+        if self.feature.kind != "value" or self.feature.reduced:
             return found
         where = self.feature.leaf.name
         return Interval("value" if where == "output" else where, found.low, found.high)
@@ -200,7 +204,7 @@ def screened_discretizers(
     for promising in screen_features(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
         feature = promising.feature
         cells = FeatureCells(feature, feature.name)
-        if isinstance(feature, Feature) and feature.ordered:
+        if not isinstance(feature, Parity) and feature.ordered:
             pooled = np.concatenate([feature.real(side) for side in (data, neighbour)])
             found.append(FeatureBins(feature, feature.name, score_edges(pooled)))
         elif len({*cells(data).tolist(), *cells(neighbour).tolist()}) <= MANY:

@@ -69,12 +69,18 @@ def _known(keys: Callable[[Any], list[Any]], known: dict[Any, int], values: Any)
 def _keys(values: Any) -> list[Hashable]:
     """Return a hashable key of each value: of floats their bit patterns."""
     if isinstance(values, WholeValues):
-        if values.big is not None:
-            return list(values.big)
-        return list((values.low.astype(np.int64) * values.sign).tolist())
+        return list(signed(values))
     if isinstance(values, np.ndarray):
         return list(np.ascontiguousarray(values).view(np.int64).tolist())
     return list(values)
+
+
+def signed(values: WholeValues) -> list[int]:
+    """Return integers as Python has them."""
+    if values.big is not None:
+        return values.big
+    found: list[int] = (values.low.astype(np.int64) * values.sign).tolist()
+    return found
 
 
 def _shown(key: Any, values: Any) -> str:

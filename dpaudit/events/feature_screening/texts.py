@@ -44,10 +44,19 @@ def _at(place: int, of: Callable[[Any], int], missing: int, values: Sequence[Any
 
 def characters(values: Sequence[str]) -> list[LeafFeature]:
     """Return the character at each position from the start and from the end; 0 beyond the text."""
-    return [
-        LeafFeature(f"character {where}", partial(_at, place, _character, 0), _shown_character)
-        for where, place in _places(values)
-    ]
+    return [_one_character(where, place) for where, place in _places(values)]
+
+
+def _one_character(where: str, place: int) -> LeafFeature:
+    return LeafFeature(f"character {where}", partial(_at, place, _character, 0), _shown_character)
+
+
+def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]:
+    """Return the characters, or the bytes and their bits, at places from the start."""
+    named = [(f"{place} from the start", place) for place in places]
+    if any(isinstance(value, str) for value in values[:1]):
+        return [_one_character(*one) for one in named]
+    return [*(_one_byte(*one) for one in named), *(_one_bit(b, *one) for one in named for b in range(8))]
 
 
 def _character(character: str) -> int:
@@ -120,10 +129,11 @@ def _has(word: str, values: Sequence[str]) -> CellNumbers:
 
 def byte_values(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the length of bytes, and each byte from the start and from the end; 0 beyond them."""
-    each = [
-        LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1), 0), _byte) for where, place in _places(values)
-    ]
-    return [LeafFeature("length", _lengths), *each]
+    return [LeafFeature("length", _lengths), *(_one_byte(where, place) for where, place in _places(values))]
+
+
+def _one_byte(where: str, place: int) -> LeafFeature:
+    return LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1), 0), _byte)
 
 
 def _lengths(values: Sequence[bytes]) -> CellNumbers:
@@ -136,12 +146,14 @@ def _byte(code: int) -> int | str:
 
 def byte_bits(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the bits of the bytes from the start and from the end, 2 where one is missing, and of the XOR of all."""
-    shown = one_of(0, 1, "none")
     return [
-        *(LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), shown)
-          for where, place in _places(values) for b in range(8)),
+        *(_one_bit(b, where, place) for where, place in _places(values) for b in range(8)),
         *(LeafFeature(f"bit {b} of the XOR of all bytes", partial(_bit_of_xor, b)) for b in range(8)),
-    ]  # fmt: skip
+    ]
+
+
+def _one_bit(b: int, where: str, place: int) -> LeafFeature:
+    return LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), one_of(0, 1, "none"))
 
 
 def _bit(place: int, byte: int) -> int:
