@@ -14,7 +14,8 @@ from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
-from dpaudit.report.findings import OFTEN, because, gaps_words
+from dpaudit.report.findings import because, gaps_words
+from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise
