@@ -246,7 +246,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks : tuple of Check
         The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
-        Output components that were not analysed.
+        Output components that were not analysed (a gap), and relations between parts that no feature shows.
     grade : {"statistical"}
         The kind of the evidence.
     tested_claim : CurveTest

@@ -295,7 +295,7 @@ class Request:
 
         `summed` are the runs on each side that chose the columns of wide outputs to look at.
         """
-        claim, checks, not_looked_at = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
+        claim, checks, unseen = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
         run_by_run = found["design"] == "sequential" and not self.sampler.mechanism.batched
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
@@ -304,13 +304,13 @@ class Request:
             confirming=found["confirmation_trials"],
             least=self.least_runs,
             detectable=power.epsilon,
-            not_looked_at=not_looked_at,
+            not_looked_at=unseen,
             checks=checks,
         )
         return PrivacyFinding(
             verdict=verdict_of(refuted, gaps, run_by_run=run_by_run),
             gaps=gaps,
-            not_looked_at=not_looked_at,
+            not_looked_at=(*unseen, *pilot.not_compared),
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import to_grid
-from dpaudit.events.feature_screening.compared import widest_gaps
+from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread, walk

@@ -171,6 +171,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("errors", errors_text(finding)),
         ("witness", _witness(result, finding)),
         *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+        *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
     ]
 

@@ -357,8 +357,6 @@ def _method(mechanism: AuditedMechanism) -> Lines:
         lines += [("Runs", f"bound: {BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
         if len(runs.tests) > 1:
             lines += [("event", answer_words(test.event, result.decoded)) for test in runs.tests]
-        if runs.not_looked_at:
-            lines.append(("not looked at", ", ".join(runs.not_looked_at)))
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:

@@ -1,17 +1,17 @@
-"""Features that are chosen by comparing the two sides, of too many to be screened each.
+"""Features of one integer, text or bytes that are chosen by comparing the two sides, of too many to be screened each.
 
-Of two numbers the product, chosen by second moments: one matrix product a side gives those of all pairs. Of an integer
-the remainder by a number whose remainders differ, or that divides differences on one side. Of long texts and bytes what
-stands far from both ends.
+Of an integer the remainder by a number whose remainders differ, or that divides differences on one side. Of long texts
+and bytes what stands far from both ends; of texts and bytes the last character beside a check sum of the others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from math import lcm
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,185 +19,77 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening import numbers, texts
-from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of, quantile_edges
-from dpaudit.outputs.readers import WholeValues, is_usual
+from dpaudit.events.feature_screening.feature import LeafFeature
+from dpaudit.events.feature_screening.products import Sides
+from dpaudit.outputs.readers import WholeValues
 
 Floats = NDArray[np.float64]
-Sides = NDArray[np.bool_]
-"""Which of some values are the neighbour's."""
 
 CHOSEN = 4
-"""Pairs, moduli and places that are returned."""
-BLOCK = 1024
-FARTHEST = 4.0
-"""Standardised numbers are cut here, so that few far ones do not decide."""
-BALANCED = 0.02
-"""The share of numbers that must lie on either side of zero for their signs to be looked at; else of the median."""
+"""Moduli, places and check sums that are returned."""
 COMPARED = 2_000
-"""Values a side that moduli and places are compared on."""
+"""Values a side that they are compared on."""
 MODULUS = 512
 """All moduli up to here are compared."""
 WIDEST = 4096
 """Characters of a text, or bytes, that are looked at."""
-
-
-def widest_gaps(data: Any, neighbour: Any, count: int = CHOSEN) -> list[tuple[int, int]]:
-    """Return the pairs of columns whose mean product differs most between rows of two sides, by blocks of columns."""
-    best: list[tuple[float, int, int]] = []
-    width = data.shape[1]
-    for i in range(0, width, BLOCK):
-        for j in range(i, width, BLOCK):
-            left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
-            means = (side[:, left].T @ side[:, right] / len(side) for side in (data, neighbour))
-            gap = to_grid(np.abs(next(means) - next(means)))
-            if i == j:
-                gap[np.tril_indices(len(gap))] = -1.0
-            least = np.partition(gap, -count, axis=None)[-count] if gap.size > count else -np.inf
-            for at in np.flatnonzero(gap > least).tolist() + np.flatnonzero(gap == least).tolist()[:count]:
-                a, b = divmod(int(at), gap.shape[1])
-                if gap[a, b] >= 0:
-                    best.append((float(gap[a, b]), i + a, j + b))
-    best.sort(reverse=True)
-    return [(a, b) for _, a, b in best[:count]]
-
-
-@dataclass(frozen=True, eq=False)
-class Standardised:
-    """A number of an output less its middle, in units of its spread, cut at `FARTHEST`; 0 where there is none."""
-
-    middle: float
-    spread: float
-
-    @classmethod
-    def of(cls, values: Floats) -> Standardised | None:
-        """Return it for numbers like these; None if they do not vary."""
-        usual = values[is_usual(values)]
-        if not len(usual):
-            return None
-        low, middle, high = np.quantile(usual, [0.16, 0.5, 0.84]).tolist()
-        spread = (high - low) / 2 or float(usual.std())
-        return cls(middle, spread) if 0 < spread < np.inf else None
-
-    def __call__(self, values: Floats) -> Floats:
-        """Return the numbers."""
-        found = (np.where(is_usual(values), values, self.middle) - self.middle) / self.spread
-        return np.clip(found, -FARTHEST, FARTHEST)
-
-
-@dataclass(frozen=True, eq=False)
-class Product:
-    """The product of two numbers of an output, each standardised.
-
-    Attributes
-    ----------
-    factors : tuple of (Feature, Standardised)
-        The numbers.
-    edges : array
-        Cuts between cells.
-    """
-
-    factors: tuple[tuple[Feature, Standardised], ...]
-    edges: Floats
-    representation: bool = False
-    ordered: bool = True
-    reduced: bool = False
-    kind: str = "product"
-
-    @property
-    def name(self) -> str:
-        """The name of the feature."""
-        return f"product of {' and '.join(feature.name for feature, _ in self.factors)}, standardised"
-
-    def real(self, outputs: Sequence[Any]) -> Floats:
-        """Return the product of each output; 0 where one of the numbers is missing."""
-        first, second = (scaled(feature.real(outputs)) for feature, scaled in self.factors)
-        return first * second
-
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
-        """Return the cell of each output."""
-        return np.searchsorted(self.edges, self.real(outputs), side="right").astype(np.int64)
-
-    def cell(self, code: int) -> str | int:
-        """Return a cell as a person would write it."""
-        return LeafFeature("", self.real, edges=self.edges).cell(code)
-
-
-def products(columns: Sequence[tuple[Feature, Floats]], neighbour: Sides, fit: Sides) -> Iterator[Product]:
-    """Yield products of two numbers whose second moments differ most, given the numbers of all runs.
-
-    `fit` are the runs that choose.
-    """
-    scaled = [(feature, one, one(column)) for feature, column in columns if (one := Standardised.of(column))]
-    if len(scaled) < 2:
-        return
-    table = np.stack([column for *_, column in scaled], axis=1).astype(np.float32)
-    table -= table[fit].mean(axis=0)
-    for i, j in widest_gaps(table[fit & ~neighbour], table[fit & neighbour]):
-        edges = quantile_edges(scaled[i][2] * scaled[j][2])
-        yield Product((scaled[i][:2], scaled[j][:2]), edges)
-
-
-def signs(columns: Sequence[tuple[Feature, Floats]]) -> Iterator[tuple[Feature, CellNumbers]]:
-    """Yield for each number the bit that it is above zero, or above its middle where few are on the other side."""
-    for feature, column in columns:
-        above = column > 0
-        cut = 0.0 if BALANCED < above.mean() < 1 - BALANCED else float(np.median(column))
-        name = f"{feature.column.name or 'value'} being above {cut:.6g}"
-        read = partial(_above, feature.column.read, cut)
-        bit = Feature(feature.leaf, LeafFeature(name, read, one_of("no", "yes")), "sign")
-        yield bit, (column > cut).astype(np.int64)
-
-
-def _above(read: Any, cut: float, values: Any) -> CellNumbers:
-    return np.asarray(read(values) > cut, dtype=np.int64)
+LETTERS = 40
+"""Different last characters, and moduli of the check sums beside them, up to which all dependences are compared."""
+CHECKED = (97, 127, 128, 251, 255, 256)
+"""Moduli of check sums beside more characters than that, as bytes."""
 
 
 def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return remainders by moduli that are chosen on some of the values: small ones, and divisors of one side's."""
-    some = [_first(np.flatnonzero(chosen & (neighbour == side))) for side in (False, True)]
+    some = _some(neighbour, chosen)
     if min(map(len, some)) < 2 * numbers.REPEATED:
         return []
     listed = numbers.signed(values)
-    sides = [[listed[i] for i in places.tolist()] for places in some]
+    sides = [[listed[i] for i in places] for places in some]
     spread = max(map(max, sides)) - min(map(min, sides))
-    found = [*_small_moduli(sides, spread), *_common_divisors(sides, spread)]
-    features = []
-    for modulus in dict.fromkeys(found):
-        read = partial(_remainders, modulus)
-        if modulus <= MODULUS:
-            features.append(LeafFeature(f"remainder by {modulus}", read))
-        else:
-            features.append(numbers.repeated(f"remainder by {modulus}", read, Counter(read(values)), repr))
-    return features
+    found = [LeafFeature(f"remainder by {m}", partial(numbers.remainder, m)) for m in _small_moduli(sides, spread)]
+    for modulus in _common_divisors(sides, spread):
+        read = partial(_large_remainders, modulus)
+        found.append(numbers.repeated(f"remainder by {modulus}", read, Counter(read(values)), repr))
+    return found
 
 
-def _first(places: NDArray[np.intp]) -> NDArray[np.intp]:
-    return places[:COMPARED]
+def _some(neighbour: Sides, chosen: Sides) -> list[list[int]]:
+    """Return the places of the first of the values chosen on either side."""
+    return [np.flatnonzero(chosen & (neighbour == side))[:COMPARED].tolist() for side in (False, True)]
 
 
-def _remainders(modulus: int, values: WholeValues) -> Any:
-    """Return the remainder of each integer."""
-    rest = [value % modulus for value in numbers.signed(values)]
-    return np.array(rest, dtype=np.int64) if modulus <= MODULUS else rest
+def _large_remainders(modulus: int, values: WholeValues) -> list[int]:
+    return [value % modulus for value in numbers.signed(values)]
 
 
 def _small_moduli(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
-    """Return the moduli whose remainders differ most between the sides, no multiples of each other.
-
-    Differences are measured by the chi-squared statistic in its standard deviations, in which multiples of a modulus
-    show less than itself.
-    """
-    cuts = np.repeat([0, 1], [len(side) for side in sides])
-    values = [value for side in sides for value in side]
-    gaps = np.zeros(MODULUS + 1)
-    for shared, moduli in _groups(min(MODULUS, spread // 2)):
-        rest = np.array([value % shared for value in values], dtype=np.int64)
+    """Return the moduli whose remainders differ most between the sides, no multiples of each other."""
+    side = np.repeat([0, 1], [len(one) for one in sides])
+    values = [value for one in sides for value in one]
+    gaps = np.full(MODULUS + 1, -np.inf)
+    for shared, moduli in _groups(min(MODULUS, spread // 2), max(map(abs, values))):
+        rest = np.array([value % shared for value in values] if shared else values, dtype=np.int64)
         for modulus in moduli:
-            counts = np.bincount(rest % modulus + modulus * cuts, minlength=2 * modulus).reshape(2, modulus)
-            shares = counts / np.bincount(cuts)[:, None]
-            both = shares.sum(axis=0)
-            gap = (np.square(shares[0] - shares[1]) / np.where(both > 0, both, 1.0)).sum() * len(values) / 2
-            gaps[modulus] = (gap - modulus + 1) / np.sqrt(2 * modulus)
+            gaps[modulus] = _excess(rest % modulus, side, modulus)
+    return _best_moduli(gaps)
+
+
+def _excess(cells: NDArray[np.int64], side: NDArray[np.int64], width: int) -> float:
+    """Return by how many standard deviations the chi-squared statistic of two sides' cells exceeds its mean.
+
+    Multiples of a modulus have more cells, so that they show less than itself.
+    """
+    counts = np.bincount(cells + width * side, minlength=2 * width).reshape(2, width)
+    counts = counts[:, counts.any(axis=0)]
+    runs = counts.sum(axis=1, keepdims=True)
+    mean = counts.sum(axis=0) * runs / runs.sum()
+    free = counts.shape[1] - 1
+    return float((np.square(counts - mean) / mean).sum() - free) / np.sqrt(2 * free) if free else -np.inf
+
+
+def _best_moduli(gaps: Floats) -> list[int]:
+    """Return the moduli with the greatest of some numbers above 0, no multiples of each other, the best first."""
     best: list[int] = []
     for modulus in np.argsort(-to_grid(gaps), kind="stable").tolist():
         if len(best) == CHOSEN or gaps[modulus] <= 0:
@@ -207,8 +99,13 @@ def _small_moduli(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
     return best
 
 
-def _groups(most: int) -> list[tuple[int, list[int]]]:
-    """Return the moduli up to some number in groups, each with a common multiple of at most 62 bits."""
+def _groups(most: int, greatest: int) -> list[tuple[int, list[int]]]:
+    """Return the moduli up to `most` in groups, each with a common multiple of at most 62 bits.
+
+    It is 0, for none, where numbers up to the `greatest` need no reduction first.
+    """
+    if greatest < 2**63:
+        return [(0, list(range(2, most + 1)))]
     found: list[tuple[int, list[int]]] = []
     for modulus in range(most, 1, -1):
         for i, (shared, group) in enumerate(found):
@@ -243,20 +140,14 @@ def _common_divisors(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
 
 def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
     """Return what stands at the places of texts, or bytes, beyond those near the ends where the sides differ most."""
-    width = min(WIDEST, max(map(len, values), default=0))
-    if width <= texts.NEAR:
+    width, some = _width(values), _some(neighbour, chosen)
+    if width <= texts.NEAR or not all(some):
         return []
     counts = []
-    for side in (False, True):
-        some = [values[i] for i in _first(np.flatnonzero(chosen & (neighbour == side))).tolist()]
-        if not some:
-            return []
-        cut = (
-            value[:width] if isinstance(value, bytes) else value[:width].encode("latin-1", "replace") for value in some
-        )
-        rows = np.frombuffer(b"".join([one.ljust(width, b"\0") for one in cut]), dtype=np.uint8).reshape(-1, width)
-        codes = rows[:, texts.NEAR :] + 256 * np.arange(width - texts.NEAR)
-        counts.append(np.bincount(codes.ravel(), minlength=256 * (width - texts.NEAR)).reshape(-1, 256) / len(some))
+    for places in some:
+        rows = texts.codes([values[i] for i in places], width)[:, texts.NEAR :]
+        cells = rows + 256 * np.arange(width - texts.NEAR)
+        counts.append(np.bincount(cells.ravel(), minlength=256 * rows.shape[1]).reshape(-1, 256) / len(places))
     both = counts[0] + counts[1]
     gap = (np.square(counts[0] - counts[1]) / np.where(both > 0, both, 1.0)).sum(axis=1)
     # Places with more values differ more by luck.
@@ -265,6 +156,33 @@ def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[L
     return texts.at_places(values, sorted((texts.NEAR + best).tolist()))
 
 
-def _as_bytes(value: Any) -> bytes:
-    """Return a text as one byte a character; bytes as they are."""
-    return value if isinstance(value, bytes) else bytes(value.encode("latin-1", "replace"))
+def _width(values: Sequence[Any]) -> int:
+    return min(WIDEST, max(map(len, values), default=0))
+
+
+def check_characters(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+    """Return the last character, or byte, together with the check sum of the others on which it depends most.
+
+    Any dependence counts, on a remainder of the sum by a modulus up to `LETTERS`, of as few different last characters;
+    of more of them, as of bytes, that their sum with it, or difference, has another law by a modulus of `CHECKED`.
+    """
+    some = _some(neighbour, chosen)
+    if not 3 <= _width(values) <= texts.CHECKED_WIDTH or not all(some):
+        return []
+    compared = [values[i] for places in some for i in places]
+    side = np.repeat([0, 1], [len(places) for places in some])
+    sums, last = texts.check_sums(compared)
+    known = tuple(np.unique(last).tolist())
+    found: list[tuple[float, LeafFeature]] = []
+    for kind, sum_ in sums.items():
+        if len(known) <= LETTERS:
+            for modulus in range(2, LETTERS + 1):
+                cells = texts.beside(known, modulus, sum_, last)
+                excess = _excess(cells, side, modulus * (len(known) + 1))
+                found.append((excess, texts.check_character(kind, modulus, known)))
+            continue
+        for modulus, sign in product(CHECKED, (-1, 1)):
+            excess = _excess((last + sign * sum_) % modulus, side, modulus)
+            found.append((excess, texts.check_remainder(kind, modulus, sign)))
+    excess, best = max(found, key=itemgetter(0))
+    return [best] if excess > 0 else []

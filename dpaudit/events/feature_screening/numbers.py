@@ -105,7 +105,7 @@ def _leading_bit(place: int, values: WholeValues) -> CellNumbers:
 
 def residues(values: WholeValues) -> list[LeafFeature]:
     """Return remainders of division by small moduli; of integers beyond 64 bits by exact arithmetic."""
-    return [LeafFeature(f"remainder by {modulus}", partial(_remainder, modulus)) for modulus in MODULI]
+    return [LeafFeature(f"remainder by {modulus}", partial(remainder, modulus)) for modulus in MODULI]
 
 
 def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
@@ -115,7 +115,8 @@ def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
     return np.asarray(of(values.low), dtype=np.int64)
 
 
-def _remainder(modulus: int, values: WholeValues) -> CellNumbers:
+def remainder(modulus: int, values: WholeValues) -> CellNumbers:
+    """Return the remainder of each integer by a modulus, which is as Python has it."""
     rest = _by_magnitude(lambda magnitude: magnitude % modulus, values)
     return np.where(values.sign < 0, (modulus - rest) % modulus, rest)
 

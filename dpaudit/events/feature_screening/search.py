@@ -1,7 +1,7 @@
 """The screen: many features of every leaf are compared on some training runs, and the most promising ones returned.
 
 Where none promises enough, features of too many to compare each are searched: parities of bits, products of two
-numbers, remainders by large numbers, what stands far from the ends of texts.
+numbers, remainders by large numbers, what stands far from the ends of texts, check sums of characters.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.compared import Product, Sides, far_places, products, remainders, signs
+from dpaudit.events.feature_screening.compared import MODULUS, WIDEST, check_characters, far_places, remainders
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
-from dpaudit.events.feature_screening.parities import Parity, parities
+from dpaudit.events.feature_screening.parities import MOST_BITS, Parity, parities
+from dpaudit.events.feature_screening.products import Product, Sides, products, signs
 from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
+from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
@@ -33,9 +35,7 @@ RECOUNTED = 24
 RETURNED = 6
 PARTS = 3
 ENOUGH = 0.3
-"""If nothing promises so much more than the claim, parities of bits are searched too."""
-
-
+"""If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
 MARKDOWN = 0.1
 """So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
 MOST_COLUMNS = 256
@@ -110,6 +110,8 @@ def _chosen(
     plan: LeafPlan, outputs: Any, bits: Sequence[tuple[Feature, CellNumbers]], neighbour: Sides, fit: Sides
 ) -> Iterator[Screened]:
     """Yield features that are chosen by comparing the sides on the runs to `fit`."""
+    if not (fit & neighbour).any() or not (fit & ~neighbour).any():
+        return
     columns, whole = list[tuple[Feature, Floats]](), 0
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
@@ -117,7 +119,8 @@ def _chosen(
         if leaf.representation or not len(values):
             continue
         if leaf.reader in (readers.text, readers.byte_string):
-            yield from (Feature(leaf, one, "place") for one in far_places(values, neighbour[place], fit[place]))
+            for kind, choose in (("place", far_places), ("check", check_characters)):
+                yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
         for read, features in features_of(leaf, values) if len(columns) < MOST_COLUMNS else ():
             numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
             if isinstance(read, readers.WholeValues) and whole < MOST_WHOLE:
@@ -132,6 +135,40 @@ def _chosen(
     if bits:
         matrix = np.stack([cells for _, cells in bits], axis=1).astype(np.uint8)
         yield from parities([bit for bit, _ in bits], matrix[fit & ~neighbour], matrix[fit & neighbour])
+
+
+def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
+    """Return the relations between parts of such outputs that no feature shows, in words; docs/outputs.md has all.
+
+    Only those are named that outputs of these types and sizes can have.
+    """
+    found: list[str] = []
+    single, integers, bits = 0, 0, 0
+    for leaf in plan.leaves:
+        if leaf.representation or leaf.in_row:
+            continue
+        name = leaf.name
+        if isinstance(leaf.reader, readers.Block):
+            found += [f"relations of three and more numbers of {name}"] if leaf.reader.width > 2 else []
+            found += [f"the parity of the order of {name}"] if leaf.reader.width > WIDTH else []
+            found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
+        elif leaf.reader in (readers.text, readers.byte_string):
+            longest = max(map(len, leaf.read(outputs)[0]), default=0)
+            found += [f"relations of characters of {name}, but for check characters"] if longest > 2 else []
+            found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
+            found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
+        elif leaf.reader is readers.whole:
+            values = leaf.read(outputs)[0]
+            single, integers = single + 1, integers + 1
+            bits += int(values.length.max(initial=0))
+            large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
+            found += [f"most remainders of {name} by numbers above {MODULUS}"] if large else []
+        elif leaf.reader is readers.real:
+            single += 1
+    found += [f"remainders of integers beyond the first {MOST_WHOLE}"] if integers > MOST_WHOLE else []
+    found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
+    found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []
+    return tuple(found)
 
 
 def _of_many_kinds(order: Sequence[int], features: Sequence[Screened]) -> list[int]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of
-from dpaudit.events.feature_screening.numbers import REPEATED, repeated
+from dpaudit.events.feature_screening.numbers import PLACES, REPEATED, repeated
 
 NEAR = 32
 """Characters, or bytes, that are looked at from each end."""
@@ -57,6 +57,70 @@ def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]
     if any(isinstance(value, str) for value in values[:1]):
         return [_one_character(*one) for one in named]
     return [*(_one_byte(*one) for one in named), *(_one_bit(b, *one) for one in named for b in range(8))]
+
+
+def codes(values: Sequence[Any], width: int) -> NDArray[np.uint8]:
+    """Return the codes of the first characters of texts, or the first bytes, a row each; 0 beyond the end."""
+    cut = (v[:width] if isinstance(v, bytes) else v[:width].encode("latin-1", "replace") for v in values)
+    return np.frombuffer(b"".join([one.ljust(width, b"\0") for one in cut]), dtype=np.uint8).reshape(-1, width)
+
+
+CHECKED_WIDTH = 64
+"""Characters of a text, or bytes, up to which check sums are looked at; of longer ones the last so many."""
+_PLACES = np.arange(1, CHECKED_WIDTH + 1)
+"""Places before the last character, from the end."""
+_TENS = np.where(_PLACES < PLACES, 10 ** np.minimum(_PLACES - 1, PLACES - 2), 0)
+CHECK_SUMS: dict[str, Callable[[CellNumbers, CellNumbers], CellNumbers]] = {
+    "sum": lambda rows, lengths: rows.sum(axis=1),
+    "sum by place from the end": lambda rows, lengths: rows @ (_PLACES + 1),
+    "sum by place from the start": lambda rows, lengths: lengths * rows.sum(axis=1) - rows @ _PLACES,
+    "sum with weights 3 and 1": lambda rows, lengths: rows @ np.where(_PLACES % 2, 3, 1),
+    "number": lambda rows, lengths: np.where((rows >= ord("0")) & (rows <= ord("9")), rows - ord("0"), 0) @ _TENS,
+}
+"""The numbers that a last character may depend on, given the codes before it from the end, and the whole length."""
+
+
+def check_sums(values: Sequence[Any]) -> tuple[dict[str, CellNumbers], CellNumbers]:
+    """Return the check sums of all characters, or bytes, but the last one, and the code of that; -1 where none is."""
+    rows = codes([value[::-1] for value in values], CHECKED_WIDTH + 1).astype(np.int64)
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    sums = {name: of(rows[:, 1:], np.minimum(lengths, CHECKED_WIDTH + 1)) for name, of in CHECK_SUMS.items()}
+    return sums, np.where(lengths > 0, rows[:, 0], -1)
+
+
+def check_remainder(kind: str, modulus: int, sign: int) -> LeafFeature:
+    """Return the last code more (sign 1) or less (-1) than a check sum of the others, by a modulus."""
+    name = f"last character {'plus' if sign > 0 else 'minus'} the {kind} of those before, modulo {modulus}"
+    return LeafFeature(name, partial(_check_remainder, kind, modulus, sign))
+
+
+def _check_remainder(kind: str, modulus: int, sign: int, values: Sequence[Any]) -> CellNumbers:
+    sums, last = check_sums(values)
+    return (last + sign * sums[kind]) % modulus
+
+
+def check_character(kind: str, modulus: int, known: Sequence[int]) -> LeafFeature:
+    """Return the last code, one of those that are known, together with the remainder of a check sum of the others."""
+    name = f"last character and the {kind} of those before, modulo {modulus}"
+    return LeafFeature(name, partial(_check_character, kind, modulus, known), partial(_shown_check, modulus, known))
+
+
+def _check_character(kind: str, modulus: int, known: Sequence[int], values: Sequence[Any]) -> CellNumbers:
+    sums, last = check_sums(values)
+    return beside(known, modulus, sums[kind], last)
+
+
+def beside(known: Sequence[int], modulus: int, sums: CellNumbers, last: CellNumbers) -> CellNumbers:
+    """Return the cell of a last code together with a remainder; one that is not known counts like another."""
+    place = np.searchsorted(known, last)
+    place = np.where(np.append(known, -2)[place] == last, place, len(known))
+    return place * modulus + sums % modulus
+
+
+def _shown_check(modulus: int, known: Sequence[int], code: int) -> str:
+    place, rest = divmod(code, modulus)
+    last = "another" if place == len(known) else "none" if known[place] < 0 else repr(chr(known[place]))
+    return f"{last} and {rest}"
 
 
 def _character(character: str) -> int:

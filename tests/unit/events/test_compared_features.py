@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.compared import widest_gaps
 from dpaudit.events.feature_screening.parities import parities
+from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.events.wide import WIDTH
@@ -76,6 +76,30 @@ def permutation(width):
     return mechanism
 
 
+def check_letter(rule, modulus):
+    """Return texts of nine digits and a letter that is computed from these on one side."""
+
+    def mechanism(rng, x):
+        digits = rng.integers(10, size=9).tolist()
+        checked = digits if x else rng.integers(10, size=9).tolist()
+        return "".join(map(str, digits)) + chr(65 + rule(checked) % modulus)
+
+    return mechanism
+
+
+def check_byte(rng, x):
+    held = rng.bytes(12)
+    return held + bytes([-sum(held if x else rng.bytes(12)) % 255])
+
+
+_ORDER = np.random.default_rng(0).permutation(23).tolist()
+CHECKS = {
+    "a sum": (sum, 23),
+    "weights": (lambda digits: sum(place * digit for place, digit in enumerate(digits, 1)), 11),
+    "weights 3 and 1": (lambda digits: -sum(digits[1::2] + [3 * digit for digit in digits[::2]]), 10),
+    "a number in a table": (lambda digits: _ORDER[int("".join(map(str, digits))) % 23], 23),
+}
+
 LEAKS = {
     **{f"correlation at width {width}": (correlated(width), "product") for width in (7, 20, 40, 100, WIDTH)},
     "correlation of far numbers": (correlated(40, lambda v: 100 + v * np.arange(1, 41)), "product"),
@@ -88,6 +112,8 @@ LEAKS = {
     "multiples of 97": (multiple(97, 10**9), "remainder by 97 "),
     "multiples of 10007": (multiple(10_007, 10**15), "remainder by 10007 "),
     "common factor": (factors, "greatest common divisor"),
+    **{f"check letter by {name}": (check_letter(*rule), "last character") for name, rule in CHECKS.items()},
+    "check byte": (check_byte, "last character"),
     "permutation": (permutation(30), "parity of the order"),
 }
 
@@ -103,7 +129,7 @@ def test_a_leak_of_features_together_is_promised(mechanism, name):
     assert found[0].feature(fresh).tolist() == [int(found[0].feature([output])[0]) for output in fresh]
 
 
-NULL = ("correlation at width 40", "signs", "text", "multiples of 97")
+NULL = ("correlation at width 40", "signs", "text", "multiples of 97", "check letter by a sum", "check byte")
 
 
 @pytest.mark.parametrize("mechanism", [LEAKS[name][0] for name in NULL], ids=NULL)
@@ -122,7 +148,7 @@ def test_the_widest_gaps_are_those_of_all_pairs(monkeypatch):
     gaps = {(i, j): abs((x[:, i] * x[:, j]).mean() - (y[:, i] * y[:, j]).mean()) for i, j in combinations(range(11), 2)}
     expected = sorted(gaps, key=gaps.get, reverse=True)[:4]
     for block in (1024, 4):
-        monkeypatch.setattr("dpaudit.events.feature_screening.compared.BLOCK", block)
+        monkeypatch.setattr("dpaudit.events.feature_screening.products.BLOCK", block)
         assert widest_gaps(x, y) == expected
     assert widest_gaps(x[:, :1], y[:, :1]) == []
 
