@@ -109,7 +109,7 @@ CLASSIFIER_ROWS = 100_000
 LEAST_ROWS = 250
 """Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
 without one, in half the time, and spare loading scikit-learn."""
-TRIED_ROWS = 5_000
+TRIED_ROWS, LEAST_TRIED_ROWS = 5_000, 2_000
 """Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
 TRIED_SLACK = 0.05
 """By how much it may promise less: with all rows it learns more than a naive score does."""
@@ -215,8 +215,8 @@ def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> 
     They are the values, and what promises more than these do. Where nothing promises anything all are taken: what
     columns say together may be all there is. The time of a fit grows with the columns.
     """
-    most = min(TRIED_ROWS, *(len(side) // 2 for side in columns["values"]))
-    if confirm is None or most < TRIED_ROWS:
+    most = _tried(columns["values"])
+    if confirm is None or not most:
         return tuple(columns), 0.0
     promised = {}
     for name, sides in columns.items():
@@ -228,6 +228,12 @@ def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> 
     return tuple(paying), naive
 
 
+def _tried(sides: Sequence[Array]) -> int:
+    """Return the rows a side that scores are tried on, and again as many that compare them; 0 for too few."""
+    most = min(TRIED_ROWS, *(len(side) // 2 for side in sides))
+    return most if most >= LEAST_TRIED_ROWS else 0
+
+
 def _pays(fit: Fit, rows: Sequence[Array], naive: float, confirm: int | None) -> bool:
     """Say whether a slow score is worth fitting on all rows.
 
@@ -236,7 +242,8 @@ def _pays(fit: Fit, rows: Sequence[Array], naive: float, confirm: int | None) ->
     """
     if naive <= CLEAR or confirm is None:
         return True
-    fitted, fresh = [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
+    most = _tried(rows)
+    fitted, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
     return _promised(fit(*fitted), fresh, confirm) > naive - TRIED_SLACK
 
 

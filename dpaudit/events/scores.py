@@ -252,9 +252,10 @@ TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
 
 
 @cache
-def _controller() -> Any:
-    """Return what keeps a fit on one thread: threads that wait for each other in a spin cost far more than they save.
+def _controller(package: str) -> Any:
+    """Return what keeps a package's fits on one thread: threads that wait in a spin cost far more than they save.
 
+    It knows the libraries that are loaded when it is made, so that a package that is loaded later has one of its own.
     On a machine that others use, the product of matrices in a regression took a hundred times as long on two threads;
     and its last digits, which depend on the number of threads, are the same everywhere.
     """
@@ -272,14 +273,14 @@ class Classifier(Score):
 
     def __call__(self, rows: Array) -> Array:
         """Return the score of each row."""
-        with _controller().limit(limits=1):
+        with _controller("sklearn").limit(limits=1):
             return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
 
 
 def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
     """Fit a model on rows of the two sides."""
     labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
-    with _controller().limit(limits=1):
+    with _controller("sklearn").limit(limits=1):
         model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
     return Classifier(model)
 
@@ -333,7 +334,7 @@ class Discriminant(Score):
         scaled = [np.clip(side, self.low, self.high) / unit for side in (data, neighbour)]
         middles = [side.mean(axis=0) for side in scaled]
         runs, width = len(data) + len(neighbour), len(unit)
-        with _controller().limit(limits=1):
+        with _controller("numpy").limit(limits=1):
             covariance = np.zeros((width, width))
             for side, middle in zip(scaled, middles, strict=True):
                 side -= middle
@@ -351,5 +352,5 @@ class Discriminant(Score):
 
     def __call__(self, rows: Array) -> Array:
         """Return the score of each row."""
-        with _controller().limit(limits=1):
+        with _controller("numpy").limit(limits=1):
             return np.asarray(np.clip(rows, self.low, self.high) @ self.weights)
