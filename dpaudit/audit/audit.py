@@ -66,8 +66,8 @@ def audit_privacy(
     error, so that all of their bounds hold at `confidence`). With delta > 0 it may be a bound on ln((p - delta) / q), p
     and q being the probabilities of an event on the two sides. Otherwise it is
     "consistent", which says that nothing was found at these runs, pairs and events where a leak of
-    `detectable_epsilon` would have been; or "no evidence" where the audit could not have seen one: `finding.gaps` says
-    why.
+    `detectable_epsilon`, visible in the features looked at, would have been; or "no evidence" where the audit could not
+    have seen one: `finding.gaps` says why.
 
     Parameters
     ----------

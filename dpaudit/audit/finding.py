@@ -110,7 +110,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     detect in the fixed design (`audit.power.LEARNING`), or bets in half of the runs of the leading pair in the
     sequential one (`LEARNING_OF_BETS`), had the event been given (there one of probability 0.1).
     `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
-    is meant as `detectable_at` says.
+    is meant as `detectable_at` says. It speaks of leaks visible in the features looked at, which docs/outputs.md lists.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks : tuple of Check
         The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
-        Output components that were not analysed.
+        Output components that were not analysed (a gap), and relations between parts that no feature shows.
     grade : {"statistical"}
         The kind of the evidence.
     tested_claim : CurveTest

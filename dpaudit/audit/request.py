@@ -284,7 +284,7 @@ class Request:
 
         `summed` are the runs on each side that chose the columns of wide outputs to look at.
         """
-        claim, checks, not_looked_at = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
+        claim, checks, unseen = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
@@ -294,14 +294,14 @@ class Request:
             confirming=found["confirmation_trials"],
             least=self.least_runs,
             detectable=power.epsilon,
-            not_looked_at=not_looked_at,
+            not_looked_at=unseen,
             checks=checks,
         )
         return PrivacyFinding(
             verdict=verdict_of(refuted, gaps, run_by_run=run_by_run),
             in_any_state=run_by_run,
             gaps=gaps,
-            not_looked_at=not_looked_at,
+            not_looked_at=(*unseen, *pilot.not_compared),
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,

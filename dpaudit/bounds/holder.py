@@ -121,19 +121,19 @@ def fit_bet(
     folds = [(both, both)] if known else [(half, both - half), (both - half, half)]
     best: tuple[float, HolderBet] | None = None
     for forward in (True, False):
+        fits = [_Fit.of(*_ordered(fit, forward)) for fit, _ in folds]
+        held = [_ordered(other, forward) for _, other in folds]
         for alpha, epsilon in orders:
             for cap in CAPS:
-                bets = [_bet(*_ordered(fit, forward), alpha, epsilon, cap, forward, runs, gamma) for fit, _ in folds]
-                judged = zip(bets, folds, strict=True)
-                ahead = [bet.ahead(*_ordered(other, forward), runs, gamma) for bet, (_, other) in judged]
+                bets = [fit.bet(alpha, epsilon, cap, forward, runs, gamma) for fit in fits]
+                ahead = [bet.ahead(*other, runs, gamma) for bet, other in zip(bets, held, strict=True)]
                 promise = float(np.mean(ahead))
                 if best is None or promise > best[0]:
-                    best = promise, replace(bets[0], promise=promise, cap=cap)
+                    best = promise, bets[0]
     assert best is not None
-    found = best[1]
-    sides = _ordered(both, found.forward)
-    bet = _bet(*sides, found.alpha, found.epsilon, found.cap, found.forward, runs, gamma)
-    return replace(bet, promise=found.promise)
+    promise, found = best
+    fit = _Fit.of(*_ordered(both, found.forward))
+    return replace(fit.bet(found.alpha, found.epsilon, found.cap, found.forward, runs, gamma), promise=promise)
 
 
 def _ordered(both: Array, forward: bool) -> tuple[Array, Array]:
@@ -162,24 +162,34 @@ def _log_ratio(first: Array, second: Array) -> Array:
     return np.asarray(np.clip(g, -20.0, 20.0))
 
 
-def _bet(
-    first: Array, second: Array, alpha: float, epsilon: float, cap: float, forward: bool, runs: int, gamma: float
-) -> HolderBet:
-    """Return the bet of one order and cap, fitted on runs by label; c is E_Q w, the centre as its docstring says."""
-    g = np.minimum(_log_ratio(first, second), cap)
-    p, q = _shares(first, second)
-    u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
-    theta, c = (alpha - 1) / alpha, max(float(q @ w), 1e-12)
-    kappa = math.exp(theta * epsilon)
-    w, rest = kappa * theta * c ** (-1 / alpha) * w, kappa * (1 - theta) * c**theta
-    mean, other = float(p @ u), float(q @ w)
-    deviation = math.sqrt(max(float(p @ (u - mean) ** 2) + float(q @ (w - other) ** 2), 1e-24))
-    centre = 0.5 * (mean + other + rest)
-    # The labels are all that there are, so these are the largest losses.
-    losses = max(centre - float(u.min()), float(w.max()) - centre + rest, 1e-12)
-    stake = min(math.sqrt(-2 * math.log(gamma) / runs) / deviation, MOST_STAKE / losses)
-    on_first, on_second = np.log1p(stake * (u - centre)), np.log1p(-stake * (w - centre + rest))
-    return HolderBet(alpha, epsilon, cap, forward, on_first, on_second)
+@dataclass(frozen=True)
+class _Fit:
+    """What counts by label on P's side and on Q's say: g before it is capped, and the shares p and q."""
+
+    g: Array
+    p: Array
+    q: Array
+
+    @classmethod
+    def of(cls, first: Array, second: Array) -> _Fit:
+        """Return the fit to counts."""
+        return cls(_log_ratio(first, second), *_shares(first, second))
+
+    def bet(self, alpha: float, epsilon: float, cap: float, forward: bool, runs: int, gamma: float) -> HolderBet:
+        """Return the bet of one order and cap; c is E_Q w, and the centre lies between the means of both sides."""
+        g = np.minimum(self.g, cap)
+        u, w = np.exp((alpha - 1) * g), np.exp(alpha * g)
+        theta, c = (alpha - 1) / alpha, max(float(self.q @ w), 1e-12)
+        kappa = math.exp(theta * epsilon)
+        w, rest = kappa * theta * c ** (-1 / alpha) * w, kappa * (1 - theta) * c**theta
+        mean, other = float(self.p @ u), float(self.q @ w)
+        variance = float(self.p @ (u - mean) ** 2) + float(self.q @ (w - other) ** 2)
+        centre = 0.5 * (mean + other + rest)
+        # The labels are all that there are, so these are the largest losses.
+        losses = max(centre - float(u.min()), float(w.max()) - centre + rest, 1e-12)
+        stake = min(math.sqrt(-2 * math.log(gamma) / (runs * max(variance, 1e-24))), MOST_STAKE / losses)
+        on_first, on_second = np.log1p(stake * (u - centre)), np.log1p(-stake * (w - centre + rest))
+        return HolderBet(alpha, epsilon, cap, forward, on_first, on_second)
 
 
 def label_ends(pooled: Array) -> NDArray[np.intp]:

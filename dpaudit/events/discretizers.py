@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
 from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
+from dpaudit.events.feature_screening.search import not_compared
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -267,24 +268,29 @@ class Pilot:
         True where cells are few, so that no score could say more than their histogram.
     plan : LeafPlan
         The leaves of the outputs; none where cells suffice.
+    not_compared : tuple of str
+        The relations between parts of such outputs that no feature shows.
     """
 
     discretizer: Discretizer | None
     sufficient: bool
     plan: LeafPlan = field(default_factory=LeafPlan)
+    not_compared: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, outputs: Any) -> Pilot:
         """Return what a batch of outputs of both sides suggests."""
         if isinstance(outputs, np.ndarray) and outputs[:1].size > MOST_COMPARED:
-            return cls(None, False, LeafPlan.of(outputs))
+            plan = LeafPlan.of(outputs)
+            return cls(None, False, plan, not_compared(plan, outputs))
         rows = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iu" and outputs.ndim == 2
         # Rows of integers that fit into one integer each are packed.
         found: Discretizer = (PackedRows.of(outputs, 2**62 - 1) if rows else None) or Identity()
         counts = Counter(canonical(cell) for cell in found(outputs))
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
-        return cls(found if repeated > 0.5 else None, sufficient, LeafPlan() if sufficient else LeafPlan.of(outputs))
+        plan = LeafPlan() if sufficient else LeafPlan.of(outputs)
+        return cls(found if repeated > 0.5 else None, sufficient, plan, not_compared(plan, outputs))
 
     @property
     def width(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ran
 from dpaudit.events.feature_screening.feature import quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.promises import best_events
-from dpaudit.events.scores import NaiveBayes, Patterns, Score, boosting, logistic
+from dpaudit.events.scores import Discriminant, NaiveBayes, Patterns, Score, boosting
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -109,23 +109,19 @@ CLASSIFIER_ROWS = 100_000
 LEAST_ROWS = 250
 """Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
 without one, in half the time, and spare loading scikit-learn."""
-TRIED_ROWS = 5_000
+TRIED_ROWS, LEAST_TRIED_ROWS = 5_000, 2_000
 """Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
 TRIED_SLACK = 0.05
 """By how much it may promise less: with all rows it learns more than a naive score does."""
 CLEAR = 0.3
 """The epsilon that naive scores must promise: below it, so few rows cannot say which score is better."""
+LINEAR = ("differences", "halves")
+"""Groups that are linear in the values, so that they say nothing new to a linear score."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 HASH = np.uint64(0x9E3779B97F4A7C15)
 ATOM_ROWS = 10_000
 """Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
-
-
-SLOW_FITS: tuple[tuple[Fit, str], ...] = (
-    (boosting, "boosted trees"),
-    (logistic, "logistic regression"),
-)
 
 
 def fitted_discretizers(
@@ -203,27 +199,52 @@ def _scores(
             yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
     if thorough and left.shape[1] > 1 and min(len(left), len(right)) >= LEAST_ROWS:
         # Bits would drown the other columns, and the naive score reads them as they are.
-        groups = tuple(name for name in names if name != "float bits")
-        rows = [np.column_stack([columns[name][side][:CLASSIFIER_ROWS] for name in groups]) for side in (0, 1)]
-        listed = ", ".join(groups)
-        for fit, name in _promising_classifiers(rows, confirm):
-            yield groups, fit(*rows), f"{name} on {listed}"
+        groups, naive = _paying({name: sides for name, sides in columns.items() if name != "float bits"}, confirm)
+        for fit, taken, name in (
+            (Discriminant.fit, tuple(one for one in groups if one not in LINEAR), "linear discriminant"),
+            (boosting, groups, "boosted trees"),
+        ):
+            rows = [np.column_stack([columns[one][side][:CLASSIFIER_ROWS] for one in taken]) for side in (0, 1)]
+            if fit is Discriminant.fit or _pays(fit, rows, naive, confirm):
+                yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
 
 
-def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterator[tuple[Fit, str]]:
-    """Yield the classifiers that are worth fitting, with their names.
+def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[tuple[str, ...], float]:
+    """Return the groups of columns that classifiers are fitted on, and what naive scores promise.
 
-    Where columns say nothing together that they do not say alone, classifiers promise less than naive scores on the
-    same rows, and would take most of an audit's time. All are worth it where rows are few or the signal is weak.
+    They are the values, and what promises more than these do. Where nothing promises anything all are taken: what
+    columns say together may be all there is. The time of a fit grows with the columns.
     """
-    if confirm is None or min(map(len, rows)) < 2 * TRIED_ROWS:
-        yield from SLOW_FITS
-        return
-    fitted, fresh = [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
-    naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
-    for fit, name in SLOW_FITS:
-        if naive <= CLEAR or _promised(fit(*fitted), fresh, confirm) > naive - TRIED_SLACK:
-            yield fit, name
+    most = _tried(columns["values"])
+    if confirm is None or not most:
+        return tuple(columns), 0.0
+    promised = {}
+    for name, sides in columns.items():
+        fitted, fresh = [side[:most] for side in sides], [side[most : 2 * most] for side in sides]
+        pooled = (False, True) if name == "values" else (False,)
+        promised[name] = max(_promised(NaiveBayes.fit(*fitted, pooled=one), fresh, confirm) for one in pooled)
+    naive = max(promised.values())
+    paying = [name for name in columns if name == "values" or naive <= CLEAR or promised[name] > promised["values"]]
+    return tuple(paying), naive
+
+
+def _tried(sides: Sequence[Array]) -> int:
+    """Return the rows a side that scores are tried on, and again as many that compare them; 0 for too few."""
+    most = min(TRIED_ROWS, *(len(side) // 2 for side in sides))
+    return most if most >= LEAST_TRIED_ROWS else 0
+
+
+def _pays(fit: Fit, rows: Sequence[Array], naive: float, confirm: int | None) -> bool:
+    """Say whether a slow score is worth fitting on all rows.
+
+    Where columns say nothing together that they do not say alone, it promises less than naive scores on the same few
+    rows, and would take most of an audit's time. It is worth it where rows are few or the signal is weak.
+    """
+    if naive <= CLEAR or confirm is None:
+        return True
+    most = _tried(rows)
+    fitted, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
+    return _promised(fit(*fitted), fresh, confirm) > naive - TRIED_SLACK
 
 
 def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:

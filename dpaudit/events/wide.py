@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import to_grid
+from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread, walk
@@ -35,7 +36,6 @@ PAIR_ROWS = 400
 PAIR_WIDTH = 12_000
 """The most coordinates whose covariances are compared in full: 0.5 s for 10^4."""
 PAIRS = 4
-BLOCK = 1024
 TAIL = 2.0
 KEPT_DISTANCE = 1.5
 """A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth."""
@@ -205,25 +205,11 @@ def _blurred(image: Rows, reach: int) -> Rows:
 
 
 def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of coordinates whose covariance differs most, by blocks; none where rows were too wide."""
+    """Return the pairs of coordinates whose covariance differs most; none where rows were too wide."""
     if not len(data.kept) or not len(neighbour.kept):
         return ()
     x, y = (side.kept - side.kept.mean(axis=0) for side in (data, neighbour))
-    best: list[tuple[float, int, int]] = []
-    d = x.shape[1]
-    for i in range(0, d, BLOCK):
-        for j in range(i, d, BLOCK):
-            left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
-            gap = to_grid(np.abs(x[:, left].T @ x[:, right] / len(x) - y[:, left].T @ y[:, right] / len(y)))
-            if i == j:
-                gap = np.triu(gap, 1)
-            least = np.partition(gap, -PAIRS, axis=None)[-PAIRS] if gap.size > PAIRS else -np.inf
-            for at in np.flatnonzero(gap > least).tolist() + np.flatnonzero(gap == least).tolist()[:PAIRS]:
-                a, b = divmod(int(at), gap.shape[1])
-                if i + a != j + b:
-                    best.append((float(gap[a, b]), i + a, j + b))
-    best.sort(reverse=True)
-    return tuple((a, b) for _, a, b in best[:PAIRS])
+    return tuple(widest_gaps(x, y, PAIRS))
 
 
 _COMMON = ("sum", "greatest", "least", "place of the greatest", "zeros", "ascents", "equal neighbours")

@@ -227,7 +227,13 @@ class Leaf:
             if direct is not None:
                 return direct, None
         values, where = walk(rows, self.path)
-        return readers.read(self.reader, values), where
+        if not isinstance(self.reader, readers.Block) or self.reader.width > KEPT_WIDTH:
+            return readers.read(self.reader, values), where
+        # Rows of numbers are what takes longest to read, and several features of a batch read them.
+        known = _known(rows)
+        if (place := (*self.path, self.reader)) not in known:
+            known[place] = readers.read(self.reader, values), where
+        return known[place]
 
     def _of_array(self, rows: NDArray[Any]) -> Any:
         """Return the parts of outputs that are rows of one array, without making objects; None where they need them."""
@@ -257,6 +263,8 @@ def spread(found: NDArray[Any], where: NDArray[np.intp] | None, total: int, abse
     return rows
 
 
+KEPT_WIDTH = 1_000
+"""Numbers of a row up to which a batch's rows are kept: wider ones would take as much memory again as the outputs."""
 _LAST = Recent()
 """The parts that walks reached from the last two batches: audits read one of each side by turns."""
 
@@ -272,9 +280,9 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     return known[path]
 
 
-def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
-    """Return what walks from a batch have reached, where each next one is written."""
-    reached: dict[Path, Reached]
+def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[tuple[Any, ...], Reached]:
+    """Return what walks from a batch have reached, and what was read there, where each next one is written."""
+    reached: dict[tuple[Any, ...], Reached]
     for batch, reached in _LAST.known:
         if batch is rows:
             return reached

@@ -14,7 +14,8 @@ from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
-from dpaudit.report.findings import OFTEN, because, gaps_words
+from dpaudit.report.findings import because, gaps_words
+from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, counts, headline
 from dpaudit.report.summary import Summary, learners_text, summarise
@@ -39,7 +40,7 @@ exact epsilon: the worst case over the inputs enumerated; e = error proved, n = 
 found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
 fails: of the worst case at the theorem's sample size; r = realizable, a = agnostic, e = empirical, s = solution."""
 _POWER_LEGEND = (
-    f"eps(q) from: the least true epsilon detected {OFTEN} on an event of probability q on the unlikelier side; "
+    f"eps(q) from: the least true epsilon detected {OFTEN}, on an event of probability q on the unlikelier side; "
     f"delta from: the same for an event impossible there; inf: no such leak was within reach; {ASSUMED}."
 )
 _POWER_HEADS = (

@@ -7,12 +7,10 @@ import math
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CurveTest
-from dpaudit.bounds import POWER
 from dpaudit.contract import CurveClaim, Direction
-from dpaudit.report.numbers import percent, plural, significant, value_text
+from dpaudit.report.glossary import OFTEN
+from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.terminal import Lines
-
-_OFTEN = f"with probability {percent(POWER)}"
 
 
 def curve_claim_words(claim: CurveClaim) -> str:
@@ -64,14 +62,14 @@ def power_words(tested: CurveTest) -> str:
         if math.isinf(tested.detectable_mu):
             return "no mu, however large, would be detected on the event tested"
         least = significant(tested.detectable_mu, "up", apart_from=tested.claim.mu)
-        return f"any μ ≥ {least} would be detected {_OFTEN}, on an event as likely as the one tested"
+        return f"any μ ≥ {least} would be detected {OFTEN}, on an event as likely as the one tested"
     short = tested.detectable_shortfall
     if short is None:
         return ""
     if math.isinf(short):
         return "not even half of the Gaussian noise that the claim needs would be detected, were the output one number"
     least = significant(100 * short, "up", digits=2)
-    return f"were the output one number, Gaussian noise too small by {least} % would be detected {_OFTEN} or so"
+    return f"were the output one number, Gaussian noise too small by about {least} % would be detected {OFTEN}"
 
 
 def curve_lines(finding: PrivacyFinding) -> Lines:

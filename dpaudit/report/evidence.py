@@ -174,6 +174,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("witness", _witness(result, finding)),
         *_coins(result, finding),
         *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+        *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
     ]
 

@@ -10,11 +10,11 @@ from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.power import MASSES, Power
 from dpaudit.audit.request import Budget
-from dpaudit.bounds import POWER
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report import curve_claims, wording
+from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
@@ -24,8 +24,6 @@ OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 Shown = Callable[[str, str | None], str]
 """The way in which a parameter, with a value or without, is written; see `InputError.worded`."""
 
-OFTEN = f"with probability {percent(POWER)}"
-"""The probability of detection of what is called detectable, in words."""
 _DIGITS = 3
 """Those of numbers in brief."""
 _HEAD, _TAIL = 87, 88

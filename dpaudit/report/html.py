@@ -24,8 +24,8 @@ from dpaudit.registry.import_spec import parted
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import OFTEN, covers_text, times_words
-from dpaudit.report.glossary import OF_ONE, OF_RUNS, meanings
+from dpaudit.report.findings import covers_text, times_words
+from dpaudit.report.glossary import OF_ONE, OF_RUNS, OFTEN, meanings
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
 from dpaudit.report.pictures import pictures
 from dpaudit.report.repeat import repeat_command
@@ -336,8 +336,6 @@ def _method(mechanism: AuditedMechanism) -> Lines:
         lines += [("Runs", f"bound: {BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
         if len(runs.tests) > 1:
             lines += [("event", answer_words(test.event, result.decoded)) for test in runs.tests]
-        if runs.not_looked_at:
-            lines.append(("not looked at", ", ".join(runs.not_looked_at)))
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:

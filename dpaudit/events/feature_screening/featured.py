@@ -8,9 +8,9 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product, starmap
+from itertools import compress, product, starmap
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from scipy.special import xlogy
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import Cells, CellSet, Event, Interval
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
-from dpaudit.events.feature_screening.search import Parity, screen_features
+from dpaudit.events.feature_screening.parities import Parity
+from dpaudit.events.feature_screening.products import Product
+from dpaudit.events.feature_screening.search import Screened, screen_features
 from dpaudit.outputs import readers
 from dpaudit.outputs.plan import LeafPlan
 
@@ -30,6 +32,8 @@ GRIDS = (52, 53)
 """Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
 FARTHEST = 64
 """Values that say whether a sampler is the one: where it is, all of them lie on its grid."""
+FIRST = 16
+"""The farthest of them, which exclude most samplers."""
 FINITE = 1e300
 """Values beyond it are no noise of such a sampler, and their sums would overflow."""
 LEAST_SPARSE, ON_GRID = 12, 0.95
@@ -65,24 +69,33 @@ class FloatSupport:
 
     def cells(self, values: Reals) -> CellNumbers:
         """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a gap."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            steps = np.rint(np.exp(-np.abs(values - self.centre) / self.scale) * 2.0**self.grid)
-            sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < self.scale / 2)
-        found = np.full(len(values), DENSE, dtype=np.int64)
-        some, near = values[sparse], steps[sparse]
-        away = np.where(some < self.centre, self.scale, -self.scale)
-        hit = np.zeros(len(some), dtype=np.bool_)
-        for share in (step * 2.0**-self.grid for step in (near - 1, near, near + 1)):
-            # Samplers in C take the library's logarithm, others numpy's: last digits differ on some processors.
-            for log in (np.log(share), xlogy(1.0, share)):
-                hit |= self.centre + away * log == some
-        found[sparse] = np.where(hit, REACHED, GAP)
-        return found
+        same = np.ones(len(values))
+        return _support_cells(values, self.centre * same, self.scale * same, 2.0**self.grid * same)
 
     def fits(self, values: Reals) -> bool:
         """Say whether values are on the grid wherever that shows."""
         _, reached, gaps = np.bincount(self.cells(values), minlength=3).tolist()
         return bool(reached + gaps >= LEAST_SPARSE and reached >= ON_GRID * (reached + gaps))
+
+
+def _support_cells(values: Reals, centres: Reals, scales: Reals, grids: Reals) -> CellNumbers:
+    """Return whether doubles are dense, reached or missed at each value by the sampler that is given beside it.
+
+    The uniform number behind a sampler is a whole number over its element of `grids`.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.rint(np.exp(-np.abs(values - centres) / scales) * grids)
+        sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < scales / 2)
+    found = np.full(len(values), DENSE, dtype=np.int64)
+    some, near, centre, scale, grid = (one[sparse] for one in (values, steps, centres, scales, grids))
+    away = np.where(some < centre, scale, -scale)
+    hit = np.zeros(len(some), dtype=np.bool_)
+    for share in (step / grid for step in (near - 1, near, near + 1)):
+        # Samplers in C take the library's logarithm, others numpy's: last digits differ on some processors.
+        for log in (np.log(share), xlogy(1.0, share)):
+            hit |= centre + away * log == some
+    found[sparse] = np.where(hit, REACHED, GAP)
+    return found
 
 
 def sampler_of(values: Reals) -> FloatSupport | None:
@@ -104,8 +117,20 @@ def sampler_of(values: Reals) -> FloatSupport | None:
     low, high = scale * (1 - min(error, 0.5)), scale * (1 + error)
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
     centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
-    tried = starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS))
-    return next((one for one in tried if one.fits(far)), None)
+    tried = list(starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS)))
+    return next((one for one in _not_excluded(tried, far[-FIRST:]) if one.fits(far)), None)
+
+
+def _not_excluded(samplers: Sequence[FloatSupport], values: Reals) -> Iterator[FloatSupport]:
+    """Yield the samplers that miss too few of some values for `fits` to be out of reach, whatever the others show.
+
+    All samplers are looked at together, at a few values each: most of them miss the very farthest values.
+    """
+    centres, scales, steps = (np.repeat(one, len(values)) for one in np.array([
+        (one.centre, one.scale, 2.0**one.grid) for one in samplers]).reshape(-1, 3).T)  # fmt: skip
+    cells = _support_cells(np.tile(values, len(samplers)), centres, scales, steps).reshape(len(samplers), len(values))
+    most = math.floor((1 - ON_GRID) * FARTHEST)
+    return compress(samplers, ((cells == GAP).sum(axis=1) <= most).tolist())
 
 
 def round_numbers(low: float, high: float, most: int) -> list[float]:
@@ -135,7 +160,7 @@ MANY = 6
 class FeatureCells(Discretizer):
     """Takes the cells of a feature."""
 
-    feature: Feature | Parity
+    feature: Screened
     name: str
     screened = True
 
@@ -153,7 +178,7 @@ class FeatureCells(Discretizer):
 class FeatureBins(ScoreBins):
     """Takes the bins of a real feature."""
 
-    feature: Feature
+    feature: Feature | Product
     name: str
     edges: Any = field(repr=False)
     screened = True
@@ -165,7 +190,7 @@ class FeatureBins(ScoreBins):
     @property
     def columns(self) -> tuple[int, ...] | None:
         """The column of reduced rows that the feature reads."""
-        return (self.feature.index,) if self.feature.reduced else None
+        return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
 
     def __call__(self, outputs: Any) -> CellNumbers:
         """Return the bin of each output's number."""
@@ -174,7 +199,9 @@ class FeatureBins(ScoreBins):
     def describe(self, event: CellSet) -> Event:
         """Return an interval of the feature; of a number itself it is called by where it stands in the output."""
         found = super().describe(event)
-        if not isinstance(found, Interval) or self.feature.kind != "value" or self.feature.reduced:
+        if not isinstance(found, Interval) or not isinstance(self.feature, Feature):
+            return found
+        if self.feature.kind != "value" or self.feature.reduced:
             return found
         where = self.feature.leaf.name
         return Interval("value" if where == "output" else where, found.low, found.high)
@@ -200,7 +227,7 @@ def screened_discretizers(
     for promising in screen_features(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
         feature = promising.feature
         cells = FeatureCells(feature, feature.name)
-        if isinstance(feature, Feature) and feature.ordered:
+        if not isinstance(feature, Parity) and feature.ordered:
             pooled = np.concatenate([feature.real(side) for side in (data, neighbour)])
             found.append(FeatureBins(feature, feature.name, score_edges(pooled)))
         elif len({*cells(data).tolist(), *cells(neighbour).tolist()}) <= MANY:

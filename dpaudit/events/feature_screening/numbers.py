@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.events.cells import places_of
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
@@ -49,32 +50,51 @@ def _real(values: Any) -> Reals:
 
 def repeats(values: Any) -> list[LeafFeature]:
     """Return which of the values that training showed several times it is; 0 for all others."""
-    return [repeated("repeated value", _keys, Counter(_keys(values)), lambda key: _shown(key, values))]
+    keys = _keys(values)
+    times: Counter[Any] = Counter()
+    if isinstance(keys, np.ndarray):
+        different, first, copies = np.unique(keys, return_index=True, return_counts=True)
+        often = np.flatnonzero(copies >= REPEATED)
+        # In the order of their first appearance, as a counter has them: of equally common ones the first are kept.
+        often = often[np.argsort(first[often], kind="stable")]
+        times.update(dict(zip(different[often].tolist(), copies[often].tolist(), strict=True)))
+    else:
+        times.update(keys)
+    return [repeated("repeated value", _keys, times, lambda key: _shown(key, values))]
 
 
-def repeated(
-    name: str, keys: Callable[[Any], list[Any]], times: Counter[Any], shown: Callable[[Any], str]
-) -> LeafFeature:
+def repeated(name: str, keys: Callable[[Any], Any], times: Counter[Any], shown: Callable[[Any], str]) -> LeafFeature:
     """Return which of the commonest keys a value has, given how often training showed each; 0 for all others."""
     common = [key for key, count in times.most_common(KNOWN) if count >= REPEATED]
     cells = partial(_known, keys, {key: i + 1 for i, key in enumerate(common)})
     return LeafFeature(name, cells, one_of("another", *map(shown, common)))
 
 
-def _known(keys: Callable[[Any], list[Any]], known: dict[Any, int], values: Any) -> CellNumbers:
+def _known(keys: Callable[[Any], Any], known: dict[Any, int], values: Any) -> CellNumbers:
     found = keys(values)
+    if isinstance(found, np.ndarray):
+        # Of integers of any size some may be known that no array of these holds.
+        fitting = sorted(key for key in known if -(2**63) <= key < 2**63)
+        numbers = np.array([*(known[key] for key in fitting), 0], dtype=np.int64)
+        return numbers[places_of(np.array(fitting, dtype=np.int64), found)]
     return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
 
 
-def _keys(values: Any) -> list[Hashable]:
-    """Return a hashable key of each value: of floats their bit patterns."""
+def _keys(values: Any) -> list[Hashable] | NDArray[np.int64]:
+    """Return a key of each value, as an array if all are 64-bit integers: of floats their bit patterns."""
     if isinstance(values, WholeValues):
         if values.big is not None:
             return list(values.big)
-        return list((values.low.astype(np.int64) * values.sign).tolist())
+        return np.asarray(values.low.astype(np.int64) * values.sign)
     if isinstance(values, np.ndarray):
-        return list(np.ascontiguousarray(values).view(np.int64).tolist())
+        return np.ascontiguousarray(values).view(np.int64)
     return list(values)
+
+
+def signed(values: WholeValues) -> list[Any]:
+    """Return integers as Python has them."""
+    keys = _keys(values)
+    return list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
 
 
 def _shown(key: Any, values: Any) -> str:
@@ -99,7 +119,7 @@ def _leading_bit(place: int, values: WholeValues) -> CellNumbers:
 
 def residues(values: WholeValues) -> list[LeafFeature]:
     """Return remainders of division by small moduli; of integers beyond 64 bits by exact arithmetic."""
-    return [LeafFeature(f"remainder by {modulus}", partial(_remainder, modulus)) for modulus in MODULI]
+    return [LeafFeature(f"remainder by {modulus}", partial(remainder, modulus)) for modulus in MODULI]
 
 
 def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
@@ -109,7 +129,8 @@ def _by_magnitude(of: Callable[[Any], Any], values: WholeValues) -> CellNumbers:
     return np.asarray(of(values.low), dtype=np.int64)
 
 
-def _remainder(modulus: int, values: WholeValues) -> CellNumbers:
+def remainder(modulus: int, values: WholeValues) -> CellNumbers:
+    """Return the remainder of each integer by a modulus, which is as Python has it."""
     rest = _by_magnitude(lambda magnitude: magnitude % modulus, values)
     return np.where(values.sign < 0, (modulus - rest) % modulus, rest)
 

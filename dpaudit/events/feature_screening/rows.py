@@ -26,6 +26,19 @@ def _steps(ordered: Rows) -> Rows:
     return found
 
 
+def _order_parity(rows: Rows) -> Rows:
+    """Return whether an odd number of swaps sorts each row; equal numbers stay in their order."""
+    order = np.argsort(rows[:, :MOST_ENTRIES], axis=1, kind="stable")
+    odd, each = np.zeros(len(rows)), np.arange(len(rows))
+    for place in range(order.shape[1]):
+        # What stands here and what belongs here change places, until every number is where it belongs.
+        at = (order == place).argmax(axis=1)
+        odd += at != place
+        order[each, at] = order[:, place]
+        order[:, place] = place
+    return odd % 2
+
+
 SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
     "sum": lambda rows: usual(rows).sum(axis=1),
     "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
@@ -44,6 +57,7 @@ SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
     "negative infinities": lambda rows: np.isneginf(rows).sum(axis=1).astype(np.float64),
     "negative zeros": lambda rows: ((rows == 0) & np.signbit(rows)).sum(axis=1).astype(np.float64),
     "different numbers": lambda rows: _steps(np.sort(rows, axis=1)),
+    "parity of the order": _order_parity,
     "sum of neighbours' products": lambda rows: (usual(rows)[:, 1:] * usual(rows)[:, :-1]).sum(axis=1),
     "sum of the first half": lambda rows: usual(rows)[:, : rows.shape[1] // 2].sum(axis=1),
     "sum with alternating signs": lambda rows: usual(rows)[:, ::2].sum(axis=1) - usual(rows)[:, 1::2].sum(axis=1),
@@ -124,10 +138,18 @@ def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class WholeOfRow:
-    """Reads the sum, or the XOR, of a row of whole numbers as an integer; what is no whole number counts as 0."""
+    """Reads what a row of whole numbers makes as an integer; what is no whole number counts as 0.
+
+    Attributes
+    ----------
+    block : Block
+        The row.
+    of : callable
+        The ufunc that combines its numbers.
+    """
 
     block: readers.Block
-    xor: bool = False
+    of: np.ufunc
 
     def __call__(self, values: Any) -> readers.WholeValues:
         """Return the integers."""
@@ -136,5 +158,4 @@ class WholeOfRow:
     def of_rows(self, rows: NDArray[np.float64]) -> readers.WholeValues:
         """Return the integers of rows that are read already."""
         usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
-        combine = np.bitwise_xor if self.xor else np.add
-        return readers.WholeValues.of(combine.reduce(usual, axis=1))
+        return readers.WholeValues.of(self.of.reduce(usual, axis=1))

@@ -1,22 +1,26 @@
 """The screen: many features of every leaf are compared on some training runs, and the most promising ones returned.
 
-Where none promises enough, parities of bits are compared too: every pair, and every linear relation over GF(2) that one
-side obeys exactly. Bits of which each alone shows nothing can leak together, as a checksum or the XOR of two fields.
+Where none promises enough, features of too many to compare each are searched: parities of bits, products of two
+numbers, remainders by large numbers, what stands far from the ends of texts, check sums of characters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening import numbers, rows, texts
+from dpaudit.events.feature_screening.compared import MODULUS, WIDEST, check_characters, far_places, remainders
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
+from dpaudit.events.feature_screening.parities import MOST_BITS, Parity, parities
+from dpaudit.events.feature_screening.products import Product, Sides, products, signs
 from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
+from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
@@ -31,19 +35,22 @@ RECOUNTED = 24
 RETURNED = 6
 PARTS = 3
 ENOUGH = 0.3
-"""If nothing promises so much more than the claim, parities of bits are searched too."""
-MOST_BITS = 512
-SPARE = 24
-"""Runs beyond the number of bits that a relation must hold on: by chance it would with probability 2^-SPARE."""
-PAIRS = 4
-RELATIONS = 4
+"""If nothing promises so much more than the claim, features chosen by comparing the sides are looked at too."""
+MARKDOWN = 0.1
+"""So much more must be promised by features that the sides chose of very many: by luck some promise a little."""
+MOST_COLUMNS = 256
+"""Numbers of an output whose products and signs are compared."""
+MOST_WHOLE = 6
+"""Integers of an output by whose remainders all moduli are compared."""
+
+Screened: TypeAlias = Feature | Parity | Product
 
 
 @dataclass(frozen=True)
 class Promising:
     """A feature, and the bound that it promises on runs that did not choose it."""
 
-    feature: Feature | Parity
+    feature: Screened
     promise: float
 
 
@@ -77,7 +84,7 @@ def screen_features(
     # Two parts of a quarter each rank the features, each ordered by the other; the rest recounts the best.
     part = np.concatenate([np.minimum(4 * np.arange(n) // n, PARTS - 1) for n in (len(left), len(right)) if n])
     groups = part + PARTS * side
-    features: list[Feature | Parity] = []
+    features: list[Screened] = []
     counts: list[Floats] = []
     bits: list[tuple[Feature, CellNumbers]] = []
     for feature, cells in _features(plan, outputs, stored):
@@ -88,19 +95,83 @@ def screen_features(
         if cells.min() >= 0 and cells.max() == 1 and not feature.representation:
             bits.append((feature, cells))
     promised, again = _promises(counts, confirm, [feature.ordered for feature in features])
-    if promised.max(initial=-np.inf) < epsilon + ENOUGH and bits:
-        matrix = np.stack([cells for _, cells in bits], axis=1).astype(np.uint8)
-        fit = part < PARTS - 1
-        found = parities([bit for bit, _ in bits], matrix[fit & (side == 0)], matrix[fit & (side == 1)])
-        features += (relations := list(found))
-        more = _promises([_counts(parity(outputs), groups) for parity in relations], confirm, [False] * len(relations))
-        promised, again = np.append(promised, more[0]), np.append(again, more[1])
-    order = np.argsort(-promised, kind="stable")[:RECOUNTED]
-    order = order[np.argsort(-again[order], kind="stable")]
+    screened = len(features)
+    if promised.max(initial=-np.inf) < epsilon + ENOUGH and stored is not None:
+        chosen = list(_chosen(plan, outputs, bits, side == 1, part < PARTS - 1))
+        features += chosen
+        of_each = [_counts(feature(outputs), groups) for feature in chosen]
+        again = np.append(again, _promises(of_each, confirm, [feature.ordered for feature in chosen])[1])
+    order = np.append(np.argsort(-promised[:screened], kind="stable")[:RECOUNTED], np.arange(screened, len(features)))
+    order = order[np.argsort(-(again - MARKDOWN * (np.arange(len(features)) >= screened))[order], kind="stable")]
     return [Promising(features[i], float(again[i])) for i in _of_many_kinds(order.tolist(), features)[:RETURNED]]
 
 
-def _of_many_kinds(order: Sequence[int], features: Sequence[Feature | Parity]) -> list[int]:
+def _chosen(
+    plan: LeafPlan, outputs: Any, bits: Sequence[tuple[Feature, CellNumbers]], neighbour: Sides, fit: Sides
+) -> Iterator[Screened]:
+    """Yield features that are chosen by comparing the sides on the runs to `fit`."""
+    if not (fit & neighbour).any() or not (fit & ~neighbour).any():
+        return
+    columns, whole = list[tuple[Feature, Floats]](), 0
+    for leaf in plan.leaves:
+        values, where = leaf.read(outputs)
+        place = np.arange(len(outputs)) if where is None else where
+        if leaf.representation or not len(values):
+            continue
+        if leaf.reader in (readers.text, readers.byte_string):
+            for kind, choose in (("place", far_places), ("check", check_characters)):
+                yield from (Feature(leaf, one, kind) for one in choose(values, neighbour[place], fit[place]))
+        for read, features in features_of(leaf, values) if len(columns) < MOST_COLUMNS else ():
+            numeric = [one for one in features if one.kind in ("value", "entries") and not one.reduced]
+            if isinstance(read, readers.WholeValues) and whole < MOST_WHOLE:
+                whole += 1
+                chosen = remainders(read, neighbour[place], fit[place])
+                yield from (Feature(numeric[0].leaf, one, "remainder") for one in chosen)
+            if not leaf.in_row:
+                columns += [(one, spread(one.column.read(read), where, len(outputs), -np.inf)) for one in numeric]
+    columns = columns[:MOST_COLUMNS]
+    yield from products(columns, neighbour, fit)
+    bits = [*signs(columns), *bits]
+    if bits:
+        matrix = np.stack([cells for _, cells in bits], axis=1).astype(np.uint8)
+        yield from parities([bit for bit, _ in bits], matrix[fit & ~neighbour], matrix[fit & neighbour])
+
+
+def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
+    """Return the relations between parts of such outputs that no feature shows, in words; docs/outputs.md has all.
+
+    Only those are named that outputs of these types and sizes can have.
+    """
+    found: list[str] = []
+    single, integers, bits = 0, 0, 0
+    for leaf in plan.leaves:
+        if leaf.representation or leaf.in_row:
+            continue
+        name = leaf.name
+        if isinstance(leaf.reader, readers.Block):
+            found += [f"relations of three and more numbers of {name}"] if leaf.reader.width > 2 else []
+            found += [f"the parity of the order of {name}"] if leaf.reader.width > WIDTH else []
+            found += [f"products of two numbers of {name}"] if leaf.reader.width > PAIR_WIDTH else []
+        elif leaf.reader in (readers.text, readers.byte_string):
+            longest = max(map(len, leaf.read(outputs)[0]), default=0)
+            found += [f"relations of characters of {name}, but for check characters"] if longest > 2 else []
+            found += [f"check characters of {name}"] if longest > texts.CHECKED_WIDTH else []
+            found += [f"characters of {name} beyond the first {WIDEST}"] if longest > WIDEST + texts.NEAR else []
+        elif leaf.reader is readers.whole:
+            values = leaf.read(outputs)[0]
+            single, integers = single + 1, integers + 1
+            bits += int(values.length.max(initial=0))
+            large = values.real.max(initial=0) - values.real.min(initial=0) > MODULUS**2
+            found += [f"most remainders of {name} by numbers above {MODULUS}"] if large else []
+        elif leaf.reader is readers.real:
+            single += 1
+    found += [f"remainders of integers beyond the first {MOST_WHOLE}"] if integers > MOST_WHOLE else []
+    found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
+    found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []
+    return tuple(found)
+
+
+def _of_many_kinds(order: Sequence[int], features: Sequence[Screened]) -> list[int]:
     """Return the best feature of each kind before any second one of a kind, each part in the order given.
 
     A number leaks through its sums and differences with others as well, and some of so many promise more by luck: a
@@ -211,104 +282,6 @@ def _of_rows(leaf: Leaf, table: NDArray[np.float64]) -> Iterator[tuple[Any, list
     storage = () if whole else (numbers.row_storage,)
     yield table, _fitted(leaf, table, (rows.entries, rows.summaries, rows.relations, *repeated, *storage))
     if whole and isinstance(leaf.reader, readers.Block):
-        for xor, what in ((False, "sum"), (True, "XOR")):
-            reader = rows.WholeOfRow(leaf.reader, xor)
+        for of, what in ((np.add, "sum"), (np.bitwise_xor, "XOR"), (np.gcd, "greatest common divisor")):
+            reader = rows.WholeOfRow(leaf.reader, of)
             yield from features_of(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), reader.of_rows(table))
-
-
-@dataclass(frozen=True)
-class Parity:
-    """The parity of some bits of an output; `ABSENT` where the output lacks one of them.
-
-    Attributes
-    ----------
-    bits : tuple of Feature
-        Features with the cells 0 and 1.
-    """
-
-    bits: tuple[Feature, ...]
-    representation: bool = False
-    ordered: bool = False
-    kind: str = "parity"
-
-    @property
-    def name(self) -> str:
-        """The name of the feature."""
-        more = f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else ""
-        return f"parity of {', '.join(bit.name for bit in self.bits[:4])}{more}"
-
-    def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
-        """Return the parity of each output."""
-        columns = [bit(outputs) for bit in self.bits]
-        missing = reduce(np.logical_or, [(column < 0) | (column > 1) for column in columns])
-        return np.where(missing, ABSENT, reduce(np.bitwise_xor, columns))
-
-    def cell(self, code: int) -> str | int:
-        """Return the parity."""
-        return "absent" if code == ABSENT else code
-
-
-def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:
-    """Yield parities that differ between the sides: pairs of bits, and longer relations that one side obeys.
-
-    Of the features `bits` the training values on the two sides are given, each 0 or 1, shapes (m, bits) and (k, bits).
-    """
-    bits, data, neighbour = bits[:MOST_BITS], data[:, :MOST_BITS], neighbour[:, :MOST_BITS]
-    for i, j in _pairs(data, neighbour):
-        yield Parity((bits[i], bits[j]))
-    for left, right in ((data, neighbour), (neighbour, data)):
-        for relation in _broken_relations(left, right):
-            yield Parity(tuple(bits[i] for i in relation))
-
-
-def _pairs(data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> list[tuple[int, int]]:
-    """Return the pairs of bits whose XOR differs most between the sides: one matrix product a side gives all."""
-    if data.shape[1] < 2:
-        return []
-    means = []
-    for side in (data, neighbour):
-        signs = 1.0 - 2.0 * side.astype(np.float32)
-        means.append(signs.T @ signs / len(side))
-    gap = np.triu(np.abs(means[0] - means[1]), 1)
-    best = np.argsort(gap, axis=None, kind="stable")[::-1][:PAIRS]
-    return [divmod(at, len(gap)) for at in best.tolist()]
-
-
-def _broken_relations(obeying: NDArray[np.uint8], other: NDArray[np.uint8]) -> list[list[int]]:
-    """Return the sets of bits whose parity is constant on one side and differs most on the other."""
-    n, width = obeying.shape
-    rows = width + 1 + SPARE
-    if n < rows:
-        return []
-    relations = []
-    for combination in _null_space(obeying[:rows]):
-        chosen = [i for i in range(width) if combination >> i & 1]
-        if len(chosen) < 2:
-            continue
-        whole, broken = (np.bitwise_xor.reduce(side[:, chosen], axis=1).mean() for side in (obeying, other))
-        gap = abs(float(whole) - float(broken))
-        if gap > 0.1:
-            relations.append((gap, chosen))
-    relations.sort(key=lambda item: (-item[0], len(item[1])))
-    return [chosen for _, chosen in relations[:RELATIONS]]
-
-
-def _null_space(rows: NDArray[np.uint8]) -> Iterator[int]:
-    """Yield a basis of the combinations of columns (as bit masks) whose parity is the same in every row."""
-    count = len(rows)
-    ones = (1 << count) - 1
-    packed = np.packbits(rows.T, axis=1, bitorder="little")
-    columns = [int.from_bytes(row.tobytes(), "little") & ones for row in packed]
-    # The constant column comes first: a combination that equals it is constant too.
-    basis: dict[int, tuple[int, int]] = {ones.bit_length() - 1: (ones, 0)}
-    for i, column in enumerate(columns):
-        vector, combination = column, 1 << i
-        while vector:
-            lead = vector.bit_length() - 1
-            if lead not in basis:
-                basis[lead] = (vector, combination)
-                break
-            vector ^= basis[lead][0]
-            combination ^= basis[lead][1]
-        if not vector:
-            yield combination

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of
-from dpaudit.events.feature_screening.numbers import REPEATED, repeated
+from dpaudit.events.feature_screening.numbers import PLACES, REPEATED, repeated
 
 NEAR = 32
 """Characters, or bytes, that are looked at from each end."""
@@ -44,10 +44,83 @@ def _at(place: int, of: Callable[[Any], int], missing: int, values: Sequence[Any
 
 def characters(values: Sequence[str]) -> list[LeafFeature]:
     """Return the character at each position from the start and from the end; 0 beyond the text."""
-    return [
-        LeafFeature(f"character {where}", partial(_at, place, _character, 0), _shown_character)
-        for where, place in _places(values)
-    ]
+    return [_one_character(where, place) for where, place in _places(values)]
+
+
+def _one_character(where: str, place: int) -> LeafFeature:
+    return LeafFeature(f"character {where}", partial(_at, place, _character, 0), _shown_character)
+
+
+def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]:
+    """Return the characters, or the bytes and their bits, at places from the start."""
+    named = [(f"{place} from the start", place) for place in places]
+    if any(isinstance(value, str) for value in values[:1]):
+        return [_one_character(*one) for one in named]
+    return [*(_one_byte(*one) for one in named), *(_one_bit(b, *one) for one in named for b in range(8))]
+
+
+def codes(values: Sequence[Any], width: int) -> NDArray[np.uint8]:
+    """Return the codes of the first characters of texts, or the first bytes, a row each; 0 beyond the end."""
+    cut = (v[:width] if isinstance(v, bytes) else v[:width].encode("latin-1", "replace") for v in values)
+    return np.frombuffer(b"".join([one.ljust(width, b"\0") for one in cut]), dtype=np.uint8).reshape(-1, width)
+
+
+CHECKED_WIDTH = 64
+"""Characters of a text, or bytes, up to which check sums are looked at; of longer ones the last so many."""
+_PLACES = np.arange(1, CHECKED_WIDTH + 1)
+"""Places before the last character, from the end."""
+_TENS = np.where(_PLACES < PLACES, 10 ** np.minimum(_PLACES - 1, PLACES - 2), 0)
+CHECK_SUMS: dict[str, Callable[[CellNumbers, CellNumbers], CellNumbers]] = {
+    "sum": lambda rows, lengths: rows.sum(axis=1),
+    "sum by place from the end": lambda rows, lengths: rows @ (_PLACES + 1),
+    "sum by place from the start": lambda rows, lengths: lengths * rows.sum(axis=1) - rows @ _PLACES,
+    "sum with weights 3 and 1": lambda rows, lengths: rows @ np.where(_PLACES % 2, 3, 1),
+    "number": lambda rows, lengths: np.where((rows >= ord("0")) & (rows <= ord("9")), rows - ord("0"), 0) @ _TENS,
+}
+"""The numbers that a last character may depend on, given the codes before it from the end, and the whole length."""
+
+
+def check_sums(values: Sequence[Any]) -> tuple[dict[str, CellNumbers], CellNumbers]:
+    """Return the check sums of all characters, or bytes, but the last one, and the code of that; -1 where none is."""
+    rows = codes([value[::-1] for value in values], CHECKED_WIDTH + 1).astype(np.int64)
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    sums = {name: of(rows[:, 1:], np.minimum(lengths, CHECKED_WIDTH + 1)) for name, of in CHECK_SUMS.items()}
+    return sums, np.where(lengths > 0, rows[:, 0], -1)
+
+
+def check_remainder(kind: str, modulus: int, sign: int) -> LeafFeature:
+    """Return the last code more (sign 1) or less (-1) than a check sum of the others, by a modulus."""
+    name = f"last character {'plus' if sign > 0 else 'minus'} the {kind} of those before, modulo {modulus}"
+    return LeafFeature(name, partial(_check_remainder, kind, modulus, sign))
+
+
+def _check_remainder(kind: str, modulus: int, sign: int, values: Sequence[Any]) -> CellNumbers:
+    sums, last = check_sums(values)
+    return (last + sign * sums[kind]) % modulus
+
+
+def check_character(kind: str, modulus: int, known: Sequence[int]) -> LeafFeature:
+    """Return the last code, one of those that are known, together with the remainder of a check sum of the others."""
+    name = f"last character and the {kind} of those before, modulo {modulus}"
+    return LeafFeature(name, partial(_check_character, kind, modulus, known), partial(_shown_check, modulus, known))
+
+
+def _check_character(kind: str, modulus: int, known: Sequence[int], values: Sequence[Any]) -> CellNumbers:
+    sums, last = check_sums(values)
+    return beside(known, modulus, sums[kind], last)
+
+
+def beside(known: Sequence[int], modulus: int, sums: CellNumbers, last: CellNumbers) -> CellNumbers:
+    """Return the cell of a last code together with a remainder; one that is not known counts like another."""
+    place = np.searchsorted(known, last)
+    place = np.where(np.append(known, -2)[place] == last, place, len(known))
+    return place * modulus + sums % modulus
+
+
+def _shown_check(modulus: int, known: Sequence[int], code: int) -> str:
+    place, rest = divmod(code, modulus)
+    last = "another" if place == len(known) else "none" if known[place] < 0 else repr(chr(known[place]))
+    return f"{last} and {rest}"
 
 
 def _character(character: str) -> int:
@@ -120,10 +193,11 @@ def _has(word: str, values: Sequence[str]) -> CellNumbers:
 
 def byte_values(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the length of bytes, and each byte from the start and from the end; 0 beyond them."""
-    each = [
-        LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1), 0), _byte) for where, place in _places(values)
-    ]
-    return [LeafFeature("length", _lengths), *each]
+    return [LeafFeature("length", _lengths), *(_one_byte(where, place) for where, place in _places(values))]
+
+
+def _one_byte(where: str, place: int) -> LeafFeature:
+    return LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1), 0), _byte)
 
 
 def _lengths(values: Sequence[bytes]) -> CellNumbers:
@@ -136,12 +210,14 @@ def _byte(code: int) -> int | str:
 
 def byte_bits(values: Sequence[bytes]) -> list[LeafFeature]:
     """Return the bits of the bytes from the start and from the end, 2 where one is missing, and of the XOR of all."""
-    shown = one_of(0, 1, "none")
     return [
-        *(LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), shown)
-          for where, place in _places(values) for b in range(8)),
+        *(_one_bit(b, where, place) for where, place in _places(values) for b in range(8)),
         *(LeafFeature(f"bit {b} of the XOR of all bytes", partial(_bit_of_xor, b)) for b in range(8)),
-    ]  # fmt: skip
+    ]
+
+
+def _one_bit(b: int, where: str, place: int) -> LeafFeature:
+    return LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), one_of(0, 1, "none"))
 
 
 def _bit(place: int, byte: int) -> int:

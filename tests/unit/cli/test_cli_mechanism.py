@@ -99,7 +99,7 @@ def test_a_function_that_leaks_more_is_convicted_and_one_that_does_not_is_not(ca
 
 def test_the_block_tells_what_was_not_seen(capsys):
     _, out, _ = call(capsys, "mine:respond", "--pairs", "mine:MORE", "--epsilon", "1.1", "--trials", "4000", "-v")
-    assert re.search(r"^power +any epsilon >= 1\.\d+ would be detected with probability 95 %, on", out, re.M)
+    assert re.search(r"^power +any epsilon >= 1\.\d+ would be detected with probability 95 % if visible in", out, re.M)
     assert re.search(r"^frontier +least epsilon detected, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
     assert re.search(r"^compared +pairs: 2 given; events: \d+; scores: histogram", out, re.M)
     assert re.search(r"^budget +runs on each side, all pairs together: 2,392 to compare the pairs", out, re.M)

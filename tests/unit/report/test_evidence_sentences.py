@@ -56,7 +56,7 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
     assert shown == [("0.1", "1.001"), ("0.01", "1.000"), ("0.001", "none")]
 
 
-OFTEN = "would be detected with probability 95 %, on an event"
+OFTEN = "would be detected with probability 95 % if visible in the features looked at, on an event"
 
 
 def power_of(**changes):

@@ -1,0 +1,190 @@
+"""Features of one integer, text or bytes that are chosen by comparing the two sides, of too many to be screened each.
+
+Of an integer the remainder by a number whose remainders differ, or that divides differences on one side. Of long texts
+and bytes what stands far from both ends; of texts and bytes the last character beside a check sum of the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from math import lcm
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events.cells import to_grid
+from dpaudit.events.feature_screening import numbers, texts
+from dpaudit.events.feature_screening.feature import LeafFeature
+from dpaudit.events.feature_screening.products import Sides
+from dpaudit.outputs.readers import WholeValues
+
+Floats = NDArray[np.float64]
+
+CHOSEN = 4
+"""Moduli, places and check sums that are returned."""
+COMPARED = 2_000
+"""Values a side that they are compared on."""
+MODULUS = 512
+"""All moduli up to here are compared."""
+WIDEST = 4096
+"""Characters of a text, or bytes, that are looked at."""
+LETTERS = 40
+"""Different last characters, and moduli of the check sums beside them, up to which all dependences are compared."""
+CHECKED = (97, 127, 128, 251, 255, 256)
+"""Moduli of check sums beside more characters than that, as bytes."""
+
+
+def remainders(values: WholeValues, neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+    """Return remainders by moduli that are chosen on some of the values: small ones, and divisors of one side's."""
+    some = _some(neighbour, chosen)
+    if min(map(len, some)) < 2 * numbers.REPEATED:
+        return []
+    listed = numbers.signed(values)
+    sides = [[listed[i] for i in places] for places in some]
+    spread = max(map(max, sides)) - min(map(min, sides))
+    found = [LeafFeature(f"remainder by {m}", partial(numbers.remainder, m)) for m in _small_moduli(sides, spread)]
+    for modulus in _common_divisors(sides, spread):
+        read = partial(_large_remainders, modulus)
+        found.append(numbers.repeated(f"remainder by {modulus}", read, Counter(read(values)), repr))
+    return found
+
+
+def _some(neighbour: Sides, chosen: Sides) -> list[list[int]]:
+    """Return the places of the first of the values chosen on either side."""
+    return [np.flatnonzero(chosen & (neighbour == side))[:COMPARED].tolist() for side in (False, True)]
+
+
+def _large_remainders(modulus: int, values: WholeValues) -> list[int]:
+    return [value % modulus for value in numbers.signed(values)]
+
+
+def _small_moduli(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
+    """Return the moduli whose remainders differ most between the sides, no multiples of each other."""
+    side = np.repeat([0, 1], [len(one) for one in sides])
+    values = [value for one in sides for value in one]
+    gaps = np.full(MODULUS + 1, -np.inf)
+    for shared, moduli in _groups(min(MODULUS, spread // 2), max(map(abs, values))):
+        rest = np.array([value % shared for value in values] if shared else values, dtype=np.int64)
+        for modulus in moduli:
+            gaps[modulus] = _excess(rest % modulus, side, modulus)
+    return _best_moduli(gaps)
+
+
+def _excess(cells: NDArray[np.int64], side: NDArray[np.int64], width: int) -> float:
+    """Return by how many standard deviations the chi-squared statistic of two sides' cells exceeds its mean.
+
+    Multiples of a modulus have more cells, so that they show less than itself.
+    """
+    counts = np.bincount(cells + width * side, minlength=2 * width).reshape(2, width)
+    counts = counts[:, counts.any(axis=0)]
+    runs = counts.sum(axis=1, keepdims=True)
+    mean = counts.sum(axis=0) * runs / runs.sum()
+    free = counts.shape[1] - 1
+    return float((np.square(counts - mean) / mean).sum() - free) / np.sqrt(2 * free) if free else -np.inf
+
+
+def _best_moduli(gaps: Floats) -> list[int]:
+    """Return the moduli with the greatest of some numbers above 0, no multiples of each other, the best first."""
+    best: list[int] = []
+    for modulus in np.argsort(-to_grid(gaps), kind="stable").tolist():
+        if len(best) == CHOSEN or gaps[modulus] <= 0:
+            break
+        if not any(modulus % other == 0 for other in best):
+            best.append(modulus)
+    return best
+
+
+def _groups(most: int, greatest: int) -> list[tuple[int, list[int]]]:
+    """Return the moduli up to `most` in groups, each with a common multiple of at most 62 bits.
+
+    It is 0, for none, where numbers up to the `greatest` need no reduction first.
+    """
+    if greatest < 2**63:
+        return [(0, list(range(2, most + 1)))]
+    found: list[tuple[int, list[int]]] = []
+    for modulus in range(most, 1, -1):
+        for i, (shared, group) in enumerate(found):
+            if lcm(shared, modulus) < 2**62:
+                found[i] = (lcm(shared, modulus), [*group, modulus])
+                break
+        else:
+            found.append((modulus, [modulus]))
+    return found
+
+
+def _common_divisors(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
+    """Return large numbers that often are the greatest common divisor of two differences on one side.
+
+    Where many values have the same remainder by m, two differences of such have a multiple of m for a divisor, and m
+    itself most often.
+    """
+    if spread <= MODULUS * MODULUS:
+        return []
+    times: list[Counter[int]] = []
+    for side in sides:
+        a, b, c, d = (np.array(side[k : len(side) // 4 * 4 : 4], dtype=object) for k in range(4))
+        times.append(Counter(np.gcd(a - b, c - d).tolist()))
+    common = [
+        (count, divisor)
+        for one in times
+        for divisor, count in one.items()
+        if divisor > MODULUS and count >= numbers.REPEATED
+    ]
+    return [divisor for _, divisor in sorted(common, key=lambda item: (-item[0], item[1]))[:CHOSEN]]
+
+
+def far_places(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+    """Return what stands at the places of texts, or bytes, beyond those near the ends where the sides differ most."""
+    width, some = _width(values), _some(neighbour, chosen)
+    if width <= texts.NEAR or not all(some):
+        return []
+    counts = []
+    for places in some:
+        rows = texts.codes([values[i] for i in places], width)[:, texts.NEAR :]
+        cells = rows + 256 * np.arange(width - texts.NEAR)
+        counts.append(np.bincount(cells.ravel(), minlength=256 * rows.shape[1]).reshape(-1, 256) / len(places))
+    both = counts[0] + counts[1]
+    gap = (np.square(counts[0] - counts[1]) / np.where(both > 0, both, 1.0)).sum(axis=1)
+    # Places with more values differ more by luck.
+    gap = to_grid(gap - (both > 0).sum(axis=1) / COMPARED)
+    best = np.argsort(-gap, kind="stable")[:CHOSEN]
+    return texts.at_places(values, sorted((texts.NEAR + best).tolist()))
+
+
+def _width(values: Sequence[Any]) -> int:
+    return min(WIDEST, max(map(len, values), default=0))
+
+
+def check_characters(values: Sequence[Any], neighbour: Sides, chosen: Sides) -> list[LeafFeature]:
+    """Return the last character, or byte, together with the check sum of the others on which it depends most.
+
+    Any dependence counts, on a remainder of the sum by a modulus up to `LETTERS`, of as few different last characters;
+    of more of them, as of bytes, that their sum with it, or difference, has another law by a modulus of `CHECKED`.
+    """
+    some = _some(neighbour, chosen)
+    if not 3 <= _width(values) <= texts.CHECKED_WIDTH or not all(some):
+        return []
+    compared = [values[i] for places in some for i in places]
+    if len(set(compared)) <= numbers.KNOWN:  # each has a cell of its own already
+        return []
+    side = np.repeat([0, 1], [len(places) for places in some])
+    sums, last = texts.check_sums(compared)
+    known = tuple(np.unique(last).tolist())
+    found: list[tuple[float, LeafFeature]] = []
+    for kind, sum_ in sums.items():
+        if len(known) <= LETTERS:
+            for modulus in range(2, LETTERS + 1):
+                cells = texts.beside(known, modulus, sum_, last)
+                excess = _excess(cells, side, modulus * (len(known) + 1))
+                found.append((excess, texts.check_character(kind, modulus, known)))
+            continue
+        for modulus, sign in product(CHECKED, (-1, 1)):
+            excess = _excess((last + sign * sum_) % modulus, side, modulus)
+            found.append((excess, texts.check_remainder(kind, modulus, sign)))
+    excess, best = max(found, key=itemgetter(0))
+    return [best] if excess > 0 else []
