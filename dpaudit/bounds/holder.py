@@ -164,7 +164,7 @@ def _log_ratio(first: Array, second: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Fit:
-    """What counts by label on P's side and on Q's say: g before it is capped, and the shares p and q."""
+    """Counts by label on P's side and on Q's: g before it is capped, and the shares p and q."""
 
     g: Array
     p: Array

@@ -49,7 +49,7 @@ ROOMS = {
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_578,
     "dpaudit.engine": 2_261,
-    "dpaudit.events": 4_801,
+    "dpaudit.events": 5_095,
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 2_636,
     "dpaudit.outputs": 1_984,
