@@ -1,0 +1,266 @@
+r"""Bound epsilon by right guesses of coins where the number of guesses is one of a schedule, chosen by the outcome.
+
+Canaries are ranked by how sure their guesses are, and N_k of the first k guesses are right, for each k of a schedule
+k_1 < ... < k_K that is fixed in advance. The statistic is T = min_k p(k, N_k) with the p-values of `bounds.coin`, of
+which the least over several points where a claim implies several. Its critical counts c_k(t) = min{v : p(k, v) <= t}
+do not depend on the outcome.
+
+Theorem. If the claim is true, then at each of its points (epsilon, delta), with m coins, p = e^epsilon /
+(1 + e^epsilon) and independent Bernoulli(p) guesses in the place of those made,
+
+    Pr[T <= t] <= K t,    and    Pr[T <= t] <= Pr[N_k >= c_k(t) for some k] + m delta / (1 + e^epsilon).
+
+Where only one side of the coins is ever guessed, m delta / 2 stands for m delta.
+
+Proof. The first is the union bound. The set on the right of the second grows with each right guess, so the second bound
+of `bounds.coin`, which holds for every such rule, applies; for delta = 0 the guesses are dominated by independent ones
+given all outputs. []
+
+The probability of a crossing is exact: the law of N_k among the paths that have not crossed, step by step. Both bounds
+are functions of t, fixed in advance, so the lesser of them is a p-value. A bound on epsilon is read off a grid that is
+fixed in advance: the last point up to which all are rejected. It exceeds the true epsilon only if the least grid point
+above it is rejected, which is an error of the test there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, gammaln
+
+from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+FIRST = 8
+"""The least number of guesses of a schedule; each further one is twice as large."""
+GRID = 1.005
+"""The ratio of neighbouring points of the grids on which bounds are read off."""
+_ABOVE = 1e-9
+"""By how much the grid's point at a claim exceeds the claim, relatively."""
+_LEAST = 1e-3
+"""The least point of a grid, but for the claim's own."""
+_CROSSED_AT = 3
+"""Points of a claim for which the probability of a crossing is computed, the best ones by the union bound."""
+_NEGLECTED = 1e-22
+"""Probabilities of single counts that may be moved to the crossings."""
+_MARGIN = 1e-9
+"""By which probabilities of crossings are raised, relatively, for rounding."""
+
+
+class Points(NamedTuple):
+    """Points (epsilon, delta) that a claim implies, arrays of shape (J,)."""
+
+    epsilon: Array
+    delta: Array
+
+    @classmethod
+    def one(cls, epsilon: float, delta: float) -> Points:
+        """Return the one point of a claim of (epsilon, delta)-privacy."""
+        return cls(np.array([epsilon], np.float64), np.array([delta], np.float64))
+
+
+class Tested(NamedTuple):
+    """The outcome of a test: its p-value, and the places in the schedule and among the points that gave it."""
+
+    p_value: float
+    at: int
+    point: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule of numbers of guesses over one ranking.
+
+    Parameters
+    ----------
+    guesses : tuple of int
+        k_1 < ... < k_K.
+    coins : int
+        m, the coins that were flipped, guessed or not, of all runs together.
+    one_sided : bool
+        Whether only one side of the coins is ever guessed.
+    """
+
+    guesses: tuple[int, ...]
+    coins: int
+    one_sided: bool = False
+
+    @classmethod
+    def doubling(cls, coins: int, *, one_sided: bool = False, most: int | None = None) -> Schedule:
+        """Return the schedule 8, 16, 32, ... up to `most` and that; by default m, or m / 2 where one side is guessed.
+
+        A schedule with `most` < 8 has that number alone.
+        """
+        last = max(1, (coins // 2 if one_sided else coins) if most is None else most)
+        found = [FIRST << i for i in range(64) if FIRST << i < last]
+        return cls((*found, last), coins, one_sided)
+
+    def useful(self, points: Points, gamma: float) -> Schedule:
+        """Return the schedule without numbers of guesses that could not refute the claim if all were right.
+
+        The claim alone decides, so that the rest share the error. Where none could, the largest number stays.
+        """
+        best = self.p_values(self._counts, points)[0]
+        kept = tuple(k for k, p in zip(self.guesses, best, strict=True) if p <= gamma)
+        return Schedule(kept or self.guesses[-1:], self.coins, self.one_sided)
+
+    @cached_property
+    def _counts(self) -> Integers:
+        return np.array(self.guesses, np.int64)
+
+    def delta_runs(self, delta: Array) -> Array:
+        """Return m delta, or half of it: what `bounds.coin` calls `delta_runs`."""
+        return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
+
+    def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
+        """Return, for each number of guesses, the least p-value of its count over the points, and the point.
+
+        Parameters
+        ----------
+        right : array of int, shape (K,)
+            N_k for each k of the schedule.
+        points : Points
+            What the claim implies.
+        """
+        v, r = np.asarray(right)[:, None], self._counts[:, None]
+        every = np.empty((len(self.guesses), len(points.epsilon)))
+        for j, delta_runs in enumerate(self.delta_runs(points.delta)):
+            every[:, j : j + 1] = p_value(v, r, points.epsilon[j], delta_runs=float(delta_runs))
+        best = every.argmin(axis=1)
+        return every[np.arange(len(best)), best], best
+
+    def critical(self, t: float, points: Points) -> Integers:
+        """Return c_k(t) for each k; k + 1 where no count has a p-value of at most t."""
+        low, high = np.zeros_like(self._counts), self._counts + 1  # low is accepted, high is not
+        while (high - low > 1).any():
+            middle = (low + high) // 2
+            rejected = self.p_values(np.minimum(middle, self._counts), points)[0] <= t
+            low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
+        return high
+
+    def crossing(self, critical: Integers, epsilon: float) -> float:
+        """Return Pr[N_k >= c_k for some k] of independent guesses, each right with probability p, from above."""
+        law, first, crossed, before = np.ones(1), 0, 0.0, 0
+        for k, c in zip(self.guesses, critical, strict=True):
+            step, start = _binomial(k - before, epsilon)
+            law, first, before = np.convolve(law, step), first + start, k
+            alive = max(0, int(c) - first)
+            crossed += float(law[alive:].sum())
+            law = law[:alive]
+            kept = np.flatnonzero(law > _NEGLECTED)
+            if not len(kept):
+                break
+            crossed += float(law[: kept[0]].sum() + law[kept[-1] + 1 :].sum())
+            law, first = law[kept[0] : kept[-1] + 1], first + int(kept[0])
+        return crossed * (1 + _MARGIN) + self.guesses[-1] * _NEGLECTED
+
+    def test(self, right: ArrayLike, points: Points) -> Tested:
+        """Return the p-value of a claim from the right guesses; see the theorem of this module."""
+        each, best = self.p_values(right, points)
+        at = int(each.argmin())
+        t = float(each[at])
+        found = Tested(min(1.0, len(self.guesses) * t), at, int(best[at]))
+        if t == 1 or len(self.guesses) == 1:
+            return found
+        critical = self.critical(t, points)
+        for j in self._best_points(critical, points):
+            epsilon, runs = float(points.epsilon[j]), float(self.delta_runs(points.delta)[j])
+            p = self.crossing(critical, epsilon) + float(additive_term(epsilon, runs))
+            if p < found.p_value:
+                found = Tested(p, at, found.point)
+        return found
+
+    def _best_points(self, critical: Integers, points: Points) -> list[int]:
+        """Return the points at which the union bound of a crossing is least: the others would hardly be better."""
+        if len(points.epsilon) <= _CROSSED_AT:
+            return list(range(len(points.epsilon)))
+        v = np.minimum(critical, self._counts)
+        reachable = critical <= self._counts
+        total = np.zeros(len(points.epsilon))
+        for j, runs in enumerate(self.delta_runs(points.delta)):
+            each = p_value(v, self._counts, points.epsilon[j], delta_runs=float(runs))
+            total[j] = each[reachable].sum() + float(additive_term(points.epsilon[j], float(runs)))
+        return [int(j) for j in total.argsort()[:_CROSSED_AT]]
+
+    def level(self, points: Points, gamma: float) -> float:
+        """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
+        low, high = gamma / len(self.guesses), gamma
+        while high > low * 1.001:
+            middle = math.sqrt(low * high)
+            critical = self.critical(middle, points)
+            p = min(
+                self.crossing(critical, float(points.epsilon[j]))
+                + float(additive_term(points.epsilon[j], float(self.delta_runs(points.delta)[j])))
+                for j in self._best_points(critical, points)
+            )
+            low, high = (middle, high) if p <= gamma else (low, middle)
+        return low
+
+
+def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
+    """Return the last point of a grid up to which all points are rejected; 0 if the first is not.
+
+    Parameters
+    ----------
+    rejects : callable
+        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
+    union_lower : float
+        The bound by the union bound, from which on points are tested.
+    claim : float
+        The claim, from which the grid is made: claim (1 + 1e-9) times powers of 1.005.
+    """
+    base = claim * (1 + _ABOVE) if claim > 0 else 1.0
+    least = math.ceil(math.log(_LEAST / base) / math.log(GRID))
+    i = least
+    if union_lower > _LEAST:
+        i = max(least, math.floor(math.log(union_lower / base) / math.log(GRID)))
+        while base * GRID**i > union_lower:
+            i -= 1
+        i += 1
+    while base * GRID**i < MAX_EPSILON and rejects(base * GRID**i):
+        i += 1
+    return base * GRID ** (i - 1) if i > least else 0.0
+
+
+def largest_rejected(rejects: Callable[[float], bool], high: float) -> float:
+    """Return the largest rejected parameter, from below, of a test that rejects all smaller ones; 0 if it does none."""
+    low = 0.0
+    if not rejects(1e-9):
+        return 0.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rejects(middle) else (low, middle)
+    return low
+
+
+def detectable_epsilon(guesses: ArrayLike, critical: ArrayLike, power: float) -> float:
+    """Return the least epsilon of randomised responses of all coins of which some count is critical that probably.
+
+    It is the logit of the p with Pr[Bin(k, p) >= c_k] = power, the least over k; infinite where no count is critical.
+    """
+    k, c = np.asarray(guesses, np.float64), np.asarray(critical, np.float64)
+    reachable = c <= k
+    if not reachable.any():
+        return math.inf
+    p = betaincinv(c[reachable], k[reachable] - c[reachable] + 1, power)
+    with np.errstate(divide="ignore"):
+        return float(np.min(np.log(p) - np.log1p(-p)))
+
+
+def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
+    """Return the law of Bin(n, p) at counts from some first one on, without those that hardly ever occur."""
+    p = 1 / (1 + math.exp(-epsilon))
+    half = 12 * math.sqrt(n * p * (1 - p)) + 60
+    first, last = max(0, math.floor(n * p - half)), min(n, math.ceil(n * p + half))
+    j = np.arange(first, last + 1, dtype=np.float64)
+    log_wrong = -epsilon - math.log1p(math.exp(-epsilon))
+    log_mass = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1) + j * math.log(p) + (n - j) * log_wrong
+    return np.exp(log_mass), first
