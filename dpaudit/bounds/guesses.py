@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, gammaln
+from scipy.special import betaincinv, expit, gammaln
 
 from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
 
@@ -51,6 +51,7 @@ _CROSSED_AT = 3
 """Points of a claim for which the probability of a crossing is computed, the best ones by the union bound."""
 _NEGLECTED = 1e-22
 """Probabilities of single counts that may be moved to the crossings."""
+_HALVINGS = 36
 _MARGIN = 1e-9
 """By which probabilities of crossings are raised, relatively, for rounding."""
 
@@ -131,9 +132,7 @@ class Schedule:
             What the claim implies.
         """
         v, r = np.asarray(right)[:, None], self._counts[:, None]
-        every = np.empty((len(self.guesses), len(points.epsilon)))
-        for j, delta_runs in enumerate(self.delta_runs(points.delta)):
-            every[:, j : j + 1] = p_value(v, r, points.epsilon[j], delta_runs=float(delta_runs))
+        every = p_value(v, r, points.epsilon, delta_runs=self.delta_runs(points.delta))
         best = every.argmin(axis=1)
         return every[np.arange(len(best)), best], best
 
@@ -171,23 +170,23 @@ class Schedule:
         if t == 1 or len(self.guesses) == 1:
             return found
         critical = self.critical(t, points)
-        for j in self._best_points(critical, points):
-            epsilon, runs = float(points.epsilon[j]), float(self.delta_runs(points.delta)[j])
-            p = self.crossing(critical, epsilon) + float(additive_term(epsilon, runs))
-            if p < found.p_value:
-                found = Tested(p, at, found.point)
-        return found
+        return Tested(min(found.p_value, self._crossing(critical, points)), at, found.point)
+
+    def _crossing(self, critical: Integers, points: Points) -> float:
+        """Return the second bound of the theorem, the least over the best points."""
+        runs = self.delta_runs(points.delta)
+        return min(
+            self.crossing(critical, float(points.epsilon[j])) + float(additive_term(points.epsilon[j], float(runs[j])))
+            for j in self._best_points(critical, points)
+        )
 
     def _best_points(self, critical: Integers, points: Points) -> list[int]:
         """Return the points at which the union bound of a crossing is least: the others would hardly be better."""
         if len(points.epsilon) <= _CROSSED_AT:
             return list(range(len(points.epsilon)))
-        v = np.minimum(critical, self._counts)
-        reachable = critical <= self._counts
-        total = np.zeros(len(points.epsilon))
-        for j, runs in enumerate(self.delta_runs(points.delta)):
-            each = p_value(v, self._counts, points.epsilon[j], delta_runs=float(runs))
-            total[j] = each[reachable].sum() + float(additive_term(points.epsilon[j], float(runs)))
+        v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
+        each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
+        total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
         return [int(j) for j in total.argsort()[:_CROSSED_AT]]
 
     def level(self, points: Points, gamma: float) -> float:
@@ -195,13 +194,8 @@ class Schedule:
         low, high = gamma / len(self.guesses), gamma
         while high > low * 1.001:
             middle = math.sqrt(low * high)
-            critical = self.critical(middle, points)
-            p = min(
-                self.crossing(critical, float(points.epsilon[j]))
-                + float(additive_term(points.epsilon[j], float(self.delta_runs(points.delta)[j])))
-                for j in self._best_points(critical, points)
-            )
-            low, high = (middle, high) if p <= gamma else (low, middle)
+            accepted = self._crossing(self.critical(middle, points), points) > gamma
+            low, high = (low, middle) if accepted else (middle, high)
         return low
 
 
@@ -235,7 +229,7 @@ def largest_rejected(rejects: Callable[[float], bool], high: float) -> float:
     low = 0.0
     if not rejects(1e-9):
         return 0.0
-    for _ in range(50):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if rejects(middle) else (low, middle)
     return low

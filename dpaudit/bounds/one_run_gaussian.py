@@ -24,6 +24,7 @@ Where only the highest y are guessed to be in, the share is of the law of y, who
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -38,6 +39,8 @@ Array = NDArray[np.float64]
 _NODES = 256
 """Quantiles of W, each of which stands for as much of its law."""
 _HALVINGS = 60
+_LEAST = 1e-6
+"""A bound on mu below it is 0."""
 
 
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
@@ -68,7 +71,7 @@ def _thresholds(guesses: int, coins: int, mu: float, one_sided: bool) -> Array:
         t = 0.5 * (low + high)
         more = ndtr(mu / 2 - t) + ndtr(-mu / 2 - t) > wanted
         low, high = np.where(more, t, low), np.where(more, high, t)
-    return 0.5 * (low + high)
+    return np.asarray(0.5 * (low + high))
 
 
 def _wrong_share(t: Array, mu: float) -> Array:
@@ -77,7 +80,9 @@ def _wrong_share(t: Array, mu: float) -> Array:
     return np.asarray(wrong / np.maximum(right + wrong, 1e-300))
 
 
-def recursion_refutes(right: int, guesses: int, coins: int, mu: float, error: float, *, one_sided: bool = False) -> bool:
+def recursion_refutes(
+    right: int, guesses: int, coins: int, mu: float, error: float, *, one_sided: bool = False
+) -> bool:
     """Say whether the recursion refutes mu-Gaussian privacy with an error, from v of r right guesses of m coins.
 
     With f the trade-off function of N(0, 1) and N(mu, 1) and F = 1 - f: R = error v / m and H = error (r - v) / m are
@@ -97,15 +102,20 @@ def recursion_refutes(right: int, guesses: int, coins: int, mu: float, error: fl
     return share + other > guesses / m
 
 
-def mu_lower(right: int, guesses: int, coins: int, error: float, *, one_sided: bool = False) -> tuple[float, float]:
-    """Return the largest mu that is refuted with an error, by the recursion and of canaries that do not interfere."""
-    given = {"right": right, "guesses": guesses, "coins": coins, "one_sided": one_sided}
-    recursion = partial(recursion_refutes, error=error, **given)
-    independent = partial(independent_p_value, **given)
-    return (
-        largest_rejected(lambda mu: recursion(mu=mu), MOST),
-        largest_rejected(lambda mu: independent(mu=mu) <= error, MOST),
-    )
+def mu_lower(
+    right: int, guesses: int, coins: int, error: float, *, one_sided: bool = False, known: tuple[float, float] = (0, 0)
+) -> tuple[float, float]:
+    """Return the largest mu that is refuted with an error, by the recursion and of canaries that do not interfere.
+
+    Bounds that are `known` are returned where the counts give none that is larger.
+    """
+    recursion = partial(recursion_refutes, right, guesses, coins, error=error, one_sided=one_sided)
+    independent = partial(independent_p_value, right, guesses, coins, one_sided=one_sided)
+    tests: tuple[Callable[[float], bool], ...] = (recursion, lambda mu: independent(mu) <= error)
+    found = [
+        largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, known, strict=True)
+    ]
+    return found[0], found[1]
 
 
 def detectable_mu(guesses: int, critical: int, coins: int, power: float, *, one_sided: bool = False) -> float:
