@@ -8,16 +8,24 @@ do not depend on the outcome.
 Theorem. If the claim is true, then at each of its points (epsilon, delta), with m coins, p = e^epsilon /
 (1 + e^epsilon) and independent Bernoulli(p) guesses in the place of those made,
 
-    Pr[T <= t] <= K t,    and    Pr[T <= t] <= Pr[N_k >= c_k(t) for some k] + m delta / (1 + e^epsilon).
+    Pr[T <= t] <= K t,    and    Pr[T <= t] <= Pr[N_k >= c_k(t) for some k] + m delta L,
 
-Where only one side of the coins is ever guessed, m delta / 2 stands for m delta.
+where L is the lesser of 1 / (1 + e^epsilon) and max B_v (1 - B_v) / (v b_v), the maximum over v >= 1 and the laws b of
+Bin(k_i - k_{i-1}, p), k_0 = 0, with tails B. Where only one side of the coins is ever guessed, m delta / 2 stands for
+m delta.
 
-Proof. The first is the union bound. The set on the right of the second grows with each right guess, so the second bound
-of `bounds.coin`, which holds for every such rule, applies; for delta = 0 the guesses are dominated by independent ones
-given all outputs. []
+Proof. The first is the union bound. In the second, the set on the right grows with each right guess; the first L is
+that of the second bound of `bounds.coin`. For the other let h_i(n) be the probability that independent guesses cross by
+the end if N = n after step i, so that h_0(0) is that on the right, and Pr[T <= t] = h_0(0) + sum_i E[h_i(N_i) -
+h_{i-1}(N_{i-1})]. In step i let G_l(n) = Pr[N_{i-1} = n, l of the step are right] / b_l. As in `bounds.coin`, flipping
+the coin of a right guess of the step, the claim bounds the sum over i, n and l of l b_l (G_l(n) - G_{l-1}(n))_+ by
+m delta. The sum over l of b_l (h_i(n+l) - h_{i-1}(n)) is 0, and its terms grow in sign with l, so summation by parts
+leaves increments of G times c_j = sum_{l>=j} b_l (h_i(n+l) - h_{i-1}(n)) >= 0. Among h in [0, 1] that do not fall and
+have the mean h_{i-1}(n), c_j is largest for an indicator of l >= v: at most B_v (1 - B_j) for j <= v and B_j (1 - B_v)
+for j > v, and c_j / (j b_j) at most its value at j = v. []
 
-The probability of a crossing is exact: the law of N_k among the paths that have not crossed, step by step. Both bounds
-are functions of t, fixed in advance, so the lesser of them is a p-value. A bound on epsilon is read off a grid that is
+The probability of a crossing is exact: the law of N_k among the paths that have not crossed, step by step. All bounds
+are functions of t, fixed in advance, so the least of them is a p-value. A bound on epsilon is read off a grid that is
 fixed in advance: the last point up to which all are rejected. It exceeds the true epsilon only if the least grid point
 above it is rejected, which is an error of the test there.
 """
@@ -27,7 +35,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -176,9 +185,17 @@ class Schedule:
         """Return the second bound of the theorem, the least over the best points."""
         runs = self.delta_runs(points.delta)
         return min(
-            self.crossing(critical, float(points.epsilon[j])) + float(additive_term(points.epsilon[j], float(runs[j])))
+            self.crossing(critical, float(points.epsilon[j])) + self._delta_term(float(points.epsilon[j]), runs[j])
             for j in self._best_points(critical, points)
         )
+
+    def _delta_term(self, epsilon: float, delta_runs: float) -> float:
+        """Return m delta L."""
+        if delta_runs == 0:
+            return 0.0
+        steps = {after - before for before, after in pairwise((0, *self.guesses))}
+        share = max(_largest_share(step, epsilon) for step in steps)
+        return min(float(additive_term(epsilon, delta_runs)), delta_runs * share * (1 + _MARGIN))
 
     def _best_points(self, critical: Integers, points: Points) -> list[int]:
         """Return the points at which the union bound of a crossing is least: the others would hardly be better."""
@@ -247,6 +264,16 @@ def detectable_epsilon(guesses: ArrayLike, critical: ArrayLike, power: float) ->
     p = betaincinv(c[reachable], k[reachable] - c[reachable] + 1, power)
     with np.errstate(divide="ignore"):
         return float(np.min(np.log(p) - np.log1p(-p)))
+
+
+@lru_cache(maxsize=4096)
+def _largest_share(n: int, epsilon: float) -> float:
+    """Return max_v B_v (1 - B_v) / (v b_v) of Bin(n, p): near its median, and less where masses are neglected."""
+    law, first = _binomial(n, epsilon)
+    v = first + np.arange(len(law))
+    seen = (law > _NEGLECTED) & (v > 0)
+    tail, rest = law[::-1].cumsum()[::-1], law.cumsum() - law
+    return float((np.minimum(tail, 1.0) * rest / np.where(seen, v * law, 1.0))[seen].max(initial=0.0))
 
 
 def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
