@@ -36,7 +36,7 @@ from dpaudit.audit.one_run_finding import (
 from dpaudit.bounds import POWER
 from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
-from dpaudit.bounds.guesses import Points, Schedule, Tested, detectable_epsilon, largest_rejected, lower_bound
+from dpaudit.bounds.guesses import FIRST, Points, Schedule, Tested, detectable_epsilon, largest_rejected, lower_bound
 from dpaudit.bounds.one_run_gaussian import detectable_mu, mu_lower
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
@@ -46,6 +46,9 @@ from dpaudit.outputs.canonical import canonical
 from dpaudit.results import remembering
 
 Integers = NDArray[np.int64]
+
+_FINE = 2
+"""The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2."""
 
 
 @remembering
@@ -119,9 +122,12 @@ def audit_scores(
     """
     ranked = Ranked.of(scores, included, sealed)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
-    return _finding(ranked, curve, point, confidence, ranking, guesses)
+    finding = _finding(ranked, curve, point, confidence, ranking, guesses)
+    finding.__dict__["audited"] = "the training"
+    return finding
 
 
+@remembering
 def audit_one_run(
     train: Callable[[Any, np.random.Generator], Any],
     canaries: Any,
@@ -193,9 +199,7 @@ def audit_one_run(
         vars(error).update(coins=coins, scores=made)
         raise
     ignored = check and np.array_equal(np.asarray(others), np.asarray(made[0]))
-    finding = _finding(ranked, curve, point, confidence, ignored=ignored)
-    finding.__dict__.update(audited=getattr(train, "__name__", "the training"))
-    return finding
+    return _finding(ranked, curve, point, confidence, ignored=ignored)
 
 
 def _ragged(made: Sequence[Any]) -> bool:
@@ -250,28 +254,45 @@ class _Test:
 
     def epsilon_lower(self, delta: float, claimed: float) -> float:
         """Return the bound on epsilon at a delta that was fixed in advance."""
-        return lower_bound(lambda e: self.rejects(Points.one(e, delta)), self.union_lower(delta), claimed)
+        union = self.union_lower(delta)
+        if len(self.right) == 1:
+            return union
+        return lower_bound(lambda e: self.rejects(Points.one(e, delta)), union, claimed)
 
-    def mu_lower(self, claimed: float) -> float:
+    def mu_lower(self) -> float:
         """Return the bound on mu by the points of its curve."""
 
-        def by_union(mu: float) -> bool:
+        def rejects(mu: float) -> bool:
             p_values = self.schedule.p_values(self.right, _gaussian_points(mu))[0]
             return bool(p_values.min() * len(p_values) <= self.error)
 
-        union = largest_rejected(by_union, MOST)
-        return lower_bound(lambda mu: self.rejects(_gaussian_points(mu)), union, claimed)
+        return largest_rejected(rejects, MOST)
 
 
 def _test(ranked: Ranked, points: Points, gamma: float, ranking: str, guesses: int | None) -> _Test:
     """Return the test, whose schedule the claim and the number of canaries fix."""
     name: RankingName = read_choice("ranking", ranking, RANKINGS)  # type: ignore[assignment]
     m, one_sided = ranked.included.size, name == "in"
-    if guesses is None:
-        schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
-    else:
+    if guesses is not None:
         schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
+    elif len(points.epsilon) > 1:
+        schedule = Schedule((_one_number(points, m, one_sided, gamma),), m, one_sided)
+    else:
+        schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
     return _Test(schedule, gamma, ranked.counts(name, schedule))
+
+
+def _one_number(points: Points, coins: int, one_sided: bool, gamma: float) -> int:
+    """Return the number of guesses with which the least mu of independent Gaussian scores is detected.
+
+    Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is tried:
+    one number, which the claim and the number of canaries fix, has more power than a schedule.
+    """
+    last = max(1, coins // 2 if one_sided else coins)
+    numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
+    many = Schedule(tuple(numbers), coins, one_sided)
+    critical = many.critical(gamma, points)
+    return numbers[detectable_mu(numbers, list(map(int, critical)), coins, POWER, one_sided=one_sided)[1]]
 
 
 def _points(curve: CurveClaim | None, point: PrivacyClaim) -> Points:
@@ -330,16 +351,15 @@ def _finding(
         gaps=gaps,
         if_gaussian=_if_gaussian(test, delta if curve is None else 0.0),
         curve_claim=curve or UNSET,
-        mu_lower=None if mu is None else test.mu_lower(mu),
+        mu_lower=None if mu is None else test.mu_lower(),
         detectable_mu=None if mu is None else _detectable_mu(test, critical),
     )
 
 
 def _detectable_mu(test: _Test, critical: Integers) -> float:
     """Return the least mu of independent Gaussian scores that is detected at some number of guesses."""
-    m, one_sided = test.schedule.coins, test.schedule.one_sided
-    places = zip(test.schedule.guesses, critical, strict=True)
-    return min(detectable_mu(k, int(c), m, POWER, one_sided=one_sided) for k, c in places)
+    one = test.schedule
+    return detectable_mu(one.guesses, list(map(int, critical)), one.coins, POWER, one_sided=one.one_sided)[0]
 
 
 def _if_gaussian(test: _Test, delta: float) -> IfGaussian:

@@ -116,11 +116,11 @@ class Schedule:
     def useful(self, points: Points, gamma: float) -> Schedule:
         """Return the schedule without numbers of guesses that could not refute the claim if all were right.
 
-        The claim alone decides, so that the rest share the error. Where none could, the largest number stays.
+        The claim alone decides, so that the rest share the error. Where none could, all stay.
         """
         best = self.p_values(self._counts, points)[0]
         kept = tuple(k for k, p in zip(self.guesses, best, strict=True) if p <= gamma)
-        return Schedule(kept or self.guesses[-1:], self.coins, self.one_sided)
+        return Schedule(kept or self.guesses, self.coins, self.one_sided)
 
     @cached_property
     def _counts(self) -> Integers:

@@ -24,7 +24,7 @@ Where only the highest y are guessed to be in, the share is of the law of y, who
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -36,9 +36,9 @@ from dpaudit.contract.curve_claims import MOST
 
 Array = NDArray[np.float64]
 
-_NODES = 256
+_NODES = 128
 """Quantiles of W, each of which stands for as much of its law."""
-_HALVINGS = 60
+_HALVINGS = 48
 _LEAST = 1e-6
 """A bound on mu below it is 0."""
 
@@ -118,14 +118,21 @@ def mu_lower(
     return found[0], found[1]
 
 
-def detectable_mu(guesses: int, critical: int, coins: int, power: float, *, one_sided: bool = False) -> float:
-    """Return the least mu at which v of the r surest guesses are right that probably, of independent canaries."""
-    if critical > guesses:
-        return math.inf
-    found = largest_rejected(
-        lambda mu: independent_p_value(critical, guesses, coins, mu, one_sided=one_sided) < power, 2 * MOST
-    )
-    return found if found < 1.99 * MOST else math.inf
+def detectable_mu(
+    guesses: Sequence[int], critical: Sequence[int], coins: int, power: float, *, one_sided: bool = False
+) -> tuple[float, int]:
+    """Return the least mu of independent canaries at which some count is critical that probably, and its place.
+
+    That is one of v_k of the r_k surest guesses; infinite, and the last place, where no count is critical.
+    """
+    best, at = math.inf, len(guesses) - 1
+    for i, (r, v) in enumerate(zip(guesses, critical, strict=True)):
+        if v > r:
+            continue
+        found = partial(independent_p_value, v, r, coins, one_sided=one_sided)
+        if found(min(best, 2 * MOST)) >= power:
+            best, at = largest_rejected(lambda mu, found=found: found(mu) < power, 2 * MOST), i  # type: ignore[misc]
+    return best, at
 
 
 def _normal(x: float) -> float:

@@ -76,12 +76,13 @@ ROOMS = {
 }
 
 PUBLIC = {
-    "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
-    "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding",
-    "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
-    "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",
-    "query_patterns", "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity",
-    "scaling_law", "to_frame", "training",
+    "Coins", "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner",
+    "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding",
+    "SupremumFinding", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_one_run", "audit_privacy",
+    "audit_scores", "audit_supremum", "audit_utility", "crafted_pairs", "flip_coins", "get_learner", "ledger",
+    "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of", "query_patterns", "random_pairs",
+    "read_dataset", "register_dataset", "register_flattener", "sample_complexity", "scaling_law", "to_frame",
+    "training",
 }  # fmt: skip
 
 
