@@ -47,7 +47,7 @@ from dpaudit.results import remembering
 
 Integers = NDArray[np.int64]
 
-_FINE = 2
+_FINE = 4
 """The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2."""
 
 

@@ -51,16 +51,16 @@ Integers = NDArray[np.int64]
 FIRST = 8
 """The least number of guesses of a schedule; each further one is twice as large."""
 GRID = 1.005
-"""The ratio of neighbouring points of the grids on which bounds are read off."""
+"""The ratio of neighbouring points, above the claim, of the grids on which bounds are read off."""
 _ABOVE = 1e-9
 """By how much the grid's point at a claim exceeds the claim, relatively."""
-_LEAST = 1e-3
-"""The least point of a grid, but for the claim's own."""
+_PARTS = 200
+"""Points of a grid up to the claim."""
 _CROSSED_AT = 3
 """Points of a claim for which the probability of a crossing is computed, the best ones by the union bound."""
 _NEGLECTED = 1e-22
 """Probabilities of single counts that may be moved to the crossings."""
-_HALVINGS = 36
+_HALVINGS = 30
 _MARGIN = 1e-9
 """By which probabilities of crossings are raised, relatively, for rounding."""
 
@@ -217,7 +217,7 @@ class Schedule:
 
 
 def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
-    """Return the last point of a grid up to which all points are rejected; 0 if the first is not.
+    """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
 
     Parameters
     ----------
@@ -226,19 +226,21 @@ def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: flo
     union_lower : float
         The bound by the union bound, from which on points are tested.
     claim : float
-        The claim, from which the grid is made: claim (1 + 1e-9) times powers of 1.005.
+        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
+        powers of 1.005 from there on.
     """
     base = claim * (1 + _ABOVE) if claim > 0 else 1.0
-    least = math.ceil(math.log(_LEAST / base) / math.log(GRID))
-    i = least
-    if union_lower > _LEAST:
-        i = max(least, math.floor(math.log(union_lower / base) / math.log(GRID)))
-        while base * GRID**i > union_lower:
-            i -= 1
+
+    def point(i: int) -> float:
+        return base * (i / _PARTS if i <= _PARTS else GRID ** (i - _PARTS))
+
+    below = (
+        math.log(union_lower / base) / math.log(GRID) + _PARTS if union_lower > base else _PARTS * union_lower / base
+    )
+    i = max(1, math.floor(below) - 1)
+    while point(i) <= union_lower or (point(i) < MAX_EPSILON and rejects(point(i))):
         i += 1
-    while base * GRID**i < MAX_EPSILON and rejects(base * GRID**i):
-        i += 1
-    return base * GRID ** (i - 1) if i > least else 0.0
+    return point(i - 1)
 
 
 def largest_rejected(rejects: Callable[[float], bool], high: float) -> float:

@@ -38,7 +38,8 @@ Array = NDArray[np.float64]
 
 _NODES = 128
 """Quantiles of W, each of which stands for as much of its law."""
-_HALVINGS = 48
+_GRID, _FAR = 4_001, 9.0
+"""Points at which the law of y is known, and standard deviations that they reach to."""
 _LEAST = 1e-6
 """A bound on mu below it is 0."""
 
@@ -66,12 +67,9 @@ def _thresholds(guesses: int, coins: int, mu: float, one_sided: bool) -> Array:
     middle = (np.arange(_NODES) + 0.5) / _NODES
     tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
     wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
-    low, high = np.full(_NODES, -40.0 - mu), np.full(_NODES, 40.0 + mu)
-    for _ in range(_HALVINGS):
-        t = 0.5 * (low + high)
-        more = ndtr(mu / 2 - t) + ndtr(-mu / 2 - t) > wanted
-        low, high = np.where(more, t, low), np.where(more, high, t)
-    return np.asarray(0.5 * (low + high))
+    t = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
+    tails = ndtr(mu / 2 - t) + ndtr(-mu / 2 - t)
+    return np.asarray(np.interp(wanted, tails[::-1], t[::-1]))
 
 
 def _wrong_share(t: Array, mu: float) -> Array:
