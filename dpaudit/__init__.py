@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from dpaudit.audit.audit import audit_privacy
     from dpaudit.audit.coins import Coins, flip_coins
     from dpaudit.audit.finding import PrivacyFinding
-    from dpaudit.audit.one_run import audit_one_run, audit_scores
+    from dpaudit.audit.one_run import audit_scores
     from dpaudit.audit.one_run_finding import OneRunFinding
+    from dpaudit.audit.one_run_training import audit_one_run
     from dpaudit.audit.request import probe_of
     from dpaudit.contract import (
         CurveClaim,
@@ -62,8 +63,9 @@ _HOMES = {
     "audit.audit": "audit_privacy",
     "audit.coins": "Coins flip_coins",
     "audit.finding": "PrivacyFinding",
-    "audit.one_run": "audit_one_run audit_scores",
+    "audit.one_run": "audit_scores",
     "audit.one_run_finding": "OneRunFinding",
+    "audit.one_run_training": "audit_one_run",
     "audit.request": "probe_of",
     "contract": "CurveClaim Distribution Instance Law Learner Pair PrivacyClaim Relation UtilityClaim",
     "errors": "DpauditError InputError ToolFault",

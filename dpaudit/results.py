@@ -200,7 +200,7 @@ def _shown(name: str, value: Any) -> str:
         return value.call or name
     if hasattr(value, "__name__"):
         return value.__name__ if str(value.__name__).isidentifier() else name
-    if isinstance(value, list | tuple) or getattr(value, "ndim", 0):
+    if isinstance(value, list | tuple) or getattr(value, "ndim", False):
         if len(value) > _LONGEST:  # to write out so many values takes longer than some audits
             return name
     text = stable_repr(value)

@@ -58,7 +58,7 @@ class Coins(Frozen, frozen=True):
 
     @property
     def included(self) -> Bools:
-        """Which canaries are in, shape (m,); for several runs (runs, m)."""
+        """The canaries that are in as True, shape (m,); for several runs (runs, m)."""
         found = np.array([[bit == "1" for bit in row] for row in self.bits])
         return found[0] if len(found) == 1 else found
 

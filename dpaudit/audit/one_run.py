@@ -10,7 +10,6 @@ least (`scripts/bench_one_run.py --rules`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,9 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from dpaudit import seeding
-from dpaudit.arguments import CONFIDENCE, read_choice, read_flag, read_integer, read_number
+from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
 from dpaudit.audit.canary_scores import RANKINGS, Ranked
-from dpaudit.audit.coins import LEAST, Bools, Coins, flip_coins
+from dpaudit.audit.coins import Coins
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -41,8 +39,6 @@ from dpaudit.bounds.one_run_gaussian import detectable_mu, mu_lower
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
 from dpaudit.contract.curve_claims import MOST
-from dpaudit.errors import InputError, blamed
-from dpaudit.outputs.canonical import canonical
 from dpaudit.results import remembering
 
 Integers = NDArray[np.int64]
@@ -122,113 +118,9 @@ def audit_scores(
     """
     ranked = Ranked.of(scores, included, sealed)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
-    finding = _finding(ranked, curve, point, confidence, ranking, guesses)
+    finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
     finding.__dict__["audited"] = "the training"
     return finding
-
-
-@remembering
-def audit_one_run(
-    train: Callable[[Any, np.random.Generator], Any],
-    canaries: Any,
-    claim: PrivacyClaim | CurveClaim | None = None,
-    *,
-    score: Callable[[Any, Any], Any],
-    epsilon: float | None = None,
-    delta: float | None = None,
-    runs: int = 1,
-    confidence: float = CONFIDENCE,
-    seed: int | None = None,
-    check: bool = True,
-    relation: Relation | str = Relation.ADD_REMOVE_ONE,
-) -> OneRunFinding:
-    """Flip coins for canaries, train with those that are in, score all of them, and audit the scores.
-
-    Parameters
-    ----------
-    train : callable
-        ``(canaries, rng) -> released``: trains with the canaries it is given, beside data of its own, and returns what
-        is released. Its randomness may come from `rng`, a NumPy generator.
-    canaries : list, tuple or array
-        At least two, all different.
-    claim, epsilon, delta, confidence, relation
-        As for `audit_scores`.
-    score : callable
-        ``(released, canaries) -> scores, shape (m,)``: larger for canaries that seem to have been in. It is given all
-        canaries, and no coins.
-    runs : int
-        Trainings, each with fresh coins, whose scores are pooled.
-    seed : int, optional
-        Of coins and generators, named in the finding; by default they come from the operating system.
-    check : bool
-        Train once more, with the other canaries and a generator equal to the first run's: if the scores are the same,
-        the training ignores its canaries and there is no evidence.
-
-    Returns
-    -------
-    OneRunFinding
-        `finding.seal` is the digest of the coins, made before the first training.
-
-    Raises
-    ------
-    InputError
-        As for `audit_scores`; if canaries are equal; if `train` or `score` raises. If it is raised after the training,
-        its attributes `coins` and `scores` hold what was computed.
-    """
-    listed = _distinct(canaries)
-    runs, check = read_integer("runs", runs), read_flag("check", check)
-    curve, point = resolve_claims(None, claim, epsilon, delta, relation)
-    read_number("confidence", confidence, 0, 1)
-    coins = flip_coins(len(listed), seed, runs=runs)
-    root = int(np.random.SeedSequence().entropy or 0) if seed is None else seed  # type: ignore[arg-type]
-
-    def scored(chosen: Bools, run: int) -> Any:
-        rng = seeding.generator(root, "one run", "training", run)
-        with blamed("train"):
-            released = train(_chosen(canaries, chosen), rng)
-        with blamed("score"):
-            return score(released, canaries)
-
-    made: list[Any] = []
-    try:
-        for run, row in enumerate(np.atleast_2d(coins.included)):
-            made.append(scored(row, run))
-        ranked = Ranked.of(np.array(made, dtype=object) if _ragged(made) else np.array(made), coins, None)
-        others = scored(~np.atleast_2d(coins.included)[0], 0) if check else None
-    except InputError as error:
-        vars(error).update(coins=coins, scores=made)
-        raise
-    ignored = check and np.array_equal(np.asarray(others), np.asarray(made[0]))
-    return _finding(ranked, curve, point, confidence, ignored=ignored)
-
-
-def _ragged(made: Sequence[Any]) -> bool:
-    return len({np.shape(one) for one in made}) > 1
-
-
-def _distinct(canaries: Any) -> Sequence[Any]:
-    """Return canaries as a sequence, or raise `InputError` for fewer than two or equal ones."""
-    try:
-        listed = list(canaries)
-    except TypeError:
-        raise InputError.of("canaries", canaries, "a list or an array of examples") from None
-    if len(listed) < LEAST:
-        raise InputError.of("canaries", len(listed), f"{LEAST} or more examples")
-    seen: dict[Any, int] = {}
-    for i, one in enumerate(listed):
-        label = one.tobytes() if isinstance(one, np.ndarray) and one.dtype != object else canonical(one)
-        if label in seen:
-            message = "{canaries} must differ from each other: number {first_} and number {second_} are the same"
-            raise InputError(message, names=("canaries",), first_=seen[label], second_=i)
-        seen[label] = i
-    return listed
-
-
-def _chosen(canaries: Any, chosen: Bools) -> Any:
-    """Return the canaries that are in: rows of an array, entries of a list."""
-    if isinstance(canaries, np.ndarray):
-        return canaries[chosen]
-    return [one for one, taken in zip(canaries, chosen, strict=True) if taken]
 
 
 @dataclass(frozen=True)
@@ -309,7 +201,7 @@ def _gaussian_points(mu: float) -> Points:
     return Points(epsilon, gaussian_delta(mu, epsilon))
 
 
-def _finding(
+def finding_of(
     ranked: Ranked,
     curve: CurveClaim | None,
     point: PrivacyClaim,
@@ -319,7 +211,7 @@ def _finding(
     *,
     ignored: bool = False,
 ) -> OneRunFinding:
-    """Return the finding on ranked scores."""
+    """Return the finding on ranked scores; `ignored` says that the training gave the same ones with other coins."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
     points = _points(curve, point)
     test = _test(ranked, points, gamma, ranking, guesses)

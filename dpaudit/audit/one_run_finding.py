@@ -70,7 +70,7 @@ class Guesses(Frozen, frozen=True):
 
 
 class IfGaussian(Frozen, frozen=True, kw_only=True):
-    """What the right guesses would show under assumptions; no verdict rests on it.
+    """Bounds from the right guesses that rest on assumptions; no verdict rests on them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""An audit in one run: verdicts, bounds, bad input, rankings, ties, several runs, curves, and a training of one's own."""
+"""An audit in one run: verdicts, bounds, bad input, rankings, ties, several runs, curves, and a training made here."""
 
 import json
 import math
