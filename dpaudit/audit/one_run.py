@@ -124,7 +124,7 @@ def audit_scores(
 
 
 @dataclass(frozen=True)
-class _Test:
+class GuessTest:
     """The test of the ranking: its schedule, its error, and its counts."""
 
     schedule: Schedule
@@ -161,7 +161,9 @@ class _Test:
         return largest_rejected(rejects, MOST)
 
 
-def _test(ranked: Ranked, points: Points, gamma: float, ranking: str, guesses: int | None) -> _Test:
+def guess_test(
+    ranked: Ranked, points: Points, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
+) -> GuessTest:
     """Return the test, whose schedule the claim and the number of canaries fix."""
     name: RankingName = read_choice("ranking", ranking, RANKINGS)  # type: ignore[assignment]
     m, one_sided = ranked.included.size, name == "in"
@@ -171,7 +173,7 @@ def _test(ranked: Ranked, points: Points, gamma: float, ranking: str, guesses: i
         schedule = Schedule((_one_number(points, m, one_sided, gamma),), m, one_sided)
     else:
         schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
-    return _Test(schedule, gamma, ranked.counts(name, schedule))
+    return GuessTest(schedule, gamma, ranked.counts(name, schedule))
 
 
 def _one_number(points: Points, coins: int, one_sided: bool, gamma: float) -> int:
@@ -214,7 +216,7 @@ def finding_of(
     """Return the finding on ranked scores; `ignored` says that the training gave the same ones with other coins."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
     points = _points(curve, point)
-    test = _test(ranked, points, gamma, ranking, guesses)
+    test = guess_test(ranked, points, gamma, ranking, guesses)
     outcome = test.at(points)
     critical = test.schedule.critical(test.schedule.level(points, gamma), points)
     gaps = _gaps(ranked, test, points, critical, ignored)
@@ -248,13 +250,13 @@ def finding_of(
     )
 
 
-def _detectable_mu(test: _Test, critical: Integers) -> float:
+def _detectable_mu(test: GuessTest, critical: Integers) -> float:
     """Return the least mu of independent Gaussian scores that is detected at some number of guesses."""
     one = test.schedule
     return detectable_mu(one.guesses, list(map(int, critical)), one.coins, POWER, one_sided=one.one_sided)[0]
 
 
-def _if_gaussian(test: _Test, delta: float) -> IfGaussian:
+def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
     """Return what the guesses show under assumptions; each number of guesses has an equal share of the error."""
     known, error = (0.0, 0.0), test.error / len(test.right)
     for k, right in zip(test.schedule.guesses, test.right, strict=True):
@@ -273,7 +275,7 @@ def _epsilon_of(mu: float, delta: float) -> float:
     return largest_rejected(lambda e: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0
 
 
-def _gaps(ranked: Ranked, test: _Test, points: Points, critical: Integers, ignored: bool) -> tuple[OneRunGap, ...]:
+def _gaps(ranked: Ranked, test: GuessTest, points: Points, critical: Integers, ignored: bool) -> tuple[OneRunGap, ...]:
     """Return why the audit could not have seen that the claim fails."""
     found: list[OneRunGap] = []
     if (critical > np.array(test.schedule.guesses)).all():
