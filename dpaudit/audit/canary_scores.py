@@ -53,9 +53,11 @@ class Ranked:
             int((counts[counts > 1]).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in values)
         )
         shuffled = seeding.generator(0, "one run", "ties").permutation(values.size)
-        centred = (values - np.median(values, axis=1, keepdims=True)).ravel()[shuffled]
+        # Between two groups of scores of different sizes the mean of the quartiles parts them, and no median does.
+        centre = np.quantile(values, (0.25, 0.75), axis=1).mean(axis=0)
+        centred = (values - centre[:, None]).ravel()[shuffled]
         coin = flipped.ravel()[shuffled]
-        above = np.argsort(np.argsort(centred, kind="stable")) >= values.size / 2  # ties at the median are split
+        above = np.where(centred == 0, np.arange(values.size) % 2 == 0, centred > 0)
         by_distance, by_score = (np.argsort(-key, kind="stable") for key in (np.abs(centred), centred))
         right = {"two-sided": (above == coin)[by_distance], "in": coin[by_score]}
         return cls(right, flipped, coins, tied, bool((values == values[:, :1]).all()))  # type: ignore[arg-type]

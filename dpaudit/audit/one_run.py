@@ -70,8 +70,8 @@ def audit_scores(
     Parameters
     ----------
     scores : array, shape (m,) or (runs, m)
-        Finite numbers. Of several runs with fresh coins, those of each are centred at their median, and all are ranked
-        together. Equal scores are put in an order that does not depend on the coins.
+        Finite numbers. Of several runs with fresh coins, those of each are centred at the mean of their quartiles, and
+        all are ranked together. Equal scores are put in an order that does not depend on the coins.
     included : array of bool, shape (m,) or (runs, m), or Coins
         The coins.
     claim : PrivacyClaim or CurveClaim, optional
@@ -81,9 +81,9 @@ def audit_scores(
     confidence : float
         Of the verdict: a training that keeps the claim is accused with probability at most 1 - confidence.
     ranking : {"two-sided", "in"}
-        The order of the guesses: "two-sided" by the distance of a score from the median of its run, above which a
-        canary is guessed to be in and below it out; "in" by the score, and all are guessed to be in. Chosen before the
-        coins were known.
+        The order of the guesses: "two-sided" by the distance of a score from the mean of the quartiles of its run,
+        above which a canary is guessed to be in and below it out; "in" by the score, and all are guessed to be in.
+        Chosen before the coins were known.
     guesses : int, optional
         Guess so many coins alone, a number chosen before the coins were known. By default the audit tries a schedule of
         numbers and accounts for that.

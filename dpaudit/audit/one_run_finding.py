@@ -12,8 +12,7 @@ from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probabilit
 from dpaudit.results import AuditFinding
 
 RankingName = Literal["two-sided", "in"]
-"""The order of guesses. "two-sided": by the distance of a score from the median of its run, above which a canary is
-guessed to be in, and below it out; "in": by the score, and all are guessed to be in."""
+"""The order of guesses; see `OneRunFinding.ranking`."""
 
 
 class FewCanaries(Frozen, frozen=True, tag="few canaries", tag_field="kind"):
@@ -111,8 +110,8 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     canaries, runs, included : int
         Canaries of a run, runs, and the canaries that were in, of all runs together.
     ranking : {"two-sided", "in"}
-        The order of the guesses: by the distance of a score from the median of its run, above which a canary is guessed
-        to be in and below it out; or by the score, and all are guessed to be in.
+        The order of the guesses: by the distance of a score from the mean of the quartiles of its run, above which a
+        canary is guessed to be in and below it out; or by the score, and all are guessed to be in.
     schedule : tuple of Guesses
         The numbers of guesses, with the right ones among so many of the surest.
     decided_by : int

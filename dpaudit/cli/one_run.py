@@ -79,7 +79,7 @@ class ScoresOptions(NamedTuple):
     ranking: Annotated[
         str,
         given(
-            "guess canaries in or out by the distance of the score from the median, or all in by the score",
+            "guess canaries in or out by the distance of the score from the middle, or all in by the score",
             "two-sided",
             choices=["two-sided", "in"],
         ),

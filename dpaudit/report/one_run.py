@@ -23,7 +23,7 @@ _DIGITS = 3
 _SEAL = 16
 """Digits of a seal that are shown in brief."""
 _GUESSED = {
-    "two-sided": "in above the median of the scores and out below, the farthest from it first",
+    "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",
 }
 _OFTEN = f"with probability {percent(POWER)}"
