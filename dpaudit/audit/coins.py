@@ -112,9 +112,10 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
 
     Examples
     --------
-    >>> coins = flip_coins(1000, seed=1)
-    >>> coins.included.shape, coins.included.sum(), coins.seal[:8]
-    ((1000,), 515, '3bdd3cf9')
+    >>> import dpaudit
+    >>> coins = dpaudit.flip_coins(1000, seed=1)
+    >>> coins.included.shape, int(coins.included.sum()), coins.seal[:8]
+    ((1000,), 478, '039e3473')
     """
     m, runs = read_integer("m", m, LEAST, MAX_RUNS), read_integer("runs", runs)
     if m * runs > MAX_RUNS:

@@ -2,9 +2,8 @@
 
 The guesses of the surest k canaries are compared with the coins for each k of a schedule (`bounds.guesses`). That is
 valid for whatever training, canaries and scores, if the coins are fair and no score was made with knowledge of them.
-The two-sided ranking and a walk over a doubling schedule had the best power of eight rules, or within 5 % of it, on
-randomised responses, Gaussian scores, and leaks of a few canaries; a pilot half to choose the number of guesses had the
-least (`scripts/bench_one_run.py --rules`).
+The two-sided ranking and a walk over a doubling schedule had the best power of six rules on Gaussian scores and leaks
+of a few canaries, and came close to guessing all on randomised responses (`scripts/bench_one_run.py rules`).
 """
 
 from __future__ import annotations
@@ -110,10 +109,10 @@ def audit_scores(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> coins = flip_coins(1000, seed=1)
+    >>> import dpaudit, numpy as np
+    >>> coins = dpaudit.flip_coins(1000, seed=1)
     >>> noise = np.random.default_rng(2).normal(size=1000)
-    >>> audit_scores(3 * coins.included + noise, coins, epsilon=1.0).verdict.value
+    >>> dpaudit.audit_scores(3 * coins.included + noise, coins, epsilon=1.0).verdict.value
     'violation'
     """
     ranked = Ranked.of(scores, included, sealed)
