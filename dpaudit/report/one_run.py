@@ -127,8 +127,8 @@ def gap_words(gap: OneRunGap) -> str:
             return "delta times the number of canaries is so large that no number of canaries can refute the claim"
         case FewCanaries():
             assert gap.least is not None
-            canaries = plural(gap.canaries, "canary").replace("canarys", "canaries")
-            return f"{canaries}, all guessed right, do not refute the claim: about {count(gap.least)} are the least"
+            needed = f"about {count(gap.least)} are needed"
+            return f"{count(gap.canaries)} canaries, all guessed right, do not refute the claim: {needed}"
         case EqualScores():
             return f"all scores of a run are equal ({count(gap.equal)} in all)"
         case IgnoredCanaries():

@@ -80,7 +80,7 @@ def test_scores_are_audited_with_the_coins_that_were_sealed(capsys: Any, tmp_pat
     found = json.loads((tmp_path / "found.json").read_text())["finding"]
     assert jsonschema.Draft202012Validator(schema.load("finding")).is_valid(found)
     assert dpaudit.OneRunFinding.from_dict(found).seal == seal
-    for suffix in ("html", "md", "txt", "xml", "svg"):
+    for suffix in ("html", "xml"):
         status, _, _ = call(capsys, *words, "--out", str(tmp_path / f"found.{suffix}"))
         assert status == 1
         assert (tmp_path / f"found.{suffix}").stat().st_size > 300
