@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dpaudit.audit.audit import audit_privacy
+    from dpaudit.audit.coins import Coins, flip_coins
     from dpaudit.audit.finding import PrivacyFinding
+    from dpaudit.audit.one_run import audit_scores
+    from dpaudit.audit.one_run_finding import OneRunFinding
+    from dpaudit.audit.one_run_training import audit_one_run
     from dpaudit.audit.request import probe_of
     from dpaudit.contract import (
         CurveClaim,
@@ -46,17 +50,22 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
-    "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding",
-    "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
-    "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",
-    "query_patterns", "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity",
-    "scaling_law", "to_frame", "training",
+    "Coins", "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner",
+    "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding",
+    "SupremumFinding", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_one_run", "audit_privacy",
+    "audit_scores", "audit_supremum", "audit_utility", "crafted_pairs", "flip_coins", "get_learner", "ledger",
+    "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of", "query_patterns", "random_pairs",
+    "read_dataset", "register_dataset", "register_flattener", "sample_complexity", "scaling_law", "to_frame",
+    "training",
 ]  # fmt: skip
 
 _HOMES = {
     "audit.audit": "audit_privacy",
+    "audit.coins": "Coins flip_coins",
     "audit.finding": "PrivacyFinding",
+    "audit.one_run": "audit_scores",
+    "audit.one_run_finding": "OneRunFinding",
+    "audit.one_run_training": "audit_one_run",
     "audit.request": "probe_of",
     "contract": "CurveClaim Distribution Instance Law Learner Pair PrivacyClaim Relation UtilityClaim",
     "errors": "DpauditError InputError ToolFault",

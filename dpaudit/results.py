@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 
 import msgspec
 
-from dpaudit.contract import CurveClaim, Verdict
+from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.record import Frozen, decode, encodable
@@ -169,7 +169,8 @@ def remembering(audit: Callable[P, F]) -> Callable[P, F]:
     def remembered(*args: P.args, **kwargs: P.kwargs) -> F:
         finding = audit(*args, **kwargs)
         given = signature(audit).bind(*args, **kwargs).arguments
-        finding.__dict__.update(audited=_shown(*next(iter(given.items()))), call=_call_text(audit, given))
+        finding.__dict__.setdefault("audited", _shown(*next(iter(given.items()))))
+        finding.__dict__["call"] = _call_text(audit, given)
         return finding
 
     return remembered
@@ -195,10 +196,13 @@ def _shown(name: str, value: Any) -> str:
     """Return a value as Python: a function by its name, a dataclass by its fields, what cannot be shown as `name`."""
     if name in _OF_PEOPLE and not isinstance(value, str):
         return name
-    if isinstance(value, CurveClaim):
+    if isinstance(value, CurveClaim | PrivacyClaim):
         return value.call or name
     if hasattr(value, "__name__"):
         return value.__name__ if str(value.__name__).isidentifier() else name
+    if isinstance(value, list | tuple) or getattr(value, "ndim", False):
+        if len(value) > _LONGEST:  # to write out so many values takes longer than some audits
+            return name
     text = stable_repr(value)
     short = len(text) <= _LONGEST or isinstance(value, str) or is_dataclass(value)
     return text if short and not text.startswith("<") and "\n" not in text else name

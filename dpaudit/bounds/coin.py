@@ -54,7 +54,7 @@ _HALVINGS = 60
 """Bisections of an epsilon: to the last digit of a float."""
 
 
-def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: float = 0.0) -> Array:
+def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: ArrayLike = 0.0) -> Array:
     """Return p-values of (epsilon, delta)-privacy from counts of right guesses; see the theorem of this module.
 
     Parameters
@@ -62,8 +62,8 @@ def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_r
     right, guesses : array of int
         v and r, 0 <= v <= r, 1 <= r <= 1e8; r was fixed before the guesses were compared with the coins.
     epsilon : array of float
-        The claim, in [0, 700); the three arrays broadcast.
-    delta_runs : float
+        The claim, in [0, 700); the arrays broadcast.
+    delta_runs : float or array of float
         m delta: the number of coins, guessed or not, times the delta of the claim; half of it where only one side is
         ever guessed. With it the runs are independent, or the coins those of one run; 0 asks for no independence.
 
@@ -79,7 +79,7 @@ def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_r
         For bad counts or parameters.
     """
     v, r, eps = _checked(right, guesses, epsilon)
-    return _p_values(v, r, eps, _amount(delta_runs))
+    return _p_values(v, r, eps, delta_runs if isinstance(delta_runs, np.ndarray) else _amount(delta_runs))
 
 
 def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_runs: float = 0.0) -> Array:
@@ -142,15 +142,15 @@ def additive_term(epsilon: ArrayLike, delta_runs: float) -> Array:
     return np.asarray(_amount(delta_runs) * expit(-np.asarray(epsilon, np.float64)) * (1 + LEVEL_MARGIN))
 
 
-def _p_values(v: Array, r: Array, eps: Array, delta_runs: float) -> Array:
+def _p_values(v: Array, r: Array, eps: Array, delta_runs: Any) -> Array:
     """Return the lesser of the theorem's two bounds."""
     wrong = expit(-eps)  # 1 - p, with all its digits
     tail = np.maximum(betaincc(r - v + 1, np.maximum(v, 1), wrong), _TINY)
     found = tail
-    if delta_runs > 0:
+    if np.any(delta_runs > 0):
         above = v > r * (1 - wrong)  # below its mean a count is no evidence, and the second bound is good enough
-        sharp = tail + delta_runs * np.where(above, _share_of_delta(v, r, eps, tail), math.inf)
-        found = np.minimum(sharp, tail + additive_term(eps, delta_runs))
+        share = np.where(above, _share_of_delta(v, r, eps, tail), expit(-eps) * (1 + LEVEL_MARGIN))
+        found = tail + delta_runs * np.minimum(share, expit(-eps) * (1 + LEVEL_MARGIN))
     return np.where(v == 0, 1.0, np.minimum(found * (1 + LEVEL_MARGIN), 1.0))
 
 

@@ -63,7 +63,7 @@ class ClaimPoints:
         if claim.points:
             return cls(*np.array(claim.points, dtype=np.float64).T)
         if (mu := claim.mu) is not None:
-            epsilon = np.linspace(0, mu * (4 + mu / 2), _STEPS)
+            epsilon = gaussian_epsilons(mu)
             return cls(epsilon, gaussian_delta(mu, epsilon))
         return cls._of_orders(orders_of(claim))
 
@@ -112,6 +112,11 @@ class ClaimPoints:
 def _wilson(hits: Array, trials: int, z: float) -> Array:
     limit: Array = (hits + z * z / 2 + z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)) / (trials + z * z)
     return limit
+
+
+def gaussian_epsilons(mu: float) -> Array:
+    """Return the epsilons of the points of a Gaussian claim."""
+    return np.linspace(0, mu * (4 + mu / 2), _STEPS)
 
 
 def gaussian_delta(mu: float, epsilon: Array | float) -> Array:

@@ -22,6 +22,8 @@ COMMANDS = {
     "utility": ("learner", "how often a learner fails, against what is promised"),
     "sample-complexity": ("learner", "how many examples a learner needs at worst"),
     "scaling": ("learner", "how that number grows with a parameter"),
+    "coins": ("one_run", "fair coins for an audit of a training in one run"),
+    "scores": ("one_run", "test a claim by the scores of a training's canaries"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),
     "history": ("project", "the checks of a project"),

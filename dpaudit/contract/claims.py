@@ -90,6 +90,13 @@ class PrivacyClaim:
             if not isinstance(value := getattr(self, name), int | float):
                 object.__setattr__(self, name, float(value))
 
+    @property
+    def call(self) -> str:
+        """The call that makes the claim, as Python; empty where it names a theorem."""
+        relation = "" if self.relation == Relation.REPLACE_ONE else f", dpaudit.Relation.{self.relation.name}"
+        named = self.claim_id or self.source
+        return "" if named else f"dpaudit.PrivacyClaim({self.epsilon!r}, {self.delta!r}{relation})"
+
     @staticmethod
     def gaussian(mu: float) -> CurveClaim:
         """Return the claim of mu-Gaussian differential privacy, 0 < mu <= 50."""

@@ -1,16 +1,18 @@
-"""The words for what searches measured: suprema over samples of every size, sample complexities and scaling laws."""
+"""The words for what searches measured, suprema, sample complexities and scaling laws, and for audits in one run."""
 
 from __future__ import annotations
 
+from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.contract import Grade, Support, Verdict
 from dpaudit.exact.finding import AGREES, SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.one_run import coins_words, one_run_lines
 from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import claim_words
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, WorstCase
 
-SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding
-"""The findings of searches."""
+SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding
+"""The findings of searches, and of audits in one run."""
 
 _LONGEST = 120
 """Characters of a witness; a longer one loses its end."""
@@ -33,10 +35,10 @@ def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines
 
     Parameters
     ----------
-    finding : SupremumFinding, SampleComplexityFinding or ScalingFinding
+    finding : SupremumFinding, SampleComplexityFinding, ScalingFinding or OneRunFinding
         The finding.
     name : str
-        The learner.
+        The learner, or the training.
     repeat : str
         The command, or the call, that makes the finding again; its seed if empty.
     """
@@ -50,12 +52,16 @@ def measured_page(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
 
 
 def _last(finding: SearchFinding, repeat: str) -> tuple[str, str]:
-    return ("repeat", repeat) if repeat else ("seed", str(finding.seed))
+    if repeat:
+        return "repeat", repeat
+    return ("coins", coins_words(finding)) if isinstance(finding, OneRunFinding) else ("seed", str(finding.seed))
 
 
 def _lines(finding: SearchFinding, name: str) -> tuple[Lines, Lines]:
     if isinstance(finding, SupremumFinding):
         return _supremum_lines(finding, name)
+    if isinstance(finding, OneRunFinding):
+        return one_run_lines(finding, name)
     brief, more = _size_lines(finding, name) if isinstance(finding, SampleComplexityFinding) else _law_lines(finding)
     levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
     claim = ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")

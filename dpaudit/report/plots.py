@@ -1,4 +1,4 @@
-"""The figure of a finding by matplotlib: curves of privacy, rates of failure, sizes of samples, growth of a loss."""
+"""The figure of a finding by matplotlib: curves of privacy, rates of failure, sizes of samples, guesses of coins."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.figures import Curves
+from dpaudit.report.measured import SearchFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
@@ -43,7 +45,7 @@ _STYLE = {
 }
 
 
-def figure_of(finding: Row | UtilityFinding | SupremumFinding | SampleComplexityFinding | ScalingFinding) -> Figure:
+def figure_of(finding: Row | UtilityFinding | SearchFinding) -> Figure:
     """Return the figure of a finding on a new canvas, which belongs to no window; a row has a figure of its privacy."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -179,11 +181,25 @@ def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
     return (label,)
 
 
+def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
+    """Draw the share of right guesses against their number, and the least share that refutes the claim."""
+    label = "right guesses"
+    numbers = [one.guesses for one in finding.schedule]
+    axes.plot(numbers, [one.right / one.guesses for one in finding.schedule], "o-", color=EXACT, label=label)
+    refuting = [(one.guesses, one.critical / one.guesses) for one in finding.schedule if one.critical <= one.guesses]
+    if refuting:
+        axes.plot(*zip(*refuting, strict=True), "s--", ms=4, color=CLAIM, label="refutes the claim")
+    axes.axhline(0.5, color=BOUND, lw=1.2, ls=":", label="by chance")
+    axes.set(xscale="log", xlabel="surest guesses", ylabel="share of them")
+    return (label,)
+
+
 _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     Row: _privacy,
     UtilityFinding: _failure,
     SupremumFinding: _supremum,
     SampleComplexityFinding: _sizes,
     ScalingFinding: _scaling,
+    OneRunFinding: _guesses,
 }
 """Each draws a finding on axes and returns the labels of what was measured."""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.one_run_finding import OneRunFinding
 from dpaudit.certificates.certificate import Certificate
 from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
 from dpaudit.errors import InputError
@@ -26,6 +27,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
         UtilityFinding,
         SampleComplexityFinding,
         ScalingFinding,
+        OneRunFinding,
     ),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),

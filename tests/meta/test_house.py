@@ -42,10 +42,10 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_510,
-    "dpaudit.audit": 3_371,
-    "dpaudit.bounds": 2_030,
+    "dpaudit.audit": 4_330,
+    "dpaudit.bounds": 2_470,
     "dpaudit.certificates": 1_233,
-    "dpaudit.cli": 2_225,
+    "dpaudit.cli": 2_390,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_578,
     "dpaudit.engine": 2_261,
@@ -55,7 +55,7 @@ ROOMS = {
     "dpaudit.outputs": 1_984,
     "dpaudit.project": 942,
     "dpaudit.registry": 489,
-    "dpaudit.report": 4_653,
+    "dpaudit.report": 4_970,
     "dpaudit.running": 1_471,
     "dpaudit.utility": 2_136,
     "learners": 789,
@@ -76,12 +76,13 @@ ROOMS = {
 }
 
 PUBLIC = {
-    "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair",
-    "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "SupremumFinding",
-    "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy", "audit_supremum", "audit_utility",
-    "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of",
-    "query_patterns", "random_pairs", "read_dataset", "register_dataset", "register_flattener", "sample_complexity",
-    "scaling_law", "to_frame", "training",
+    "Coins", "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner",
+    "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding",
+    "SupremumFinding", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_one_run", "audit_privacy",
+    "audit_scores", "audit_supremum", "audit_utility", "crafted_pairs", "flip_coins", "get_learner", "ledger",
+    "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of", "query_patterns", "random_pairs",
+    "read_dataset", "register_dataset", "register_flattener", "sample_complexity", "scaling_law", "to_frame",
+    "training",
 }  # fmt: skip
 
 

@@ -1,0 +1,295 @@
+"""Audit a training in one run: fair coins put canaries in, scores of the canaries guess the coins.
+
+The guesses of the surest k canaries are compared with the coins for each k of a schedule (`bounds.guesses`). That is
+valid for whatever training, canaries and scores, if the coins are fair and no score was made with knowledge of them.
+The two-sided ranking and a walk over a doubling schedule had the best power of six rules on Gaussian scores and leaks
+of a few canaries, and came close to guessing all on randomised responses (`scripts/bench_one_run.py rules`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+
+from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
+from dpaudit.audit.canary_scores import RANKINGS, Ranked
+from dpaudit.audit.coins import Coins
+from dpaudit.audit.curve_claims import resolve_claims
+from dpaudit.audit.one_run_finding import (
+    EqualScores,
+    FewCanaries,
+    Guesses,
+    IfGaussian,
+    IgnoredCanaries,
+    OneRunFinding,
+    OneRunGap,
+    RankingName,
+)
+from dpaudit.bounds import POWER
+from dpaudit.bounds.base import MAX_RUNS
+from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
+from dpaudit.bounds.guesses import FIRST, Points, Schedule, Tested, detectable_epsilon, largest_rejected, lower_bound
+from dpaudit.bounds.one_run_gaussian import detectable_mu, mu_lower
+from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
+from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
+from dpaudit.contract.curve_claims import MOST
+from dpaudit.results import remembering
+
+Integers = NDArray[np.int64]
+
+_FINE = 4
+"""The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2."""
+
+
+@remembering
+def audit_scores(
+    scores: Any,
+    included: Any,
+    claim: PrivacyClaim | CurveClaim | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    confidence: float = CONFIDENCE,
+    ranking: str = RANKINGS[0],
+    guesses: int | None = None,
+    sealed: Coins | None = None,
+    relation: Relation | str = Relation.ADD_REMOVE_ONE,
+) -> OneRunFinding:
+    """Audit a training made elsewhere, in any framework, from the scores of its canaries and their coins.
+
+    A fair coin decides of each canary whether it is in the training (`flip_coins`); a score is made of each canary from
+    what the training releases, without knowledge of the coins, larger for canaries that seem to be in. Twice as many
+    canaries are worth about twice as many runs of the training.
+
+    Parameters
+    ----------
+    scores : array, shape (m,) or (runs, m)
+        Finite numbers. Of several runs with fresh coins, those of each are centred at the mean of their quartiles, and
+        all are ranked together. Equal scores are put in an order that does not depend on the coins.
+    included : array of bool, shape (m,) or (runs, m), or Coins
+        The coins.
+    claim : PrivacyClaim or CurveClaim, optional
+        The claim: `PrivacyClaim(epsilon, delta)`, or a curve such as `PrivacyClaim.gaussian(mu)`.
+    epsilon, delta : float, optional
+        The claim in two numbers, in the place of `claim`; delta is 0 by default.
+    confidence : float
+        Of the verdict: a training that keeps the claim is accused with probability at most 1 - confidence.
+    ranking : {"two-sided", "in"}
+        The order of the guesses: "two-sided" by the distance of a score from the mean of the quartiles of its run,
+        above which a canary is guessed to be in and below it out; "in" by the score, and all are guessed to be in.
+        Chosen before the coins were known.
+    guesses : int, optional
+        Guess so many coins alone, a number chosen before the coins were known. By default the audit tries a schedule of
+        numbers and accounts for that.
+    sealed : Coins, optional
+        The coins as they were sealed, which `included` must be.
+    relation : Relation or str
+        What a coin decides: that the example is there or not, by default, or which of two examples it is.
+
+    Returns
+    -------
+    OneRunFinding
+
+    Raises
+    ------
+    InputError
+        If scores are not finite numbers, or not as many as the coins; if there are fewer than two canaries; if coins
+        are not those sealed, or so many are in as fair coins have with probability below 1e-6; if there are two
+        claims, or none.
+
+    Notes
+    -----
+    The bound on epsilon follows T. Steinke, M. Nasr, M. Jagielski, Privacy auditing with one (1) training run (NeurIPS
+    2023), with the term for delta of `dpaudit.bounds.coin`. A claim that is a curve is refuted at one of its points.
+
+    Examples
+    --------
+    >>> import dpaudit, numpy as np
+    >>> coins = dpaudit.flip_coins(1000, seed=1)
+    >>> noise = np.random.default_rng(2).normal(size=1000)
+    >>> dpaudit.audit_scores(3 * coins.included + noise, coins, epsilon=1.0).verdict.value
+    'violation'
+    """
+    ranked = Ranked.of(scores, included, sealed)
+    curve, point = resolve_claims(None, claim, epsilon, delta, relation)
+    finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
+    finding.__dict__["audited"] = "the training"
+    return finding
+
+
+@dataclass(frozen=True)
+class GuessTest:
+    """The test of the ranking: its schedule, its error, and its counts."""
+
+    schedule: Schedule
+    error: float
+    right: Integers
+
+    def at(self, points: Points) -> Tested:
+        """Return the test of points."""
+        return self.schedule.test(self.right, points)
+
+    def rejects(self, points: Points) -> bool:
+        """Say whether points are refuted."""
+        return self.at(points).p_value <= self.error
+
+    def union_lower(self, delta: float) -> float:
+        """Return the bound on epsilon at a delta by the union bound over the schedule; simultaneous over delta."""
+        numbers, runs = np.array(self.schedule.guesses), float(self.schedule.delta_runs(np.array(delta)))
+        return float(epsilon_lower(self.right, numbers, self.error / len(numbers), delta_runs=runs).max())
+
+    def epsilon_lower(self, delta: float, claimed: float) -> float:
+        """Return the bound on epsilon at a delta that was fixed in advance."""
+        union = self.union_lower(delta)
+        if len(self.right) == 1:
+            return union
+        return lower_bound(lambda e: self.rejects(Points.one(e, delta)), union, claimed)
+
+    def mu_lower(self) -> float:
+        """Return the bound on mu by the points of its curve."""
+
+        def rejects(mu: float) -> bool:
+            p_values = self.schedule.p_values(self.right, _gaussian_points(mu))[0]
+            return bool(p_values.min() * len(p_values) <= self.error)
+
+        return largest_rejected(rejects, MOST)
+
+
+def guess_test(
+    ranked: Ranked, points: Points, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
+) -> GuessTest:
+    """Return the test, whose schedule the claim and the number of canaries fix."""
+    name: RankingName = read_choice("ranking", ranking, RANKINGS)  # type: ignore[assignment]
+    m, one_sided = ranked.included.size, name == "in"
+    if guesses is not None:
+        schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
+    elif len(points.epsilon) > 1:
+        schedule = Schedule((_one_number(points, m, one_sided, gamma),), m, one_sided)
+    else:
+        schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
+    return GuessTest(schedule, gamma, ranked.counts(name, schedule))
+
+
+def _one_number(points: Points, coins: int, one_sided: bool, gamma: float) -> int:
+    """Return the number of guesses with which the least mu of independent Gaussian scores is detected.
+
+    Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is tried:
+    one number, which the claim and the number of canaries fix, has more power than a schedule.
+    """
+    last = max(1, coins // 2 if one_sided else coins)
+    numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
+    many = Schedule(tuple(numbers), coins, one_sided)
+    critical = many.critical(gamma, points)
+    return numbers[detectable_mu(numbers, list(map(int, critical)), coins, POWER, one_sided=one_sided)[1]]
+
+
+def _points(curve: CurveClaim | None, point: PrivacyClaim) -> Points:
+    """Return the points that a claim implies."""
+    if curve is None:
+        return Points.one(float(point.epsilon), float(point.delta))
+    found = ClaimPoints.of(curve)
+    tested = found.epsilon < MAX_EPSILON
+    return Points(found.epsilon[tested], found.delta[tested])
+
+
+def _gaussian_points(mu: float) -> Points:
+    epsilon = np.minimum(gaussian_epsilons(mu), 0.99 * MAX_EPSILON)
+    return Points(epsilon, gaussian_delta(mu, epsilon))
+
+
+def finding_of(
+    ranked: Ranked,
+    curve: CurveClaim | None,
+    point: PrivacyClaim,
+    confidence: float,
+    ranking: str = RANKINGS[0],
+    guesses: int | None = None,
+    *,
+    ignored: bool = False,
+) -> OneRunFinding:
+    """Return the finding on ranked scores; `ignored` says that the training gave the same ones with other coins."""
+    gamma = 1 - read_number("confidence", confidence, 0, 1)
+    points = _points(curve, point)
+    test = guess_test(ranked, points, gamma, ranking, guesses)
+    outcome = test.at(points)
+    critical = test.schedule.critical(test.schedule.level(points, gamma), points)
+    gaps = _gaps(ranked, test, points, critical, ignored)
+    refuted = outcome.p_value <= gamma
+    claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
+    mu, coins, numbers = None if curve is None else curve.mu, ranked.coins, test.schedule.guesses
+    counted = zip(numbers, map(int, test.right), map(int, critical), strict=True)
+    return OneRunFinding(
+        verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT,
+        epsilon=claimed,
+        delta=delta,
+        epsilon_lower=test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
+        p_value=outcome.p_value,
+        detectable_epsilon=detectable_epsilon(numbers, critical, POWER),
+        confidence=confidence,
+        canaries=ranked.included.shape[1],
+        runs=len(ranked.included),
+        included=int(ranked.included.sum()),
+        ranking=ranking,  # type: ignore[arg-type]
+        schedule=tuple(Guesses(*each) for each in counted),
+        decided_by=outcome.at,
+        relation=point.relation,
+        tied=ranked.tied,
+        seal="" if coins is None else coins.seal,
+        seed=None if coins is None else coins.seed,
+        gaps=gaps,
+        if_gaussian=_if_gaussian(test, delta if curve is None else 0.0),
+        curve_claim=curve or UNSET,
+        mu_lower=None if mu is None else test.mu_lower(),
+        detectable_mu=None if mu is None else _detectable_mu(test, critical),
+    )
+
+
+def _detectable_mu(test: GuessTest, critical: Integers) -> float:
+    """Return the least mu of independent Gaussian scores that is detected at some number of guesses."""
+    one = test.schedule
+    return detectable_mu(one.guesses, list(map(int, critical)), one.coins, POWER, one_sided=one.one_sided)[0]
+
+
+def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
+    """Return what the guesses show under assumptions; each number of guesses has an equal share of the error."""
+    known, error = (0.0, 0.0), test.error / len(test.right)
+    for k, right in zip(test.schedule.guesses, test.right, strict=True):
+        counts = int(right), k, test.schedule.coins
+        known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, known=known)
+    if not delta:
+        return IfGaussian(recursion_mu=known[0], independent_mu=known[1])
+    at = [_epsilon_of(mu, delta) for mu in known]
+    return IfGaussian(
+        recursion_mu=known[0], independent_mu=known[1], recursion_epsilon=at[0], independent_epsilon=at[1]
+    )
+
+
+def _epsilon_of(mu: float, delta: float) -> float:
+    """Return the least epsilon at a delta of mu-Gaussian privacy, from below."""
+    return largest_rejected(lambda e: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0
+
+
+def _gaps(ranked: Ranked, test: GuessTest, points: Points, critical: Integers, ignored: bool) -> tuple[OneRunGap, ...]:
+    """Return why the audit could not have seen that the claim fails."""
+    found: list[OneRunGap] = []
+    if (critical > np.array(test.schedule.guesses)).all():
+        found.append(FewCanaries(ranked.included.size, _least(points, test.error)))
+    if ranked.all_equal:
+        found.append(EqualScores(ranked.tied, ranked.included.size))
+    if ignored:
+        found.append(IgnoredCanaries())
+    return tuple(found)
+
+
+def _least(points: Points, error: float) -> int | None:
+    """Return about the least number of canaries of which all guesses right refute the claim; None if none does."""
+    for i in range(8 * int(math.log2(MAX_RUNS))):
+        m = math.ceil(2 ** (i / 8))
+        if Schedule((m,), m).p_values([m], points)[0][0] <= error:
+            return m
+    return None

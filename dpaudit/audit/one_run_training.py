@@ -1,0 +1,124 @@
+"""Train with canaries that coins put in, score all of them, and audit the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpaudit import seeding
+from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
+from dpaudit.audit.canary_scores import Ranked
+from dpaudit.audit.coins import LEAST, Bools, flip_coins
+from dpaudit.audit.curve_claims import resolve_claims
+from dpaudit.audit.one_run import finding_of
+from dpaudit.audit.one_run_finding import OneRunFinding
+from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
+from dpaudit.errors import InputError, blamed
+from dpaudit.outputs.canonical import canonical
+from dpaudit.results import remembering
+
+
+@remembering
+def audit_one_run(
+    train: Callable[[Any, np.random.Generator], Any],
+    canaries: Any,
+    claim: PrivacyClaim | CurveClaim | None = None,
+    *,
+    score: Callable[[Any, Any], Any],
+    epsilon: float | None = None,
+    delta: float | None = None,
+    runs: int = 1,
+    confidence: float = CONFIDENCE,
+    seed: int | None = None,
+    check: bool = True,
+    relation: Relation | str = Relation.ADD_REMOVE_ONE,
+) -> OneRunFinding:
+    """Flip coins for canaries, train with those that are in, score all of them, and audit the scores.
+
+    Parameters
+    ----------
+    train : callable
+        ``(canaries, rng) -> released``: trains with the canaries it is given, beside data of its own, and returns what
+        is released. Its randomness may come from `rng`, a NumPy generator.
+    canaries : list, tuple or array
+        At least two, all different.
+    claim, epsilon, delta, confidence, relation
+        As for `audit_scores`.
+    score : callable
+        ``(released, canaries) -> scores, shape (m,)``: larger for canaries that seem to have been in. It is given all
+        canaries, and no coins.
+    runs : int
+        Trainings, each with fresh coins, whose scores are pooled.
+    seed : int, optional
+        Of coins and generators, named in the finding; by default they come from the operating system.
+    check : bool
+        Train once more, with the other canaries and a generator equal to the first run's: if the scores are the same,
+        the training ignores its canaries and there is no evidence.
+
+    Returns
+    -------
+    OneRunFinding
+        `finding.seal` is the digest of the coins, made before the first training.
+
+    Raises
+    ------
+    InputError
+        As for `audit_scores`; if canaries are equal; if `train` or `score` raises. If it is raised after the training,
+        its attributes `coins` and `scores` hold what was computed.
+    """
+    listed = _distinct(canaries)
+    runs, check = read_integer("runs", runs), read_flag("check", check)
+    curve, point = resolve_claims(None, claim, epsilon, delta, relation)
+    read_number("confidence", confidence, 0, 1)
+    coins = flip_coins(len(listed), seed, runs=runs)
+    root = int(np.random.SeedSequence().entropy or 0) if seed is None else seed  # type: ignore[arg-type]
+
+    def scored(chosen: Bools, run: int) -> Any:
+        rng = seeding.generator(root, "one run", "training", run)
+        with blamed("train"):
+            released = train(_chosen(canaries, chosen), rng)
+        with blamed("score"):
+            return score(released, canaries)
+
+    made: list[Any] = []
+    try:
+        for run, row in enumerate(np.atleast_2d(coins.included)):
+            made.append(scored(row, run))
+        ranked = Ranked.of(np.array(made, dtype=object) if _ragged(made) else np.array(made), coins, None)
+        others = scored(~np.atleast_2d(coins.included)[0], 0) if check else None
+    except InputError as error:
+        vars(error).update(coins=coins, scores=made)
+        raise
+    ignored = check and np.array_equal(np.asarray(others), np.asarray(made[0]))
+    return finding_of(ranked, curve, point, confidence, ignored=ignored)
+
+
+def _ragged(made: Sequence[Any]) -> bool:
+    return len({np.shape(one) for one in made}) > 1
+
+
+def _distinct(canaries: Any) -> Sequence[Any]:
+    """Return canaries as a sequence, or raise `InputError` for fewer than two or equal ones."""
+    try:
+        listed = list(canaries)
+    except TypeError:
+        raise InputError.of("canaries", canaries, "a list or an array of examples") from None
+    if len(listed) < LEAST:
+        raise InputError.of("canaries", len(listed), f"{LEAST} or more examples")
+    seen: dict[Any, int] = {}
+    for i, one in enumerate(listed):
+        label = one.tobytes() if isinstance(one, np.ndarray) and one.dtype != object else canonical(one)
+        if label in seen:
+            message = "{canaries} must differ from each other: number {first_} and number {second_} are the same"
+            raise InputError(message, names=("canaries",), first_=seen[label], second_=i)
+        seen[label] = i
+    return listed
+
+
+def _chosen(canaries: Any, chosen: Bools) -> Any:
+    """Return the canaries that are in: rows of an array, entries of a list."""
+    if isinstance(canaries, np.ndarray):
+        return canaries[chosen]
+    return [one for one, taken in zip(canaries, chosen, strict=True) if taken]

@@ -1,0 +1,289 @@
+r"""Bound epsilon by right guesses of coins where the number of guesses is one of a schedule, chosen by the outcome.
+
+Canaries are ranked by how sure their guesses are, and N_k of the first k guesses are right, for each k of a schedule
+k_1 < ... < k_K that is fixed in advance. The statistic is T = min_k p(k, N_k) with the p-values of `bounds.coin`, of
+which the least over several points where a claim implies several. Its critical counts c_k(t) = min{v : p(k, v) <= t}
+do not depend on the outcome.
+
+Theorem. If the claim is true, then at each of its points (epsilon, delta), with m coins, p = e^epsilon /
+(1 + e^epsilon) and independent Bernoulli(p) guesses in the place of those made,
+
+    Pr[T <= t] <= K t,    and    Pr[T <= t] <= Pr[N_k >= c_k(t) for some k] + m delta L,
+
+where L is the lesser of 1 / (1 + e^epsilon) and max B_v (1 - B_v) / (v b_v), the maximum over v >= 1 and the laws b of
+Bin(k_i - k_{i-1}, p), k_0 = 0, with tails B. Where only one side of the coins is ever guessed, m delta / 2 stands for
+m delta.
+
+Proof. The first is the union bound. In the second, the set on the right grows with each right guess; the first L is
+that of the second bound of `bounds.coin`. For the other let h_i(n) be the probability that independent guesses cross by
+the end if N = n after step i, so that h_0(0) is that on the right, and Pr[T <= t] = h_0(0) + sum_i E[h_i(N_i) -
+h_{i-1}(N_{i-1})]. In step i let G_l(n) = Pr[N_{i-1} = n, l of the step are right] / b_l. As in `bounds.coin`, flipping
+the coin of a right guess of the step, the claim bounds the sum over i, n and l of l b_l (G_l(n) - G_{l-1}(n))_+ by
+m delta. The sum over l of b_l (h_i(n+l) - h_{i-1}(n)) is 0, and its terms grow in sign with l, so summation by parts
+leaves increments of G times c_j = sum_{l>=j} b_l (h_i(n+l) - h_{i-1}(n)) >= 0. Among h in [0, 1] that do not fall and
+have the mean h_{i-1}(n), c_j is largest for an indicator of l >= v: at most B_v (1 - B_j) for j <= v and B_j (1 - B_v)
+for j > v, and c_j / (j b_j) at most its value at j = v. []
+
+The probability of a crossing is exact: the law of N_k among the paths that have not crossed, step by step. All bounds
+are functions of t, fixed in advance, so the least of them is a p-value. A bound on epsilon is read off a grid that is
+fixed in advance: the last point up to which all are rejected. It exceeds the true epsilon only if the least grid point
+above it is rejected, which is an error of the test there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, expit, gammaln
+
+from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+FIRST = 8
+"""The least number of guesses of a schedule; each further one is twice as large."""
+GRID = 1.005
+"""The ratio of neighbouring points, above the claim, of the grids on which bounds are read off."""
+_ABOVE = 1e-9
+"""By how much the grid's point at a claim exceeds the claim, relatively."""
+_PARTS = 200
+"""Points of a grid up to the claim."""
+_CROSSED_AT = 3
+"""Points of a claim for which the probability of a crossing is computed, the best ones by the union bound."""
+_NEGLECTED = 1e-22
+"""Probabilities of single counts that may be moved to the crossings."""
+_HALVINGS = 30
+_MARGIN = 1e-9
+"""By which probabilities of crossings are raised, relatively, for rounding."""
+
+
+class Points(NamedTuple):
+    """Points (epsilon, delta) that a claim implies, arrays of shape (J,)."""
+
+    epsilon: Array
+    delta: Array
+
+    @classmethod
+    def one(cls, epsilon: float, delta: float) -> Points:
+        """Return the one point of a claim of (epsilon, delta)-privacy."""
+        return cls(np.array([epsilon], np.float64), np.array([delta], np.float64))
+
+
+class Tested(NamedTuple):
+    """The outcome of a test: its p-value, and the places in the schedule and among the points that gave it."""
+
+    p_value: float
+    at: int
+    point: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule of numbers of guesses over one ranking.
+
+    Parameters
+    ----------
+    guesses : tuple of int
+        k_1 < ... < k_K.
+    coins : int
+        m, the coins that were flipped, guessed or not, of all runs together.
+    one_sided : bool
+        Whether only one side of the coins is ever guessed.
+    """
+
+    guesses: tuple[int, ...]
+    coins: int
+    one_sided: bool = False
+
+    @classmethod
+    def doubling(cls, coins: int, *, one_sided: bool = False, most: int | None = None) -> Schedule:
+        """Return the schedule 8, 16, 32, ... up to `most` and that; by default m, or m / 2 where one side is guessed.
+
+        A schedule with `most` < 8 has that number alone.
+        """
+        last = max(1, (coins // 2 if one_sided else coins) if most is None else most)
+        found = [FIRST << i for i in range(64) if FIRST << i < last]
+        return cls((*found, last), coins, one_sided)
+
+    def useful(self, points: Points, gamma: float) -> Schedule:
+        """Return the schedule without numbers of guesses that could not refute the claim if all were right.
+
+        The claim alone decides, so that the rest share the error. Where none could, all stay.
+        """
+        best = self.p_values(self._counts, points)[0]
+        kept = tuple(k for k, p in zip(self.guesses, best, strict=True) if p <= gamma)
+        return Schedule(kept or self.guesses, self.coins, self.one_sided)
+
+    @cached_property
+    def _counts(self) -> Integers:
+        return np.array(self.guesses, np.int64)
+
+    def delta_runs(self, delta: Array) -> Array:
+        """Return m delta, or half of it: what `bounds.coin` calls `delta_runs`."""
+        return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
+
+    def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
+        """Return, for each number of guesses, the least p-value of its count over the points, and the point.
+
+        Parameters
+        ----------
+        right : array of int, shape (K,)
+            N_k for each k of the schedule.
+        points : Points
+            What the claim implies.
+        """
+        v, r = np.asarray(right)[:, None], self._counts[:, None]
+        every = p_value(v, r, points.epsilon, delta_runs=self.delta_runs(points.delta))
+        best = every.argmin(axis=1)
+        return every[np.arange(len(best)), best], best
+
+    def critical(self, t: float, points: Points) -> Integers:
+        """Return c_k(t) for each k; k + 1 where no count has a p-value of at most t."""
+        low, high = np.zeros_like(self._counts), self._counts + 1  # low is accepted, high is not
+        while (high - low > 1).any():
+            middle = (low + high) // 2
+            rejected = self.p_values(np.minimum(middle, self._counts), points)[0] <= t
+            low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
+        return high
+
+    def crossing(self, critical: Integers, epsilon: float) -> float:
+        """Return Pr[N_k >= c_k for some k] of independent guesses, each right with probability p, from above."""
+        law, first, crossed, before = np.ones(1), 0, 0.0, 0
+        for k, c in zip(self.guesses, critical, strict=True):
+            step, start = _binomial(k - before, epsilon)
+            law, first, before = np.convolve(law, step), first + start, k
+            alive = max(0, int(c) - first)
+            crossed += float(law[alive:].sum())
+            law = law[:alive]
+            kept = np.flatnonzero(law > _NEGLECTED)
+            if not len(kept):
+                break
+            crossed += float(law[: kept[0]].sum() + law[kept[-1] + 1 :].sum())
+            law, first = law[kept[0] : kept[-1] + 1], first + int(kept[0])
+        return crossed * (1 + _MARGIN) + self.guesses[-1] * _NEGLECTED
+
+    def test(self, right: ArrayLike, points: Points) -> Tested:
+        """Return the p-value of a claim from the right guesses; see the theorem of this module."""
+        each, best = self.p_values(right, points)
+        at = int(each.argmin())
+        t = float(each[at])
+        found = Tested(min(1.0, len(self.guesses) * t), at, int(best[at]))
+        if t == 1 or len(self.guesses) == 1:
+            return found
+        critical = self.critical(t, points)
+        return Tested(min(found.p_value, self._crossing(critical, points)), at, found.point)
+
+    def _crossing(self, critical: Integers, points: Points) -> float:
+        """Return the second bound of the theorem, the least over the best points."""
+        runs = self.delta_runs(points.delta)
+        return min(
+            self.crossing(critical, float(points.epsilon[j])) + self._delta_term(float(points.epsilon[j]), runs[j])
+            for j in self._best_points(critical, points)
+        )
+
+    def _delta_term(self, epsilon: float, delta_runs: float) -> float:
+        """Return m delta L."""
+        if delta_runs == 0:
+            return 0.0
+        steps = {after - before for before, after in pairwise((0, *self.guesses))}
+        share = max(_largest_share(step, epsilon) for step in steps)
+        return min(float(additive_term(epsilon, delta_runs)), delta_runs * share * (1 + _MARGIN))
+
+    def _best_points(self, critical: Integers, points: Points) -> list[int]:
+        """Return the points at which the union bound of a crossing is least: the others would hardly be better."""
+        if len(points.epsilon) <= _CROSSED_AT:
+            return list(range(len(points.epsilon)))
+        v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
+        each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
+        total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
+        return [int(j) for j in total.argsort()[:_CROSSED_AT]]
+
+    def level(self, points: Points, gamma: float) -> float:
+        """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
+        low, high = gamma / len(self.guesses), gamma
+        while high > low * 1.001:
+            middle = math.sqrt(low * high)
+            accepted = self._crossing(self.critical(middle, points), points) > gamma
+            low, high = (low, middle) if accepted else (middle, high)
+        return low
+
+
+def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
+    """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
+
+    Parameters
+    ----------
+    rejects : callable
+        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
+    union_lower : float
+        The bound by the union bound, from which on points are tested.
+    claim : float
+        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
+        powers of 1.005 from there on.
+    """
+    base = claim * (1 + _ABOVE) if claim > 0 else 1.0
+
+    def point(i: int) -> float:
+        return base * (i / _PARTS if i <= _PARTS else GRID ** (i - _PARTS))
+
+    below = (
+        math.log(union_lower / base) / math.log(GRID) + _PARTS if union_lower > base else _PARTS * union_lower / base
+    )
+    i = max(1, math.floor(below) - 1)
+    while point(i) <= union_lower or (point(i) < MAX_EPSILON and rejects(point(i))):
+        i += 1
+    return point(i - 1)
+
+
+def largest_rejected(rejects: Callable[[float], bool], high: float) -> float:
+    """Return the largest rejected parameter, from below, of a test that rejects all smaller ones; 0 if it does none."""
+    low = 0.0
+    if not rejects(1e-9):
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rejects(middle) else (low, middle)
+    return low
+
+
+def detectable_epsilon(guesses: ArrayLike, critical: ArrayLike, power: float) -> float:
+    """Return the least epsilon of randomised responses of all coins of which some count is critical that probably.
+
+    It is the logit of the p with Pr[Bin(k, p) >= c_k] = power, the least over k; infinite where no count is critical.
+    """
+    k, c = np.asarray(guesses, np.float64), np.asarray(critical, np.float64)
+    reachable = c <= k
+    if not reachable.any():
+        return math.inf
+    p = betaincinv(c[reachable], k[reachable] - c[reachable] + 1, power)
+    with np.errstate(divide="ignore"):
+        return float(np.min(np.log(p) - np.log1p(-p)))
+
+
+@lru_cache(maxsize=4096)
+def _largest_share(n: int, epsilon: float) -> float:
+    """Return max_v B_v (1 - B_v) / (v b_v) of Bin(n, p): near its median, and less where masses are neglected."""
+    law, first = _binomial(n, epsilon)
+    v = first + np.arange(len(law))
+    seen = (law > _NEGLECTED) & (v > 0)
+    tail, rest = law[::-1].cumsum()[::-1], law.cumsum() - law
+    return float((np.minimum(tail, 1.0) * rest / np.where(seen, v * law, 1.0))[seen].max(initial=0.0))
+
+
+def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
+    """Return the law of Bin(n, p) at counts from some first one on, without those that hardly ever occur."""
+    p = 1 / (1 + math.exp(-epsilon))
+    half = 12 * math.sqrt(n * p * (1 - p)) + 60
+    first, last = max(0, math.floor(n * p - half)), min(n, math.ceil(n * p + half))
+    j = np.arange(first, last + 1, dtype=np.float64)
+    log_wrong = -epsilon - math.log1p(math.exp(-epsilon))
+    log_mass = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1) + j * math.log(p) + (n - j) * log_wrong
+    return np.exp(log_mass), first

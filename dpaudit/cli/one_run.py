@@ -1,0 +1,183 @@
+"""``dpaudit coins`` flips the coins of an audit in one run of a training; ``dpaudit scores`` audits its scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from dpaudit.audit.options import OPTIONS
+from dpaudit.cli.audits import json_lines, show_plain, terminal_text
+from dpaudit.cli.command import command
+from dpaudit.cli.options import (
+    DRAWN,
+    AllowNoEvidence,
+    Color,
+    Declared,
+    Json,
+    Verbose,
+    argument,
+    given,
+    of,
+    whole,
+)
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.report.terminal import Lines
+
+_CLAIM = ("epsilon", "delta", "mu", "rho", "renyi", "profile")
+
+
+@command("coins", "dpaudit coins 1000 --out coins.json")
+def coins(
+    canaries: Annotated[int, given(place="CANARIES", read=whole)],
+    out: Annotated[
+        str | None, given("the file that is written; it must not exist yet (default: must be given)", metavar="FILE")
+    ],
+    runs: Annotated[int, given("trainings, each with coins of its own", default=1)],
+    seed: Annotated[
+        int | None, given("make the coins from this; findings then name it (default: the operating system's)")
+    ],
+    json: Json,
+    color: Color,
+) -> int:
+    """Flip a fair coin for each canary of a training: it decides whether the canary is in.
+
+    The file has a text of 1 (in) and 0 (out) for each run, and the digest that seals them. Publish the digest before
+    the training; `dpaudit scores --coins FILE` checks it afterwards.
+    """
+    from dpaudit.audit.coins import flip_coins
+    from dpaudit.report.numbers import count, plural
+
+    if out is None:
+        raise InputError.of("out", out, "given: coins that are not kept cannot be checked")
+    path = Path(out)
+    if path.exists():
+        raise InputError.of("out", out, "a new file: coins that were flipped are not flipped again")
+    if not path.parent.is_dir():
+        raise InputError.of("out", out, "a file in a folder that exists")
+    made = flip_coins(canaries, seed, runs=runs)
+    made.save(path)
+    total = int(made.included.sum())
+    lines: Lines = [
+        ("coins", f"{count(total)} of {count(made.included.size)} are in, {plural(runs, 'run')}: {out}"),
+        ("seal", made.seal),
+    ]
+    show_plain(json, None, terminal_text(lines, color), json=json_lines([{"file": out, "seal": made.seal}]))
+    return 0
+
+
+class ScoresOptions(NamedTuple):
+    """The options of ``dpaudit scores`` on the audit."""
+
+    coins: Annotated[
+        str | None,
+        given("the coins of `dpaudit coins` (default: the column `included`)", metavar="FILE"),
+    ]
+    claim: Annotated[dict[str, Any], Declared(_CLAIM)]
+    confidence: Annotated[float, of(OPTIONS["confidence"])]
+    ranking: Annotated[
+        str,
+        given(
+            "guess canaries in or out by the distance of the score from the middle, or all in by the score",
+            "two-sided",
+            choices=["two-sided", "in"],
+        ),
+    ]
+    guesses: Annotated[int | None, given("guess so many coins alone (default: a schedule of numbers, accounted for)")]
+    relation: Annotated[
+        str | None,
+        given("what a coin decides: add-remove-one or replace-one (default: add-remove-one)", metavar="NAME"),
+    ]
+
+
+class ScoresShown(NamedTuple):
+    """The options of ``dpaudit scores`` on what it shows."""
+
+    json: Json
+    out: Annotated[
+        str | None,
+        given(
+            "write the finding too, in the format of its suffix: .html, .json, .md, .txt, .xml, or .svg, its figure",
+            metavar="FILE",
+        ),
+    ]
+    verbose: Verbose
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+@command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
+def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, shown: ScoresShown) -> int:
+    """Test a claim of privacy of a training by the scores of canaries that coins put in or left out.
+
+    The file has a header and a row for each canary: `score`, larger for canaries that seem to be in, and `included` (1
+    or 0) where no --coins are given; with several trainings also `run`. With --coins rows are in the order of the
+    coins. The surest guesses of the coins are counted; nothing is assumed of the training.
+    """
+    from dpaudit.audit.coins import Coins
+    from dpaudit.audit.curve_claims import named_claim
+    from dpaudit.audit.one_run import audit_scores
+    from dpaudit.contract import Relation, exit_status
+    from dpaudit.report.formats import Promise
+    from dpaudit.report.measured import measured_brief, measured_page
+    from dpaudit.report.plain import summed
+    from dpaudit.report.plots import as_svg
+    from dpaudit.report.repeat import command_line
+    from dpaudit.report.terminal import ShellCommand, aligned
+
+    sealed = None if audit.coins is None else Coins.load(audit.coins)
+    values, included = _columns(Path(file), needs_coins=sealed is None)
+    claim = {name: audit.claim[name] for name in ("epsilon", "delta")}
+    named = named_claim(**{name: value for name, value in audit.claim.items() if name not in claim})
+    asked = {name: getattr(audit, name) for name in ("confidence", "ranking", "guesses")}
+    relation = Relation.ADD_REMOVE_ONE if audit.relation is None else audit.relation
+    coin = sealed if included is None else included
+    finding = audit_scores(values, coin, named, sealed=sealed, relation=relation, **claim, **asked)
+    repeat = command_line(
+        "scores", file, {}, {"coins": audit.coins, **audit.claim, **asked, "relation": audit.relation}
+    )
+    brief, page = (shows(finding, file, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
+    show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        title=f"dpaudit: the scores of {file}",
+        json=json_lines([{"file": file, "finding": finding.to_dict(), "command": repeat}]),
+        text=aligned(page),
+        lines=[brief[0], *(line for line in page if line != brief[0])],
+        case=Promise(file, "result", finding.verdict, summed(brief)),
+        figure=lambda: as_svg(finding.plot()),
+    )
+    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)
+
+
+def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:
+    """Return scores and coins of a file, of shape (runs, m); None for coins that it does not have."""
+    import csv
+
+    with path.open(newline="", encoding="utf-8-sig") as lines:
+        reader = csv.DictReader(lines)
+        names = [name.strip() for name in reader.fieldnames or []]
+        for name in ("score", *(["included"] if needs_coins else [])):
+            if name not in names:
+                raise InputError(f"{path} must have a column {name!r}, got {', '.join(names) or 'an empty file'}")
+        reader.fieldnames = names
+        runs: dict[str, list[tuple[float, float | None]]] = {}
+        for row in reader:
+            coin = _number(path, reader.line_num, "included", row) if "included" in names else None
+            runs.setdefault(row.get("run") or "", []).append((_number(path, reader.line_num, "score", row), coin))
+    if len({len(rows) for rows in runs.values()}) != 1:
+        numbers = ", ".join(f"{len(rows)} of run {name!r}" for name, rows in list(runs.items())[:3])
+        raise InputError(f"{path} must have as many rows of each run, and at least one; got {numbers or 'none'}")
+    values = [[score for score, _ in rows] for rows in runs.values()]
+    return values, [[coin for _, coin in rows] for rows in runs.values()] if "included" in names else None
+
+
+def _number(path: Path, line: int, name: str, row: dict[str, Any]) -> float:
+    words = {"true": 1.0, "false": 0.0} if name == "included" else {}
+    text = (row.get(name) or "").strip()
+    try:
+        return words[text.lower()] if text.lower() in words else float(text)
+    except ValueError:
+        raise InputError(f"{path}, line {line}: {name} must be a number, got {text!r:.60}") from None

@@ -1,0 +1,306 @@
+"""An audit in one run: verdicts, bounds, bad input, rankings, ties, several runs, curves, and a training made here."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+import dpaudit
+from dpaudit import InputError, PrivacyClaim
+from dpaudit.audit.one_run_finding import EqualScores, FewCanaries, IgnoredCanaries
+from dpaudit.bounds.coin import epsilon_lower
+from dpaudit.report import schema
+
+M = 400
+
+
+def responses(epsilon, m, seed, share=1.0):
+    """Return the scores of randomised responses, and the coins; of the other canaries scores are noise near 0."""
+    rng = np.random.default_rng([seed, m])
+    coins = rng.random(m) < 0.5
+    answer = np.where(rng.random(m) < 1 / (1 + math.exp(-epsilon)), coins, ~coins)
+    known = rng.random(m) < share
+    return np.where(known, 2.0 * answer - 1, 0) + 0.1 * rng.normal(size=m), coins
+
+
+def audit(scores, coins, confidence=0.95, **options):
+    return dpaudit.audit_scores(scores, coins, confidence=confidence, **{"epsilon": 1.0, **options})
+
+
+def test_a_leak_is_a_violation_with_a_bound_between_the_claim_and_the_truth():
+    found = audit(*responses(3.0, M, 0), delta=1e-6)
+    assert found.verdict == "violation"
+    assert 1 < found.epsilon_lower < 3
+    assert found.p_value < 1e-4
+    assert (found.canaries, found.runs, found.epsilon, found.delta) == (M, 1, 1.0, 1e-6)
+    assert found.best.right >= found.best.critical
+
+
+def test_the_counts_are_those_of_a_slow_ranking():
+    scores, coins = responses(2.0, 101, 1)
+    found = audit(scores, coins)
+    middle = np.quantile(scores, [0.25, 0.75]).mean()
+    order = sorted(range(101), key=lambda i: -abs(scores[i] - middle))
+    right = [(scores[i] > middle) == coins[i] for i in order]
+    assert [one.right for one in found.schedule] == [sum(right[: one.guesses]) for one in found.schedule]
+    positive = audit(scores, coins, ranking="in")
+    order = np.argsort(-scores)
+    assert [one.right for one in positive.schedule] == [coins[order[: one.guesses]].sum() for one in positive.schedule]
+
+
+def test_no_signal_and_the_wrong_sign_bound_nothing():
+    rng = np.random.default_rng(5)
+    noise, coins = rng.normal(size=M), rng.random(M) < 0.5
+    found = audit(noise, coins)
+    assert found.verdict == "consistent"
+    assert found.epsilon_lower < 0.5
+    assert 1 < found.detectable_epsilon < 1.7
+    wrong = audit(-3.0 * coins + noise, coins)
+    assert (wrong.verdict, wrong.epsilon_lower, wrong.p_value) == ("consistent", 0.0, 1.0)
+
+
+def test_what_is_called_detectable_is_detected():
+    least = audit(*responses(1.0, M, 0)).detectable_epsilon
+    caught = sum(audit(*responses(least, M, seed), guesses=M).verdict == "violation" for seed in range(60))
+    assert caught >= 50
+
+
+def test_a_leak_of_a_few_canaries_is_found():
+    found = audit(*responses(8.0, 2000, 0, share=0.05))
+    assert found.verdict == "violation"
+    assert found.best.guesses <= 128
+
+
+def test_a_fixed_number_of_guesses_has_the_bound_of_the_coin():
+    found = audit(*responses(2.0, M, 2), guesses=100, delta=1e-5)
+    assert [one.guesses for one in found.schedule] == [100]
+    own = float(epsilon_lower(found.best.right, 100, 0.05, delta_runs=M * 1e-5))
+    assert found.epsilon_lower == pytest.approx(own, rel=1e-6)
+
+
+def test_scores_of_several_runs_are_pooled_centred():
+    scores, coins = zip(*(responses(2.0, 100, seed) for seed in range(4)), strict=True)
+    shifted = np.array(scores) + np.array([[0.0], [50.0], [-7.0], [1e3]])
+    found = audit(shifted, np.array(coins))
+    assert (found.runs, found.canaries, found.included) == (4, 100, int(np.sum(coins)))
+    assert found.schedule[-1].guesses == 400
+    assert found.verdict == "violation"
+
+
+def test_few_canaries_are_no_evidence_and_the_least_number_is_named():
+    found = audit(*responses(9.0, 6, 0))
+    assert found.verdict == "no evidence"
+    (gap,) = found.gaps
+    assert isinstance(gap, FewCanaries)
+    assert gap.canaries == 6
+    assert gap.least is not None
+    scores, coins = responses(30.0, gap.least, 1)
+    assert audit(scores, coins).gaps == ()
+    assert math.isinf(found.detectable_epsilon)
+    hopeless = audit(*responses(9.0, 100, 0), epsilon=0.0, delta=0.9)
+    assert hopeless.gaps[0].least is None
+
+
+def test_ties_are_ordered_without_the_coins():
+    coins = np.arange(M) < M // 2  # members are stored first
+    found = audit(np.zeros(M), coins)
+    assert (found.verdict, found.tied) == ("no evidence", M)
+    assert found.gaps == (EqualScores(M, M),)
+    some = audit(np.where(np.arange(M) % 2, -1.0, np.arange(M)), coins)
+    assert (some.tied, some.gaps) == (M // 2, ())
+    rng = np.random.default_rng(0)
+    accused = sum(
+        audit(np.round(rng.normal(size=100)), rng.random(100) < 0.5, epsilon=0.0).p_value <= 0.05 for _ in range(60)
+    )
+    assert accused <= 9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": [1.0, math.nan, 2.0, 3.0]}, r"scores must be finite numbers, got nan; 1 are not, .* is \[1\]"),
+        ({"scores": [1.0, 2.0, math.inf, math.nan]}, r"got inf; 2 are not, the first is \[2\]"),
+        ({"scores": [1.0, 2.0, 3.0]}, r"scores must be as many as the coins: there are \(1, 3\), and coins \(1, 4\)"),
+        ({"scores": ["a", "b", "c", "d"]}, "scores must be an array of numbers"),
+        ({"scores": np.zeros((2, 2, 2))}, "scores must be an array of shape"),
+        ({"scores": []}, "scores must be an array of shape"),
+        ({"scores": [1.0], "included": [True]}, "scores must be those of 2 or more canaries, got 1"),
+        ({"included": [0, 1, 2, 0]}, "included must be an array of True and False"),
+        ({"included": ["x"] * 4}, "included must be an array of True and False"),
+        ({"epsilon": None}, "epsilon must be given"),
+        ({"epsilon": -1.0}, "epsilon must be a finite number >= 0"),
+        ({"delta": 1.0}, r"delta must be in \[0, 1\)"),
+        ({"claim": PrivacyClaim.gaussian(1.0)}, "epsilon must be left out where claim is given: there is one claim"),
+        ({"claim": 3, "epsilon": None}, "claim must be a claim"),
+        ({"confidence": 1.0}, r"confidence must be in \(0, 1\), got 1.0"),
+        ({"guesses": 5}, "guesses must be an integer >= 1 and <= 4, got 5"),
+        ({"guesses": 0}, "guesses must be an integer >= 1"),
+        ({"ranking": "out"}, "ranking must be one of two-sided, in; got 'out'"),
+        ({"relation": "sideways"}, "relation must be one of"),
+        ({"sealed": "a digest"}, "sealed must be the coins of dpaudit.flip_coins"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(change, message):
+    given = {"scores": [1.0, 2.0, 3.0, 4.0], "included": [0, 1, 1, 0], "epsilon": 1.0} | change
+    with pytest.raises(InputError, match=message):
+        dpaudit.audit_scores(given.pop("scores"), given.pop("included"), **given)
+
+
+def test_coins_that_are_not_fair_are_refused():
+    scores = np.arange(1000.0)
+    with pytest.raises(InputError, match="included must be fair coins: 600 of 1000 canaries are in"):
+        audit(scores, np.arange(1000) < 600)
+    with pytest.raises(InputError, match="400 of 1000"):
+        audit(scores, np.arange(1000) < 400)
+    assert audit(scores, np.arange(1000) % 20 < 11).included == 550
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda v: PrivacyClaim.gaussian(v),
+        lambda v: PrivacyClaim.zero_concentrated(v),
+        lambda v: PrivacyClaim.renyi(v, 1.0),
+    ],
+)
+def test_parameters_of_curves_out_of_range_are_refused(make):
+    for value in (0.0, -1.0, 1e9):
+        with pytest.raises(InputError, match="must be"):
+            make(value)
+
+
+def test_a_claim_of_gaussian_privacy_has_a_bound_on_mu_and_what_is_detectable():
+    rng = np.random.default_rng(0)
+    coins = rng.random(4000) < 0.5
+    found = audit(rng.normal(size=4000) + 3.0 * coins, coins, claim=PrivacyClaim.gaussian(1.0), epsilon=None)
+    assert found.verdict == "violation"
+    assert 1 < found.mu_lower < 3
+    assert 1 < found.detectable_mu < 3
+    assert found.curve.mu == 1.0
+    assert len(found.schedule) == 1
+    assert 0 < found.delta < 1  # the point that refutes
+    assert found.if_gaussian.recursion_mu < found.if_gaussian.independent_mu < 3
+    honest = audit(rng.normal(size=4000) + coins, coins, claim=PrivacyClaim.gaussian(1.0), epsilon=None)
+    assert (honest.verdict, honest.mu_lower < 1) == ("consistent", True)
+
+
+@pytest.mark.parametrize(
+    ("claim", "refuted"),
+    [
+        (PrivacyClaim.zero_concentrated(0.05), True),
+        (PrivacyClaim.zero_concentrated(40.0), False),
+        (PrivacyClaim.renyi([(2.0, 0.1), (4.0, 0.2)]), True),
+        (PrivacyClaim.points([(9.0, 0.0), (1.0, 1e-5)]), True),
+        (PrivacyClaim.profile(lambda e: math.exp(-8 * e)), True),
+    ],
+)
+def test_other_curves_are_refuted_at_a_point_that_is_named(claim, refuted):
+    found = audit(*responses(4.0, 1000, 3), claim=claim, epsilon=None)
+    assert (found.verdict == "violation") == refuted
+    assert (found.epsilon_lower > found.epsilon) == refuted
+    assert found.mu_lower is None
+
+
+def test_bounds_under_assumptions_never_decide():
+    """At mu = 3 the bound that assumes independence exceeds a claim of (8, 0.001), and no verdict rests on it."""
+    rng = np.random.default_rng(0)
+    coins = rng.random(1000) < 0.5
+    found = audit(rng.normal(size=1000) + 3 * coins, coins, epsilon=8.0, delta=0.001)
+    assert found.if_gaussian.independent_epsilon > 8
+    assert found.verdict != "violation"
+
+
+def test_findings_are_stored_shown_and_drawn():
+    coins = dpaudit.flip_coins(M, seed=7)
+    rng = np.random.default_rng(0)
+    for claim in (PrivacyClaim(1.0, 1e-5), PrivacyClaim.gaussian(0.5)):
+        found = dpaudit.audit_scores(rng.normal(size=M) + 3 * coins.included, coins, claim, confidence=0.95)
+        stored = json.loads(json.dumps(found.to_dict()))
+        Draft202012Validator(schema.load("finding")).validate(stored)
+        assert dpaudit.OneRunFinding.from_dict(stored) == found
+        text, page = str(found), found.summary()
+        assert text.startswith("VIOLATION")
+        assert "the training claims" in text
+        assert "dpaudit.audit_scores(" in text
+        assert coins.seal in page
+        assert "chosen seed 7" in page
+        assert "if Gaussian" in page
+        assert "no verdict rests on this" in page
+        assert found.plot().axes
+        assert "<details>" in found._repr_html_()
+        assert dpaudit.to_frame([found])["epsilon"].tolist() == [found.epsilon]
+
+
+def train(canaries, rng):
+    return np.sum(canaries, axis=0) + 0.3 * rng.normal(size=canaries.shape[1])
+
+
+def score(released, canaries):
+    return canaries @ released
+
+
+CANARIES = np.eye(60)
+
+
+def test_a_training_of_ones_own_is_audited_and_the_coins_are_sealed():
+    found = dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=score, confidence=0.95, seed=0)
+    assert found.verdict == "violation"
+    assert (found.seed, len(found.seal)) == (0, 64)
+    assert found == dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=score, confidence=0.95, seed=0)
+    assert "train claims" in str(found)
+    pooled = dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=score, runs=3, confidence=0.95)
+    assert (pooled.runs, pooled.seed) == (3, None)
+
+
+def test_a_training_that_ignores_its_canaries_is_no_evidence():
+    def ignores(canaries, rng):
+        return rng.normal(size=60)
+
+    found = dpaudit.audit_one_run(ignores, CANARIES, epsilon=1.0, score=score, confidence=0.95, seed=1)
+    assert found.verdict == "no evidence"
+    assert IgnoredCanaries() in found.gaps
+    assert "it ignores them" in str(found)
+    unchecked = dpaudit.audit_one_run(ignores, CANARIES, epsilon=1.0, score=score, confidence=0.95, seed=1, check=False)
+    assert unchecked.verdict == "consistent"
+
+
+@pytest.mark.parametrize(
+    ("canaries", "message"),
+    [
+        ([], "canaries must be 2 or more examples, got 0"),
+        (np.ones((1, 3)), "canaries must be 2 or more examples, got 1"),
+        (
+            np.array([[1, 2], [3, 4], [1, 2]]),
+            "canaries must differ from each other: number 0 and number 2 are the same",
+        ),
+        (["a", "b", "a"], "number 0 and number 2 are the same"),
+        (3, "canaries must be a list or an array"),
+    ],
+)
+def test_bad_canaries_are_refused_before_any_training(canaries, message):
+    def never(chosen, rng):
+        raise AssertionError
+
+    with pytest.raises(InputError, match=message):
+        dpaudit.audit_one_run(never, canaries, epsilon=1.0, score=score)
+
+
+def test_two_claims_or_none_are_refused_before_any_training():
+    def never(chosen, rng):
+        raise AssertionError
+
+    for claim, epsilon in ((None, None), (PrivacyClaim.gaussian(1.0), 1.0)):
+        with pytest.raises(InputError, match="epsilon must be"):
+            dpaudit.audit_one_run(never, CANARIES, claim, epsilon=epsilon, score=score)
+
+
+def test_an_error_after_the_training_keeps_coins_and_scores():
+    with pytest.raises(InputError, match="finite numbers, got nan") as caught:
+        dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=lambda r, c: np.full(60, np.nan))
+    assert caught.value.coins.included.shape == (60,)
+    assert np.shape(caught.value.scores) == (1, 60)
+    with pytest.raises(InputError, match="score raised ZeroDivisionError") as caught:
+        dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=lambda r, c: 1 / 0)
+    assert caught.value.scores == []

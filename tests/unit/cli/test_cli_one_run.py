@@ -1,0 +1,153 @@
+"""The commands `coins` and `scores`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.cli import main
+from dpaudit.report import schema
+
+M = 200
+
+
+def call(capsys: Any, *words: str) -> tuple[int, str, str]:
+    """Run a command and return its status and what it wrote."""
+    capsys.readouterr()
+    status = main(list(words))
+    return status, *capsys.readouterr()
+
+
+def written(path: Path, shift: float, seed: int = 0, header: str = "score,included") -> Path:
+    """Write scores of which the canaries that are in are shifted."""
+    coins = dpaudit.flip_coins(M, seed=seed)
+    coins.save(path / "coins.json")
+    scores = np.random.default_rng(seed).normal(size=M) + shift * coins.included
+    rows = [f"{score},{int(coin)}" for score, coin in zip(scores, coins.included, strict=True)]
+    (path / "scores.csv").write_text("\n".join([header, *rows]) + "\n")
+    return path / "scores.csv"
+
+
+def test_coins_are_written_once(capsys: Any, tmp_path: Path) -> None:
+    file = str(tmp_path / "coins.json")
+    status, out, _ = call(capsys, "coins", "1e3", "--out", file, "--seed", "3")
+    coins = dpaudit.Coins.load(file)
+    assert status == 0
+    assert coins == dpaudit.flip_coins(1000, seed=3)
+    assert coins.seal in out
+    status, _, err = call(capsys, "coins", "1000", "--out", file)
+    assert (status, "must be a new file" in err) == (2, True)
+    assert dpaudit.Coins.load(file) == coins
+    status, out, _ = call(capsys, "coins", "10", "--out", str(tmp_path / "two.json"), "--runs", "2", "--json")
+    assert json.loads(out)["seal"] == dpaudit.Coins.load(tmp_path / "two.json").seal
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("10",), "--out must be given"),
+        (("10", "--out", "no/such/folder.json"), "--out must be a file in a folder that exists"),
+        (("1", "--out", "coins.json"), "m must be an integer >= 2"),
+        (("many", "--out", "coins.json"), "must be a whole number"),
+    ],
+)
+def test_coins_refuse_bad_input(
+    capsys: Any, tmp_path: Path, monkeypatch: Any, words: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, _, err = call(capsys, "coins", *words)
+    assert status == 2
+    assert message in " ".join(err.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_scores_are_audited_with_the_coins_that_were_sealed(capsys: Any, tmp_path: Path) -> None:
+    file = written(tmp_path, 3.0)
+    words = ("scores", str(file), "--coins", str(tmp_path / "coins.json"), "--epsilon", "1", "--confidence", "0.95")
+    status, out, _ = call(capsys, *words, "--delta", "1e-6", "-v", "--out", str(tmp_path / "found.json"))
+    told = " ".join(out.split())
+    assert status == 1
+    assert "VIOLATION" in told
+    assert f"repeat dpaudit scores {file} --coins" in told
+    seal = dpaudit.Coins.load(tmp_path / "coins.json").seal
+    assert seal in told
+    found = json.loads((tmp_path / "found.json").read_text())["finding"]
+    assert jsonschema.Draft202012Validator(schema.load("finding")).is_valid(found)
+    assert dpaudit.OneRunFinding.from_dict(found).seal == seal
+    for suffix in ("html", "xml"):
+        status, _, _ = call(capsys, *words, "--out", str(tmp_path / f"found.{suffix}"))
+        assert status == 1
+        assert (tmp_path / f"found.{suffix}").stat().st_size > 300
+    assert "if Gaussian" in (tmp_path / "found.html").read_text()
+
+
+def test_verdicts_have_their_statuses(capsys: Any, tmp_path: Path) -> None:
+    file = str(written(tmp_path, 0.0))
+    status, out, _ = call(capsys, "scores", file, "--epsilon", "1")
+    assert (status, out.startswith("CONSISTENT")) == (0, True)
+    status, out, _ = call(capsys, "scores", file, "--epsilon", "9")
+    assert (status, out.startswith("NO EVIDENCE")) == (3, True)
+    assert call(capsys, "scores", file, "--epsilon", "9", "--allow-no-evidence")[0] == 0
+    file = str(written(tmp_path, 4.0))
+    status, out, _ = call(capsys, "scores", file, "--mu", "0.5", "--confidence", "0.95")
+    assert (status, "shows mu >=" in out) == (1, True)
+    status, out, _ = call(capsys, "scores", file, "--rho", "0.01", "--guesses", "50", "--json")
+    assert (status, json.loads(out)["finding"]["schedule"][0]["guesses"]) == (1, 50)
+
+
+def test_a_file_may_have_several_runs(capsys: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["run,score,included"]
+    for run in ("a", "b", "c"):
+        coins = rng.random(50) < 0.5
+        lines += [f"{run},{score},{coin}" for score, coin in zip(rng.normal(size=50) + 3 * coins, coins, strict=True)]
+    (tmp_path / "runs.csv").write_text("\n".join(lines))
+    status, out, _ = call(capsys, "scores", str(tmp_path / "runs.csv"), "--epsilon", "0.5", "--json")
+    found = json.loads(out)["finding"]
+    assert (status, found["runs"], found["canaries"]) == (1, 3, 50)
+    (tmp_path / "runs.csv").write_text("\n".join(lines[:-1]))
+    status, _, err = call(capsys, "scores", str(tmp_path / "runs.csv"), "--epsilon", "1")
+    assert status == 2
+    assert "as many rows of each run" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("value\n1\n", ("--epsilon", "1"), "must have a column 'score', got value"),
+        ("score\n1\n", ("--epsilon", "1"), "must have a column 'included', got score"),
+        ("", ("--epsilon", "1"), "must have a column 'score', got an empty file"),
+        ("score,included\n1,1\nx,0\n", ("--epsilon", "1"), "line 3: score must be a number, got 'x'"),
+        ("score,included\n1,1\n,0\n", ("--epsilon", "1"), "line 3: score must be a number, got ''"),
+        ("score,included\nnan,1\n2,0\n", ("--epsilon", "1"), "scores must be finite numbers, got nan"),
+        ("score,included\n1,1\n2,3\n", ("--epsilon", "1"), "included must be an array of True and False"),
+        ("score,included\n1,1\n2,0\n", (), "--epsilon must be given"),
+        ("score,included\n1,1\n2,0\n", ("--epsilon", "1", "--mu", "1"), "there is one claim"),
+        ("score,included\n1,1\n2,0\n", ("--rho", "1", "--mu", "1"), "there is one claim"),
+        ("score,included\n1,1\n2,0\n", ("--mu", "99"), "mu must be a number in (0, 50]"),
+        ("score,included\n1,1\n2,0\n", ("--renyi", "1,1"), "alpha must be an order above 1"),
+    ],
+)
+def test_scores_refuse_bad_input(capsys: Any, tmp_path: Path, text: str, words: tuple[str, ...], message: str) -> None:
+    (tmp_path / "scores.csv").write_text(text)
+    status, _, err = call(capsys, "scores", str(tmp_path / "scores.csv"), *words)
+    assert status == 2
+    assert message in " ".join(err.split())
+
+
+def test_other_coins_than_those_sealed_are_refused(capsys: Any, tmp_path: Path) -> None:
+    file, coins = str(written(tmp_path, 0.0)), tmp_path / "coins.json"
+    dpaudit.flip_coins(M, seed=9).save(coins)
+    status, _, err = call(capsys, "scores", file, "--coins", str(coins), "--epsilon", "1")
+    assert status == 2
+    assert "must be the coins that were sealed" in " ".join(err.split())
+    coins.write_text(coins.read_text().replace('"seed": 9', '"seed": 8'))
+    status, _, err = call(capsys, "scores", file, "--coins", str(coins), "--epsilon", "1")
+    assert status == 2
+    assert "not those that were sealed" in " ".join(err.split())
