@@ -1,7 +1,8 @@
 r"""Audit with bets instead of events: bet against the claim batch by batch, and stop as soon as it is refuted.
 
-**Claim.** If the mechanism is (epsilon, delta)-private on every pair given, then whatever rule picks the
-pairs, the batch sizes, the bets and the time to stop, Pr[the claim is ever rejected] <= gamma.
+**Claim.** If the mechanism is (epsilon, delta)-private on every pair given, in every state in which earlier runs leave
+it, then whatever rule picks the pairs, the batch sizes, the bets and the time to stop,
+Pr[the claim is ever rejected] <= gamma.
 
 **Why, run by run.** Every run tosses a fair coin for its side and pays an e-value of `eprocess`: given the
 past its mean is at most 1, *whichever* pair is run, because the bet and the pair are functions of the past
@@ -13,167 +14,221 @@ pairs costs runs, never error probability.
 independent with means at most 1, and so is the mean of their product: E observed at the ends of batches is a
 supermartingale too. That product does not depend on the order of the runs, and the multiset of (coin, output)
 is the same whether n coins are tossed one by one, or their number of heads B ~ Bin(n, 1/2) is drawn first and
-B runs are made on data and n - B on neighbour. The coins have a stream of their own. The pilot, which fixes
-the cells, is never bet on.
+B runs are made on data and n - B on neighbour; this assumes independent runs within a batch (`Session._batch`). The
+coins have a stream of their own.
 
-**All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own stakes; the
-error of `epsilon_lower` is explained at `eprocess.last_before_survivor`.
+**Many experts, no phase of fitting.** An expert bets on one partition of the outputs by posteriors counted in the past.
+A batch is bet on by the mean of all experts' payoffs, weighted by what each has won relative to the mean while it bet:
+the weights are functions of the past, so the mean is an e-value, and experts may come and go as scores are refitted.
+
+**All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own weights, and the
+claim is one of its points. The verdict is that `epsilon_lower` exceeds the claim, so one error probability covers both;
+it is explained at `eprocess.last_before_survivor`.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpaudit import seeding
 from dpaudit.audit import eprocess
-from dpaudit.audit.candidate import CountedPair, count_observed
+from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.power import MASSES, Power
+from dpaudit.audit.power import MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.cells import LEAST
-from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
+from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
 from dpaudit.events.event import Bets, Tally
+from dpaudit.events.fitting import Scored, fitted_discretizers
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
 Array = NDArray[np.float64]
 Sides = tuple[Tally, Tally]
-Partition = Callable[[Tally], Array]
-"""Parts of the cells, fixed by the past: returns how many runs of a batch are in each, shape (L,)."""
+Slot = tuple[str, int, float]
+"""An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors."""
 
-FIT_SHARE, FIT_ROWS = 0.02, 5_000
-"""The part of the runs, and the most a side, that scores are fitted on: with 8 % audits of Laplace noise took 1.3 to
-2.4 times as many runs to refute a claim."""
-WIDE_FIT_SHARE = 0.15
-"""The same where outputs are wide: half of them find the columns to look at, half fit scores on these."""
+PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+"""Equally likely parts of ordered cells: few learn fast, many see small tails."""
+PARTS_OF_DELTA = (2, 3, 4, 8, 16)
+"""The same where delta > 0, whose bets take longer to place."""
+REFITTED_RUNS = 8_192
+"""Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
+SCREENED_RUNS = 512
+"""Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
 THOROUGH_ROWS = 2_000
 """Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
-FINALISTS = 2
-"""Discretizers that share a pair's stakes: each further one takes its part of the wealth."""
-LEAST_FIT_BUDGET = 40
-"""Runs that must be left for a new pair to be fitted and bet on."""
+WIDE_FIT_SHARE = 0.075
+"""The part of the runs that find the columns to look at where outputs are wide."""
 LEAST_RUNS = 100
-"""Fewer leave next to nothing to bet on after the pilot and the first batch."""
+"""Fewer leave next to nothing to bet on after the first batch."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
-COARSE, FINE = 2 / 3, 1 / 2
-"""Parts of ordered cells hold N^power / 2 of the N past runs: few learn fast, many see small tails.
-With the fine ones alone Laplace noise of 1.2 was refuted after twice as many runs."""
-MOST_STAKES = 2_000_000
-"""Stakes held in memory at a time."""
 
 
-def partition_by_cells(past: Sides) -> Partition:
-    """Return a part for each cell seen at least `LEAST` times in all, and a last one for all others."""
-    common = (cell for cell, times in (past[0] + past[1]).items() if times >= LEAST)
-    part = {cell: i for i, cell in enumerate(common)}
+@dataclass(frozen=True)
+class Expert:
+    """Posteriors r of parts of the cells, and the shares of runs in the parts, all from the past; shapes (L,)."""
 
-    def runs(batch: Tally) -> Array:
-        counts = np.zeros(len(part) + 1)
-        for cell, times in batch.items():
-            counts[part.get(cell, -1)] += times
-        return counts
+    slot: Slot
+    cuts: Array | dict[Any, int]
+    rate: Array
+    mass: Array
 
-    return runs
+    def parts(self, tally: Tally) -> Array:
+        """Return how many runs of a batch are in each part."""
+        if isinstance(self.cuts, dict):
+            where = np.array([self.cuts.get(cell, len(self.rate) - 1) for cell in tally], dtype=np.int64)
+        else:
+            where = np.searchsorted(self.cuts, np.array([*tally], dtype=np.int64), side="right")
+        times = np.fromiter(tally.values(), dtype=np.float64, count=len(tally))
+        return np.bincount(where, weights=times, minlength=len(self.rate)).astype(np.float64)
 
 
-def partition_by_bins(past: Sides, power: float) -> Partition:
-    """Return parts of adjacent integer cells, each with about max(LEAST, N^power / 2) of the N past runs."""
-    ordered = sorted((past[0] + past[1]).items())
-    cells, times = np.array(ordered, dtype=np.int64).reshape(-1, 2).T
-    group = np.floor((np.cumsum(times) - times) / max(LEAST, times.sum() ** power / 2))
-    starts = cells[1:][np.diff(group) > 0]
-
-    def runs(batch: Tally) -> Array:
-        where = np.searchsorted(starts, np.fromiter(batch.keys(), dtype=np.int64, count=len(batch)), side="right")
-        counts = np.fromiter(batch.values(), dtype=np.float64, count=len(batch))
-        return np.bincount(where, weights=counts, minlength=len(starts) + 1).astype(np.float64)
-
-    return runs
+def experts(discretizer: Discretizer, past: Sides, parts: Sequence[int]) -> Iterator[Expert]:
+    """Yield the experts on the cells of a discretizer: quantiles if they are ordered, else each repeated cell."""
+    both = past[0] + past[1]
+    estimates: tuple[tuple[float, float], ...] = eprocess.ESTIMATES
+    if not discretizer.ordered:
+        cells: dict[Any, int] = {}
+        for cell, times in both.items():
+            if times > 1:
+                cells[cell] = len(cells)
+        listed: list[tuple[int, Array | dict[Any, int], int]] = [(0, cells, len(cells) + 1)] if cells else []
+        estimates = (*estimates, eprocess.RARE_ESTIMATE)
+    else:
+        known = np.sort(np.array([*both], dtype=np.int64))
+        below = np.cumsum([both[cell] for cell in known.tolist()])
+        listed = []
+        for k in parts:
+            if 2 * k > below[-1:].sum():
+                break
+            cuts = np.unique(known[np.searchsorted(below, np.arange(1, k) * below[-1] / k, side="right")])
+            listed.append((k, cuts, len(cuts) + 1))
+            if k >= len(known):
+                break
+    for k, rule, size in listed:
+        blank = Expert((discretizer.name, k, 0.0), rule, np.zeros(size), np.zeros(size))
+        ones, zeros = map(blank.parts, past)
+        seen = ones + zeros + 0.5
+        for pseudo, shrinkage in estimates:
+            slot = (discretizer.name, k, shrinkage)
+            yield Expert(slot, rule, eprocess.posterior(ones, zeros, pseudo, shrinkage), seen / seen.sum())
 
 
 class PairBets(CountedPair):
-    """The past of one pair, and the log-wealth of each strategy on it against each epsilon of the grid.
+    """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
 
-    A strategy bets on the cells of the discretizer at an index, each by itself or (with a power) in bins. The wealth of
-    the pair is the mean over its strategies. That is again a product of e-values: over a batch it is multiplied by the
-    mean of the strategies' payoffs, weighted by the wealth they had before the batch. Its logarithm, that of the pair's
-    e-process against each epsilon, is `log_wealth`, shape (G,).
+    The logarithm of the pair's e-process against each epsilon is `log_wealth`, shape (G,). `outputs` are those of both
+    sides while scores are refitted.
     """
 
     def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
-        self.grid, self.runs, self.batches = grid, 0, 0
+        self.grid, self.runs, self.batches, self.refit_at = grid, 0, 0, 1
+        self.log_wealth: Array = np.zeros(len(grid))
+        self.won: dict[Slot, Array] = {}
+        self.experts: list[Expert] = []
+        self.outputs: list[list[Any]] | None = [[], []]
+        self.pilot: Pilot | None = None
         super().__init__(request, index, pair, [])
 
-    def restart(self, discretizers: list[Discretizer]) -> None:
-        """Start to count by these discretizers; no bet has been made before."""
-        super().restart(discretizers)
-        self.strategies: list[tuple[int, float | None]] = [
-            (i, power) for i, one in enumerate(discretizers) for power in ((COARSE, FINE) if one.ordered else (None,))
-        ]
-        self.wealth = np.zeros((len(self.strategies), len(self.grid)))
-        self._learn()
+    def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
+        """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
+        self.batches += 1
+        if not self.experts:
+            return
+        delta = self.request.claim.delta
+        batch = {one.name: two for one, two in zip(self.discretizers, sides, strict=True)}
+        gains = np.zeros((len(self.experts), len(live)))
+        for gain, one in zip(gains, self.experts, strict=True):
+            ones, zeros = map(one.parts, batch[one.slot[0]])
+            gain[:] = eprocess.log_payoff(one.rate, one.mass, self.grid[live], delta, ones, zeros)
+        won = [self.won.setdefault(one.slot, np.zeros(len(self.grid))) for one in self.experts]
+        weights = np.stack([one[live] for one in won])
+        mean = logsumexp(weights + gains, axis=0) - logsumexp(weights, axis=0)
+        self.log_wealth[live] += mean
+        for mine, gain in zip(won, gains, strict=True):
+            mine[live] += gain - mean
 
-    def remember(self, sides: Sequence[Sides]) -> None:
-        """Add counts to the past, by discretizer, and learn posteriors from them."""
+    def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
+        """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""
         for side, tallies in enumerate(zip(*sides, strict=True)):
             self.count(side, tallies)
-        self._learn()
+        if self.outputs is not None:
+            for mine, new in zip(self.outputs, outputs, strict=True):
+                mine += [new] if len(new) else []
+            if self.runs >= self.refit_at:
+                self._refit([join(mine) if mine else [] for mine in self.outputs])
+        parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
+        pasts = zip(self.discretizers, self.tallies, strict=True)
+        self.experts = [expert for one, past in pasts for expert in experts(one, past, parts)]
 
-    def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
-        """Pay out the bets on a batch at the live epsilons, and only then learn from it."""
-        for wealth, (which, _), (partition, rate, mass) in zip(self.wealth, self.strategies, self.learned, strict=True):
-            ones, zeros = (partition(side) for side in sides[which])
-            for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
-                bet = eprocess.place_bet(rate, mass, self.grid[part], self.request.claim.delta)
-                wealth[part] += eprocess.log_payoff(bet, ones, zeros)
-        self.batches += 1
-        self.remember(sides)
+    def _refit(self, sides: list[Any]) -> None:
+        """Fit discretizers on the past; those fitted to coins count the half of it that they have not seen."""
+        if min(map(len, sides)) < 2:
+            return
+        self.refit_at = 2 * self.runs
+        both, cut = join(sides), [len(side) // 2 for side in sides]
+        pilot = Pilot.of(both)
+        self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
+        found = list(pilot.shared)
+        if not pilot.sufficient:
+            first = [side[:at] for side, at in zip(sides, cut, strict=True)]
+            rows = min(cut)
+            fitted = fitted_discretizers(
+                *first,
+                thorough=rows >= THOROUGH_ROWS,
+                float_bits=self.request.options.float_bits,
+                reducer=self.reducer,
+                confirm=max(rows, 1) if rows >= SCREENED_RUNS else None,
+                epsilon=self.request.claim.epsilon,
+            )
+            for one in fitted:
+                if isinstance(one, Ranked):
+                    found.append(one.base)
+                elif isinstance(one, Scored) and not one.learned:
+                    found.append(replace(one, edges=score_edges(one.scores(both))))
+                else:
+                    found.append(one)
+        self.restart(list({one.name: one for one in found}.values()))
+        for one, tallies in zip(self.discretizers, self.tallies, strict=True):
+            for side, outputs in enumerate(sides):
+                new = outputs[cut[side] :] if one.learned or one.screened else outputs
+                if len(new):
+                    tallies[side].update(*CountCells((one,))(new))
+        if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
+            self.outputs = None
 
-    def growth(self, favour: tuple[int, ...]) -> Array:
-        """Return the growth a run to expect at the grid points `favour`, by the strategy that has won most there."""
-        if not self.strategies:
-            return np.zeros(len(favour))
-        if favour not in self._expected:
-            best = int(np.argmax(self.wealth[:, favour].sum(axis=1)))
-            self._expected[favour] = self._growth(best, self.grid[list(favour)])
-        return self._expected[favour]
+    def growth(self, epsilon: Array) -> Array:
+        """Return the growth a run to expect at some epsilons, by the expert that has won most."""
+        if not self.experts:
+            return np.zeros(len(epsilon))
+        near = np.searchsorted(self.grid, epsilon[0])
+        best = max(self.experts, key=lambda one: float(self.won[one.slot][near]) if one.slot in self.won else -1e9)
+        bet = eprocess.place_bet(best.rate, best.mass, epsilon, self.request.claim.delta)
+        return eprocess.expected_growth(bet, best.rate, best.mass)
 
-    def promise(self, discretizer: int, epsilon: Array) -> float:
-        """Return the sum over some epsilons of the growth that a discretizer's best strategy expects."""
-        which = [m for m, (index, _) in enumerate(self.strategies) if index == discretizer]
-        return float(max(self._growth(m, epsilon).sum() for m in which))
 
-    def _growth(self, m: int, epsilon: Array) -> Array:
-        """Return the growth a run that one strategy expects."""
-        _, rate, mass = self.learned[m]
-        return eprocess.expected_growth(eprocess.place_bet(rate, mass, epsilon, self.request.claim.delta), rate, mass)
+@dataclass(frozen=True)
+class _Seen:
+    """Reduces a batch to its cells by each discretizer, with the outputs if they are kept."""
 
-    def _learn(self) -> None:
-        """Sum up the past once: every look asks every pair, and only the pair just run has changed."""
-        total = logsumexp(self.wealth, axis=0) if len(self.strategies) > 1 else self.wealth.sum(axis=0)
-        self.log_wealth = np.asarray(total - np.log(max(1, len(self.strategies))))
-        self._expected: dict[tuple[int, ...], Array] = {}
-        self.learned: list[tuple[Partition, Array, Array]] = []
-        for index, power in self.strategies:
-            sides = self.tallies[index]
-            partition = partition_by_cells(sides) if power is None else partition_by_bins(sides, power)
-            ones, zeros = (partition(side) for side in sides)
-            seen = ones + zeros + 0.5
-            self.learned.append((partition, eprocess.posterior(ones, zeros), seen / seen.sum()))
+    count: CountCells
+    keep: bool
+
+    def __call__(self, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+        return self.count(outputs), outputs if self.keep else None
 
 
 class Session:
@@ -185,10 +240,9 @@ class Session:
     anything: the evidence is valid at any time.
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
-    claim. `runs_used` counts all runs, both sides and pilots together, `bet` those that were bet on, `fitted` those
-    that only trained, and `raised` the exceptions among those bet on, by type and message. Where outputs are wider than
-    scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns to look at; else it is
-    0.
+    claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
+    columns, and `raised` the exceptions among those of batches, by type and message. Where outputs are wider than
+    scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns; else it is 0.
     """
 
     def __init__(self, request: Request, runs: int, gamma: float) -> None:
@@ -203,141 +257,107 @@ class Session:
 
     @property
     def rejected(self) -> bool:
-        """Whether the evidence against the claim has ever reached 1 / gamma; wrong with probability at most gamma."""
-        return bool(self.refuted[self.target])
+        """Whether the claim is refuted: `epsilon_lower` exceeds it, which is wrong with probability at most gamma."""
+        return self.epsilon_lower > self.claim.epsilon
 
     @property
     def epsilon_lower(self) -> float:
         """A lower confidence bound on epsilon at the claim's delta, over all pairs, at this time as at any other.
 
-        It is too high with probability at most gamma. `rejected` has an error gamma of its own: where it is True the
-        bound may, rarely, be below the claim.
+        It is too high with probability at most gamma.
         """
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
+    @property
+    def pilot(self) -> Pilot:
+        """The form of the outputs of the first pair."""
+        return self.bets[0].pilot or Pilot(None, False)
+
     def run(self) -> Self:
         """Bet until the claim is refuted, the budget is spent, or the time is over."""
-        self._pilot()
         while self.runs_used < self.runs and not self.rejected:
             if self.request.clock.over(sum(bets.batches for bets in self.bets)):
                 break
-            bets = self._next()
-            if not bets.discretizers:
-                self._fit(bets)
-            self._bet(bets)
+            self._bet(self._next())
         return self
 
-    def _pilot(self) -> None:
-        """See from a few runs of the first pair whether outputs repeat and so can be cells as they are."""
-        bets, size = self.bets[0], min(eprocess.pilot_size(self.runs), held_runs(self.sampler))
-        sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
-        self._spend(bets, 2 * size)
-        self.pilot = Pilot.of(join(sides))
-        if self.pilot.sufficient:
-            bets.restart(self.pilot.shared)
-            bets.remember(_counted(bets.discretizers, sides))
-
     def _next(self) -> PairBets:
-        """Return the pair to run next: one not seen yet, else the one furthest behind its share 1 / rank^2.
+        """Return the pair to run next: one not seen yet, else that of the greatest upper limit on its growth.
 
-        Pairs are ranked by the growth they promise against the claim, then against the first epsilon not rejected.
+        Over n runs the log-wealth has about twice the variance of its mean n g, so that the limit is
+        g + sqrt(2 g / n) + 1 / n. The growth is that against the claim, or where no pair promises any, against the
+        first epsilon that is not rejected.
         """
-        affordable = self.pilot.sufficient or self.runs - self.runs_used >= LEAST_FIT_BUDGET
-        for bets in self.bets:
-            if bets.batches == 0 and (affordable or bets.discretizers):
-                return bets
-        known = [bets for bets in self.bets if bets.batches]
-        if len(known) == 1:
-            return known[0]
-        favour = (self.target, int(np.argmin(self.refuted)))
+        new = [bets for bets in self.bets if bets.batches == 0]
+        if new or len(self.bets) == 1:
+            return (new or self.bets)[0]
+        epsilons = self.grid[[self.target, min(int(np.argmin(self.refuted)), self.target)]]
+        growths = np.maximum([bets.growth(epsilons) for bets in self.bets], 0.0)
+        growth = growths[:, 0] if growths[:, 0].any() else growths[:, 1]
+        runs = np.array([bets.runs for bets in self.bets])
         # Where nothing is promised, a pair whose outputs vary comes before a constant one, which could show nothing.
-        known.sort(key=lambda k: (*(-k.growth(favour)).tolist(), k.different == 0, k.index))
-        return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
+        varied = np.array([bets.different > 0 for bets in self.bets])
+        return self.bets[int(np.argmax(growth + np.sqrt(2 * growth / runs) + varied / runs))]
 
     def _bet(self, bets: PairBets) -> None:
-        """Bet on one batch of a pair."""
-        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs, self.runs, len(self.bets)))
+        """Bet on one batch of a pair, and only then learn from it."""
+        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs))
+        if bets.outputs is not None:
+            size = min(size, max(2, 2 * held_runs(self.request.sampler)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
-        batch = self._batch(bets, size)
+        sides, outputs = self._batch(bets, size)
         self._spend(bets, size)
         self.bet += size
-        bets.settle(batch, live)
-        evidence = np.sum([k.log_wealth for k in self.bets], axis=0)
-        self.refuted |= evidence >= ROUNDING - math.log(self.gamma)
+        bets.settle(sides, live)
+        self.refuted |= np.sum([k.log_wealth for k in self.bets], axis=0) >= ROUNDING - math.log(self.gamma)
+        bets.learn(sides, outputs)
+        if bets.pilot is not None and bets.pilot.width and bets.reducer is None:
+            self._reduce(bets)
 
-    def _batch(self, bets: PairBets, size: int) -> list[Sides]:
-        """Return by discretizer the cells of `size` runs, each on the side that a fair coin says."""
-        where, sampler = (bets.index, bets.batches), narrowed(bets.sampler, bets.discretizers)
-        coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
-        heads = int(coins.binomial(size, 0.5))
-        addresses = [("sequential", "bet", *where, side) for side in (0, 1)]
-        couples = sampler.couples(bets.pair, addresses, heads, size - heads)
+    def _batch(self, bets: PairBets, size: int) -> tuple[list[Sides], list[Any]]:
+        """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
+        where, keep = (bets.index, bets.batches), bets.outputs is not None
+        sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        count_observed(sampler, couples, CountCells(tuple(bets.discretizers)), counted, self.raised)
-        return counted
+        kept: tuple[list[Any], list[Any]] = ([], [])
+        seen = Observed(_Seen(CountCells(tuple(bets.discretizers)), keep))
+        for couple in sampler.reduced(sampler.tossed(bets.pair, ("sequential", "bet", *where), size), seen):
+            for side, found in enumerate(couple):
+                (tallies, outputs), raised = found or (((), None), Counter())
+                self.raised.update(raised)
+                kept[side].extend([outputs] if outputs is not None else [])
+                for total, new in zip(counted, tallies, strict=bool(found)):
+                    total[side].update(new)
+        return counted, [join(side) if side else [] for side in kept]
 
-    def _fit(self, bets: PairBets) -> None:
-        """Give a pair its discretizers: the pilot's, or the best scores fitted on runs not bet on."""
-        if self.pilot.sufficient:
-            bets.restart(self.pilot.shared)
+    def _reduce(self, bets: PairBets) -> None:
+        """Let runs that are not bet on choose the few columns of a pair's wide outputs to look at."""
+        runs = min(max(32, int(WIDE_FIT_SHARE * self.runs / len(self.bets))), (self.runs - self.runs_used) // 4)
+        if runs < 1:
             return
-        wide = self.pilot.width > 0
-        share = (WIDE_FIT_SHARE / 2 if wide else FIT_SHARE) * self.runs / len(self.bets)
-        left = (self.runs - self.runs_used) // 4
-        if wide:
-            self._reduce(bets, min(max(32, int(share)), left // 2))
-            left //= 2
-        size = min(FIT_ROWS, max(32, int(share)), left)
-        sides = bets.sampler.sides(bets.pair, ("sequential", "fit", bets.index), size)
-        self._spend(bets, 2 * size, fitted=True)
-        cut = max(1, size * 4 // 5)
-        first, second = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
-        own = [] if wide else self.pilot.shared
-        fitted = bets.fitted(first, confirm=max(1, self.runs // 2), thorough=len(first[0]) >= THOROUGH_ROWS)
-        discretizers = [*own, *(Ranked.fit(base, *first) for base in own), *fitted]
-        counts = _counted(discretizers, second)
-        bets.restart(discretizers)
-        bets.remember(counts)
-        probes = np.array([0.25, 0.5, 1.0]) * max(self.claim.epsilon, 0.1)
-        values = [-bets.promise(i, probes) for i in range(len(discretizers))]
-        best = sorted(sorted(range(len(values)), key=values.__getitem__)[:FINALISTS])
-        bets.restart([discretizers[i] for i in best])
-        bets.remember([counts[i] for i in best])
-
-    def _reduce(self, bets: PairBets, runs: int) -> None:
-        """Let so many runs a side choose the few columns of a pair's wide outputs to look at."""
-        placing = placing_runs(self.sampler, runs)
-        first = self.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
-        self._spend(bets, 2 * runs, fitted=True)
+        placing = placing_runs(self.request.sampler, runs)
+        first = self.request.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
+        self._spend(bets, 2 * runs)
+        self.fitted += 2 * runs
         self.summed = runs
         address = ("sequential reduce", bets.index, 0)
-        bets.reducer = learned_reducer(self.sampler, bets.pair, first, address, runs - placing)
+        bets.reducer = learned_reducer(self.request.sampler, bets.pair, first, address, runs - placing)
+        bets.restart([])
+        bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
 
-    def _spend(self, bets: PairBets, size: int, *, fitted: bool = False) -> None:
+    def _spend(self, bets: PairBets, size: int) -> None:
         bets.runs += size
         self.runs_used += size
-        self.fitted += size * fitted
-
-
-def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> list[Sides]:
-    """Return by discretizer the cells of the outputs of both sides."""
-    first, second = (CountCells(tuple(discretizers))(side) for side in sides)
-    return list(zip(first, second, strict=True))
-
-
-def leading_pair_runs(runs: int, pairs: int) -> int:
-    """Return the runs on the pair that promises most from the start: the pairs' shares are as 1 / rank^2."""
-    return int(runs / sum(rank**-2 for rank in range(1, pairs + 1)))
 
 
 def sequential_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
-    The verdict and `epsilon_lower` are two statements, so each has half of the error probability. What is detectable is
-    what bets on one given event, of one pair that leads from the start, refute within all the runs allowed.
+    The verdict is that `epsilon_lower` exceeds the claim, so the two share one error probability. What is detectable is
+    what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
-    gamma, claim, pairs = request.gamma / 2, request.claim, len(request.pairs)
+    gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
     if 2 * request.trials * pairs < LEAST_RUNS:
         least = -(-LEAST_RUNS // (2 * pairs))
         raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
@@ -367,7 +387,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         distinguisher="betting",
         design="sequential",
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
-        errors={"verdict": gamma, "epsilon_lower": gamma},
+        errors={"verdict": gamma},
         scores=(),
         tested_claim=bet_test(request, found.epsilon_lower) or UNSET,
     )

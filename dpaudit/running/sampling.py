@@ -94,6 +94,17 @@ class Sampler:
         none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
         return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
 
+    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[tuple[Job, Job]]:
+        """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.
+
+        Of each couple the number of heads is drawn, and its runs are made in a random order (`reduced`): that is the
+        law of coins tossed one by one, just before each run.
+        """
+        coins = seeding.generator(self.seed, "coins", self.mechanism.stream, *address)
+        sides = zip(*(self.jobs(data, (*address, side), runs) for side, data in enumerate(pair.sides)), strict=True)
+        heads = ((couple, int(coins.binomial(couple[0].size, 0.5))) for couple in sides)
+        return [(replace(a, size=number), replace(b, size=b.size - number)) for (a, b), number in heads]
+
     def reduced(self, jobs: Sequence[tuple[Job, Job]], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
         """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
 
