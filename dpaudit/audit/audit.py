@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from dpaudit import seeding
@@ -19,6 +20,7 @@ from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
+from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
@@ -49,7 +51,8 @@ def audit_privacy(
     bound: str | None = None,
     float_bits: bool = False,
     curve: bool = False,
-    sequential: bool = False,
+    sequential: bool | None = None,
+    continued: str | Path | None = None,
     probe: Any = None,
     n: int | None = None,
     relation: Relation | str | None = None,
@@ -109,9 +112,15 @@ def audit_privacy(
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     curve : bool
         Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
-    sequential : bool
+    sequential : bool, optional
         Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
-        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs.
+        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs. By
+        default it is so where a run takes more than a tenth of a second, unless the claim is a curve, or `curve`,
+        `strict` or `bound` is given; the finding's `design` has the choice.
+    continued : str or Path, optional
+        A file with the runs of a sequential audit, which is made if there is none: the audit goes on from the runs in
+        it, here or on another machine, and adds its own. It is as valid as one that never stopped; `trials` count all
+        runs. The file holds outputs, of few numbers each, as plain text.
     probe : array, data frame or "data", optional
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
         "data" they are those of `probe_of`, made from the records of the pairs.
@@ -169,11 +178,15 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
+    if continued is not None:
+        if sequential is False:
+            raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
+        sequential = True
     given = locals()
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
-    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=sequential)
+    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(sequential))
     seed = seeding.check_seed(seed)
     known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, options, point, known, seed)
@@ -195,6 +208,7 @@ def audit_privacy(
         trials=options.trials,
         moves=moves,
         curve_claim=curve_claim,
+        continued=continued,
     )
     return _audited(request, progress)
 
@@ -235,6 +249,6 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         request.hygiene.open()
         trials = request.clock.trials(request.trials, 2 * len(pairs), pace)
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
-        finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
+        finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
         return withheld(finding, pairs)

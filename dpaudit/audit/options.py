@@ -182,8 +182,10 @@ class Options(_Declared):
         usual="one at a time",
     )
     strict: bool = _option(default=False, help="the same as --bound unconditional", usual="the melded bound")
-    sequential: bool = _option(
-        default=False, help="bet run by run, stop once the claim is refuted", usual="a fixed number of runs"
+    sequential: bool | None = _option(
+        default=None,
+        help="bet run by run, stop once the claim is refuted",
+        usual="where a run takes over 0.1 s; else a fixed number of runs",
     )
     curve: bool = _option(
         default=False,

@@ -15,11 +15,7 @@ independent with means at most 1, and so is the mean of their product: E observe
 supermartingale too. That product does not depend on the order of the runs, and the multiset of (coin, output)
 is the same whether n coins are tossed one by one, or their number of heads B ~ Bin(n, 1/2) is drawn first and
 B runs are made on data and n - B on neighbour; this assumes independent runs within a batch (`Session._batch`). The
-coins have a stream of their own.
-
-**Many experts, no phase of fitting.** An expert bets on one partition of the outputs by posteriors counted in the past.
-A batch is bet on by the mean of all experts' payoffs, weighted by what each has won relative to the mean while it bet:
-the weights are functions of the past, so the mean is an e-value, and experts may come and go as scores are refitted.
+coins have a stream of their own. What is bet on a pair is decided in `experts`.
 
 **All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own weights, and the
 claim is one of its points. The verdict is that `epsilon_lower` exceeds the claim, so one error probability covers both;
@@ -30,194 +26,40 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from dpaudit.audit import eprocess
-from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
+from dpaudit.audit.experts import PairBets, Sides
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.power import MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
-from dpaudit.contract import Direction, Pair
+from dpaudit.audit.saved_runs import SavedRuns, settings_of
+from dpaudit.contract import Direction
 from dpaudit.errors import InputError
-from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
+from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets, Tally
-from dpaudit.events.fitting import Scored, fitted_discretizers
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-Array = NDArray[np.float64]
-Sides = tuple[Tally, Tally]
-Slot = tuple[str, int, float]
-"""An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors."""
-
-PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Equally likely parts of ordered cells: few learn fast, many see small tails."""
-PARTS_OF_DELTA = (2, 3, 4, 8, 16)
-"""The same where delta > 0, whose bets take longer to place."""
-REFITTED_RUNS = 8_192
-"""Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
-SCREENED_RUNS = 512
-"""Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
-THOROUGH_ROWS = 2_000
-"""Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
 WIDE_FIT_SHARE = 0.075
 """The part of the runs that find the columns to look at where outputs are wide."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the first batch."""
+LEAST_SHARE = 0.5
+"""Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
+AIM = 4
+"""How much sooner than in all runs so far the leaks looked for would be refuted: with 2 one leaking pair of 40 took up
+to twice as long, and with 8 half as long again."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
-
-
-@dataclass(frozen=True)
-class Expert:
-    """Posteriors r of parts of the cells, and the shares of runs in the parts, all from the past; shapes (L,)."""
-
-    slot: Slot
-    cuts: Array | dict[Any, int]
-    rate: Array
-    mass: Array
-
-    def parts(self, tally: Tally) -> Array:
-        """Return how many runs of a batch are in each part."""
-        if isinstance(self.cuts, dict):
-            where = np.array([self.cuts.get(cell, len(self.rate) - 1) for cell in tally], dtype=np.int64)
-        else:
-            where = np.searchsorted(self.cuts, np.array([*tally], dtype=np.int64), side="right")
-        times = np.fromiter(tally.values(), dtype=np.float64, count=len(tally))
-        return np.bincount(where, weights=times, minlength=len(self.rate)).astype(np.float64)
-
-
-def experts(discretizer: Discretizer, past: Sides, parts: Sequence[int]) -> Iterator[Expert]:
-    """Yield the experts on the cells of a discretizer: quantiles if they are ordered, else each repeated cell."""
-    both = past[0] + past[1]
-    estimates: tuple[tuple[float, float], ...] = eprocess.ESTIMATES
-    if not discretizer.ordered:
-        cells: dict[Any, int] = {}
-        for cell, times in both.items():
-            if times > 1:
-                cells[cell] = len(cells)
-        listed: list[tuple[int, Array | dict[Any, int], int]] = [(0, cells, len(cells) + 1)] if cells else []
-        estimates = (*estimates, eprocess.RARE_ESTIMATE)
-    else:
-        known = np.sort(np.array([*both], dtype=np.int64))
-        below = np.cumsum([both[cell] for cell in known.tolist()])
-        listed = []
-        for k in parts:
-            if 2 * k > below[-1:].sum():
-                break
-            cuts = np.unique(known[np.searchsorted(below, np.arange(1, k) * below[-1] / k, side="right")])
-            listed.append((k, cuts, len(cuts) + 1))
-            if k >= len(known):
-                break
-    for k, rule, size in listed:
-        blank = Expert((discretizer.name, k, 0.0), rule, np.zeros(size), np.zeros(size))
-        ones, zeros = map(blank.parts, past)
-        seen = ones + zeros + 0.5
-        for pseudo, shrinkage in estimates:
-            slot = (discretizer.name, k, shrinkage)
-            yield Expert(slot, rule, eprocess.posterior(ones, zeros, pseudo, shrinkage), seen / seen.sum())
-
-
-class PairBets(CountedPair):
-    """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
-
-    The logarithm of the pair's e-process against each epsilon is `log_wealth`, shape (G,). `outputs` are those of both
-    sides while scores are refitted.
-    """
-
-    def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
-        self.grid, self.runs, self.batches, self.refit_at = grid, 0, 0, 1
-        self.log_wealth: Array = np.zeros(len(grid))
-        self.won: dict[Slot, Array] = {}
-        self.experts: list[Expert] = []
-        self.outputs: list[list[Any]] | None = [[], []]
-        self.pilot: Pilot | None = None
-        super().__init__(request, index, pair, [])
-
-    def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
-        """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
-        self.batches += 1
-        if not self.experts:
-            return
-        delta = self.request.claim.delta
-        batch = {one.name: two for one, two in zip(self.discretizers, sides, strict=True)}
-        gains = np.zeros((len(self.experts), len(live)))
-        for gain, one in zip(gains, self.experts, strict=True):
-            ones, zeros = map(one.parts, batch[one.slot[0]])
-            gain[:] = eprocess.log_payoff(one.rate, one.mass, self.grid[live], delta, ones, zeros)
-        won = [self.won.setdefault(one.slot, np.zeros(len(self.grid))) for one in self.experts]
-        weights = np.stack([one[live] for one in won])
-        mean = logsumexp(weights + gains, axis=0) - logsumexp(weights, axis=0)
-        self.log_wealth[live] += mean
-        for mine, gain in zip(won, gains, strict=True):
-            mine[live] += gain - mean
-
-    def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
-        """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""
-        for side, tallies in enumerate(zip(*sides, strict=True)):
-            self.count(side, tallies)
-        if self.outputs is not None:
-            for mine, new in zip(self.outputs, outputs, strict=True):
-                mine += [new] if len(new) else []
-            if self.runs >= self.refit_at:
-                self._refit([join(mine) if mine else [] for mine in self.outputs])
-        parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
-        pasts = zip(self.discretizers, self.tallies, strict=True)
-        self.experts = [expert for one, past in pasts for expert in experts(one, past, parts)]
-
-    def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past; those fitted to coins count the half of it that they have not seen."""
-        if min(map(len, sides)) < 2:
-            return
-        self.refit_at = 2 * self.runs
-        both, cut = join(sides), [len(side) // 2 for side in sides]
-        pilot = Pilot.of(both)
-        self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
-        found = list(pilot.shared)
-        if not pilot.sufficient:
-            first = [side[:at] for side, at in zip(sides, cut, strict=True)]
-            rows = min(cut)
-            fitted = fitted_discretizers(
-                *first,
-                thorough=rows >= THOROUGH_ROWS,
-                float_bits=self.request.options.float_bits,
-                reducer=self.reducer,
-                confirm=max(rows, 1) if rows >= SCREENED_RUNS else None,
-                epsilon=self.request.claim.epsilon,
-            )
-            for one in fitted:
-                if isinstance(one, Ranked):
-                    found.append(one.base)
-                elif isinstance(one, Scored) and not one.learned:
-                    found.append(replace(one, edges=score_edges(one.scores(both))))
-                else:
-                    found.append(one)
-        self.restart(list({one.name: one for one in found}.values()))
-        for one, tallies in zip(self.discretizers, self.tallies, strict=True):
-            for side, outputs in enumerate(sides):
-                new = outputs[cut[side] :] if one.learned or one.screened else outputs
-                if len(new):
-                    tallies[side].update(*CountCells((one,))(new))
-        if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
-            self.outputs = None
-
-    def growth(self, epsilon: Array) -> Array:
-        """Return the growth a run to expect at some epsilons, by the expert that has won most."""
-        if not self.experts:
-            return np.zeros(len(epsilon))
-        near = np.searchsorted(self.grid, epsilon[0])
-        best = max(self.experts, key=lambda one: float(self.won[one.slot][near]) if one.slot in self.won else -1e9)
-        bet = eprocess.place_bet(best.rate, best.mass, epsilon, self.request.claim.delta)
-        return eprocess.expected_growth(bet, best.rate, best.mass)
 
 
 @dataclass(frozen=True)
@@ -245,8 +87,8 @@ class Session:
     scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns; else it is 0.
     """
 
-    def __init__(self, request: Request, runs: int, gamma: float) -> None:
-        self.request, self.claim, self.sampler = request, request.claim, request.sampler
+    def __init__(self, request: Request, runs: int, gamma: float, saved: SavedRuns | None = None) -> None:
+        self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
         self.runs, self.gamma = runs, gamma
         self.grid = eprocess.epsilon_grid(self.claim.epsilon)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
@@ -274,7 +116,9 @@ class Session:
         return self.bets[0].pilot or Pilot(None, False)
 
     def run(self) -> Self:
-        """Bet until the claim is refuted, the budget is spent, or the time is over."""
+        """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
+        for index, sides in self.saved.batches if self.saved is not None else ():
+            self._bet(self.bets[index], sides)
         while self.runs_used < self.runs and not self.rejected:
             if self.request.clock.over(sum(bets.batches for bets in self.bets)):
                 break
@@ -282,47 +126,61 @@ class Session:
         return self
 
     def _next(self) -> PairBets:
-        """Return the pair to run next: one not seen yet, else that of the greatest upper limit on its growth.
+        """Return the pair to run next: one far behind its share, else the one most likely to be the leaking one.
 
-        Over n runs the log-wealth has about twice the variance of its mean n g, so that the limit is
-        g + sqrt(2 g / n) + 1 / n. The growth is that against the claim, or where no pair promises any, against the
-        first epsilon that is not rejected.
+        That is by about the log-likelihood ratio, after n runs of a pair that promise the growth g, of a leak of growth
+        a to none: n (2 sqrt(a g) - a), where a is what would refute the claim in 1 / `AIM` of the runs made so far.
+        Where no pair promises any growth against the claim, it is that against the first epsilon that is not rejected,
+        and a the greatest.
         """
-        new = [bets for bets in self.bets if bets.batches == 0]
-        if new or len(self.bets) == 1:
-            return (new or self.bets)[0]
+        behind = min(self.bets, key=lambda bets: bets.runs)
+        if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
+            return behind
         epsilons = self.grid[[self.target, min(int(np.argmin(self.refuted)), self.target)]]
-        growths = np.maximum([bets.growth(epsilons) for bets in self.bets], 0.0)
-        growth = growths[:, 0] if growths[:, 0].any() else growths[:, 1]
-        runs = np.array([bets.runs for bets in self.bets])
-        # Where nothing is promised, a pair whose outputs vary comes before a constant one, which could show nothing.
-        varied = np.array([bets.different > 0 for bets in self.bets])
-        return self.bets[int(np.argmax(growth + np.sqrt(2 * growth / runs) + varied / runs))]
+        growths = np.array([bets.promise(epsilons) for bets in self.bets])
+        if growths[:, 0].any():
+            growth, aim = growths[:, 0], -AIM * math.log(self.gamma) / self.runs_used
+        else:
+            growth, aim = growths[:, 1], growths[:, 1].max()
+        ratio = np.array([bets.runs for bets in self.bets]) * (2 * np.sqrt(aim * growth) - aim)
+        # Of equal ones a pair whose outputs vary comes before a constant one, which could show nothing.
+        return max(self.bets, key=lambda bets: (ratio[bets.index], bets.different > 0))
 
-    def _bet(self, bets: PairBets) -> None:
-        """Bet on one batch of a pair, and only then learn from it."""
+    def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
+        """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
         size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs))
         if bets.outputs is not None:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
-        sides, outputs = self._batch(bets, size)
+        sides, outputs = self._batch(bets, size, known)
+        if self.saved is not None and known is None:
+            self.saved.add(bets.index, outputs)
+        size = size if known is None else sum(map(len, known))
         self._spend(bets, size)
         self.bet += size
         bets.settle(sides, live)
         self.refuted |= np.sum([k.log_wealth for k in self.bets], axis=0) >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
         if bets.pilot is not None and bets.pilot.width and bets.reducer is None:
+            if self.saved is not None:
+                message = "{continued} keeps outputs of few numbers; those of this mechanism hold rows of {width}"
+                raise InputError(message, names=("continued",), width=bets.pilot.width)
             self._reduce(bets)
 
-    def _batch(self, bets: PairBets, size: int) -> tuple[list[Sides], list[Any]]:
+    def _batch(self, bets: PairBets, size: int, known: list[Any] | None) -> tuple[list[Sides], list[Any]]:
         """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
-        where, keep = (bets.index, bets.batches), bets.outputs is not None
+        where, keep = (bets.index, bets.batches), bets.outputs is not None or self.saved is not None
         sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Any], list[Any]] = ([], [])
         seen = Observed(_Seen(CountCells(tuple(bets.discretizers)), keep))
-        for couple in sampler.reduced(sampler.tossed(bets.pair, ("sequential", "bet", *where), size), seen):
+        couples: Iterable[Any]
+        if known is None:
+            couples = sampler.reduced(sampler.tossed(bets.pair, ("sequential", "bet", *where), size), seen)
+        else:
+            couples = [[seen(side) if len(side) else None for side in known]]
+        for couple in couples:
             for side, found in enumerate(couple):
                 (tallies, outputs), raised = found or (((), None), Counter())
                 self.raised.update(raised)
@@ -363,7 +221,11 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
     allowed = max(LEAST_RUNS, 2 * (request.trials * pairs - request.check_runs))
     request = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
-    found = Session(request, allowed, gamma).run()
+    saved = None
+    if request.continued is not None:
+        saved = SavedRuns(request.continued, settings_of(request), request.trials)
+        allowed = max(allowed, saved.runs)
+    found = Session(request, allowed, gamma, saved).run()
     # Where the time was over, no more could be detected than by the runs that were made.
     able = found.runs_used if request.clock.stopped.looks else allowed
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.

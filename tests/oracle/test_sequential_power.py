@@ -156,5 +156,5 @@ def test_what_no_budget_can_refute_is_infinite() -> None:
 
 def test_the_leading_pair_gets_its_share() -> None:
     assert leading_pair_runs(1_000, 1) == 1_000
-    assert leading_pair_runs(10_000, 40) == 2 * (10_000 - 40 * 16) // 3
+    assert leading_pair_runs(10_000, 40) == (10_000 - 40 * 16) // 3
     assert leading_pair_runs(100, 40) == 1

@@ -11,7 +11,7 @@ import pytest
 from sequential_sessions import RecordedSession, request_of, run_session
 
 from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor, log_payoff, posterior
-from dpaudit.audit.sequential_design import PARTS, Expert, PairBets, experts
+from dpaudit.audit.experts import PARTS, Expert, PairBets, experts
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism, as_mechanism
 
