@@ -33,6 +33,8 @@ PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Equally likely parts of ordered cells: few learn fast, many see small tails."""
 PARTS_OF_DELTA = (2, 3, 4, 8, 16)
 """The same where delta > 0, whose bets take longer to place."""
+PARTS_OF_COLUMNS, MOST_COLUMNS = (2, 3), 32
+"""The same of single columns where outputs have several, and the most columns of which each is bet on by itself."""
 COARSE = 4
 """The most parts of experts by which pairs are compared."""
 REFITTED_RUNS = 8_192
@@ -138,8 +140,11 @@ class PairBets(CountedPair):
             if self.runs >= self.refit_at:
                 self._refit([join(mine) if mine else [] for mine in self.outputs])
         parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
-        pasts = zip(self.discretizers, self.tallies, strict=True)
-        self.experts = [expert for one, past in pasts for expert in experts(one, past, parts)]
+        self.experts = [
+            expert
+            for one, past in zip(self.discretizers, self.tallies, strict=True)
+            for expert in experts(one, past, parts if not one.name.startswith("column") else PARTS_OF_COLUMNS)
+        ]
 
     def _refit(self, sides: list[Any]) -> None:
         """Fit discretizers on the past; those fitted to coins count the half of it that they have not seen."""
@@ -155,6 +160,10 @@ class PairBets(CountedPair):
             rows = min(cut)
             screened = rows if rows >= SCREENED_RUNS else None
             fitted = self.fitted(first, confirm=screened, thorough=rows >= THOROUGH_ROWS)
+            rows_of = [one for one in fitted if isinstance(one, Scored) and one.groups == ("values",) and one.learned]
+            for one in rows_of[:1]:
+                width = one.flattener.width
+                found += [one.column(j, both) for j in range(width if 1 < width <= MOST_COLUMNS else 0)]
             for one in fitted:
                 if isinstance(one, Ranked):
                     found.append(one.base)
