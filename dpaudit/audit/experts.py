@@ -161,9 +161,8 @@ class PairBets(CountedPair):
             screened = rows if rows >= SCREENED_RUNS else None
             fitted = self.fitted(first, confirm=screened, thorough=rows >= THOROUGH_ROWS)
             rows_of = [one for one in fitted if isinstance(one, Scored) and one.groups == ("values",) and one.learned]
-            for one in rows_of[:1]:
-                width = one.flattener.width
-                found += [one.column(j, both) for j in range(width if 1 < width <= MOST_COLUMNS else 0)]
+            if rows_of and 1 < (width := rows_of[0].flattener.width) <= MOST_COLUMNS:
+                found += [rows_of[0].column(j, both) for j in range(width)]
             for one in fitted:
                 if isinstance(one, Ranked):
                     found.append(one.base)

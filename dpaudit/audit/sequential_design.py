@@ -25,6 +25,7 @@ it is explained at `eprocess.last_before_survivor`.
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -47,6 +48,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets, Tally
 from dpaudit.outputs.shared import join
+from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
 WIDE_FIT_SHARE = 0.075
@@ -119,10 +121,13 @@ class Session:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
         for index, sides in self.saved.batches if self.saved is not None else ():
             self._bet(self.bets[index], sides)
+        report, began, known = self.sampler.report, time.monotonic(), self.runs_used
         while self.runs_used < self.runs and not self.rejected:
             if self.request.clock.over(sum(bets.batches for bets in self.bets)):
                 break
             self._bet(self._next())
+            if report is not None:
+                report(0, self.in_words((time.monotonic() - began) / (self.runs_used - known)))
         return self
 
     def _next(self) -> PairBets:
@@ -156,7 +161,10 @@ class Session:
         sides, outputs = self._batch(bets, size, known)
         if self.saved is not None and known is None:
             self.saved.add(bets.index, outputs)
-        size = size if known is None else sum(map(len, known))
+        if known is not None:
+            size = sum(map(len, known))
+            if self.sampler.report is not None:
+                self.sampler.report(size)
         self._spend(bets, size)
         self.bet += size
         bets.settle(sides, live)
@@ -203,6 +211,18 @@ class Session:
         bets.reducer = learned_reducer(self.request.sampler, bets.pair, first, address, runs - placing)
         bets.restart([])
         bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
+
+    def in_words(self, pace: float) -> str:
+        """Return what is known, and what more runs would show and cost, at so many seconds a run."""
+        won = sum(float(bets.log_wealth[self.target]) for bets in self.bets)
+        left = self.runs - self.runs_used
+        growth = max(float(bets.promise(self.grid[[self.target]])[0]) for bets in self.bets)
+        more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
+        known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
+        if more <= left:
+            return f"{known}; at this rate {more:,.0f} more runs ({duration(more * pace)}) refute the claim"
+        able = Power.of_bets(MASSES[0], leading_pair_runs(self.runs, len(self.bets)), self.claim, self.gamma).epsilon
+        return f"{known}; all {left:,} runs ({duration(left * pace)}) would show a leak of epsilon {able:.3g}"
 
     def _spend(self, bets: PairBets, size: int) -> None:
         bets.runs += size

@@ -219,6 +219,22 @@ def test_coins_are_fair_and_have_their_own_stream() -> None:
     assert sum(size for _, size in sizes) == 40_000
 
 
+def test_each_run_has_a_coin_of_its_own_in_the_order_of_the_runs() -> None:
+    sides: list[int] = []
+
+    def spy(data: int, rng: np.random.Generator) -> int:
+        sides.append(data)
+        return 0
+
+    audit(as_mechanism(spy), PAIR, epsilon=1.0, runs=60_000)
+    made = np.array(sides)
+    assert len(made) == 60_000
+    # 5 standard deviations of a fair coin; orders of 32 runs with as many on either side would be 7.7 of them away.
+    assert abs(made.sum() - 30_000) < 5 * math.sqrt(15_000)
+    for lag in (1, 2, 16):
+        assert abs((made[lag:] == made[:-lag]).sum() - (60_000 - lag) / 2) < 5 * math.sqrt(15_000)
+
+
 def test_delta_pays_for_a_rare_catastrophe() -> None:
     def leak(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
         return np.where(rng.random(size) < 0.05, 2 + data, rng.integers(0, 2, size))
