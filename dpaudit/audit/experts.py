@@ -39,7 +39,7 @@ COARSE = 4
 """The most parts of experts by which pairs are compared."""
 REFITTED_RUNS = 8_192
 """Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
-SCREENED_RUNS = 512
+SCREENED_RUNS = 128
 """Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
 THOROUGH_ROWS = 2_000
 """Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
@@ -104,6 +104,7 @@ class PairBets(CountedPair):
 
     def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
         self.grid, self.runs, self.batches, self.refit_at = grid, 0, 0, 1
+        self.reduced, self.reduce_at = 0, 0
         self.log_wealth: Array = np.zeros(len(grid))
         self.won: dict[Slot, Array] = {}
         self.experts: list[Expert] = []

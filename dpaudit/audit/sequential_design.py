@@ -51,15 +51,16 @@ from dpaudit.outputs.shared import join
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-WIDE_FIT_SHARE = 0.075
-"""The part of the runs that find the columns to look at where outputs are wide."""
+WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
+"""Where outputs are wide: the runs that choose the columns to look at, as a part of a pair's runs so far; by which
+factor these grow until columns are chosen again; and the least on each side."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the first batch."""
 LEAST_SHARE = 0.5
 """Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
 AIM = 4
-"""How much sooner than in all runs so far the leaks looked for would be refuted: with 2 one leaking pair of 40 took up
-to twice as long, and with 8 half as long again."""
+"""How much sooner than in all runs so far the leaks looked for would be refuted: with 8 one leaking pair of 40 took a
+third longer."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
@@ -170,7 +171,7 @@ class Session:
         bets.settle(sides, live)
         self.refuted |= np.sum([k.log_wealth for k in self.bets], axis=0) >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
-        if bets.pilot is not None and bets.pilot.width and bets.reducer is None:
+        if bets.pilot is not None and bets.pilot.width and bets.runs >= bets.reduce_at:
             if self.saved is not None:
                 message = "{continued} keeps outputs of few numbers; those of this mechanism hold rows of {width}"
                 raise InputError(message, names=("continued",), width=bets.pilot.width)
@@ -199,16 +200,20 @@ class Session:
 
     def _reduce(self, bets: PairBets) -> None:
         """Let runs that are not bet on choose the few columns of a pair's wide outputs to look at."""
-        runs = min(max(32, int(WIDE_FIT_SHARE * self.runs / len(self.bets))), (self.runs - self.runs_used) // 4)
-        if runs < 1:
+        sampler, phase = self.request.sampler, bets.reduced
+        wanted, left = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2)), (self.runs - self.runs_used) // 4
+        runs = min(wanted, left)
+        if runs < 1 or (phase and left < wanted):
+            bets.reduce_at = self.runs
             return
-        placing = placing_runs(self.request.sampler, runs)
-        first = self.request.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
+        placing = placing_runs(sampler, runs)
+        first = sampler.sides(bets.pair, ("sequential", "place", bets.index, phase), placing)
         self._spend(bets, 2 * runs)
+        bets.reduced, bets.reduce_at = phase + 1, WIDE_AGAIN * bets.runs
         self.fitted += 2 * runs
         self.summed = runs
-        address = ("sequential reduce", bets.index, 0)
-        bets.reducer = learned_reducer(self.request.sampler, bets.pair, first, address, runs - placing)
+        address = ("sequential reduce", bets.index, phase)
+        bets.reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing)
         bets.restart([])
         bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
 
