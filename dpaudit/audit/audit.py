@@ -17,10 +17,9 @@ from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, probe_of, resolve_bound, resolve_inputs
+from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_bound, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
-from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
@@ -178,23 +177,17 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
-    if continued is not None:
-        if sequential is False:
-            raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
-        sequential = True
-    given = locals()
+    given = locals() | {"sequential": bets_asked(sequential, continued)}
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
-    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(sequential))
+    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(given["sequential"]))
     seed = seeding.check_seed(seed)
     known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, options, point, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
-    if include_data:
-        made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
     request = Request(
         mechanism,
         sampler,
@@ -235,6 +228,9 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     request.check_power()
     sampler, pairs = request.sampler, request.pairs
+    if request.options.include_data:
+        pairs = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in pairs)
+        request = replace(request, pairs=pairs)
     name, numbers = sampler.mechanism.name, count()
 
     def pace(runs: int) -> None:

@@ -163,6 +163,13 @@ def resolve_bound(options: Options) -> Bound:
     return get_bound(name or ("unconditional" if strict else "melded"))
 
 
+def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | None:
+    """Return whether bets are asked for, as they are where an audit is to be continued; None if the time decides."""
+    if continued is not None and sequential is False:
+        raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
+    return sequential if continued is None else True
+
+
 SEARCH_SHARE = 0.3
 """Of several pairs' runs, for the search: with it successive halving reached 91 % of epsilon on one leaking pair among
 32 of 20,000 runs, against 73 % by Bonferroni over all pairs."""

@@ -52,15 +52,15 @@ from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
 WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
-"""Where outputs are wide: the runs that choose the columns to look at, as a part of a pair's runs so far; by which
-factor these grow until columns are chosen again; and the least on each side."""
+"""Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
+these grow until columns are chosen again; and the least on each side."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the first batch."""
-LEAST_SHARE = 0.5
+LEAST_SHARE = 0.25
 """Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
 AIM = 4
-"""How much sooner than in all runs so far the leaks looked for would be refuted: with 8 one leaking pair of 40 took a
-third longer."""
+"""The leaks looked for among pairs would be refuted in this part of all runs so far: with 8 one leaking pair of 40 took
+a third longer."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 

@@ -42,7 +42,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_510,
-    "dpaudit.audit": 3_371,
+    "dpaudit.audit": 3_790,
     "dpaudit.bounds": 2_030,
     "dpaudit.certificates": 1_233,
     "dpaudit.cli": 2_225,
