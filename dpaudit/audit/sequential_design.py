@@ -7,8 +7,9 @@ Pr[the claim is ever rejected] <= gamma.
 **Why, run by run.** Every run tosses a fair coin for its side and pays an e-value of `eprocess`: given the
 past its mean is at most 1, *whichever* pair is run, because the bet and the pair are functions of the past
 and the claim speaks of all pairs. So the product E over all runs of all pairs is a nonnegative
-supermartingale that starts at 1, and Ville's inequality gives Pr[sup E >= 1 / gamma] <= gamma. Trying more
-pairs costs runs, never error probability.
+supermartingale that starts at 1, as is the mean over pairs of the products over their own runs
+(`Session.log_evidence`), and Ville's inequality gives Pr[sup E >= 1 / gamma] <= gamma. Trying more pairs
+costs runs, never error probability.
 
 **Why whole batches.** Within a batch of n runs pair and bet are fixed, so given the past the n payoffs are
 independent with means at most 1, and so is the mean of their product: E observed at the ends of batches is a
@@ -34,6 +35,7 @@ from typing import Any, Self
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
@@ -114,6 +116,16 @@ class Session:
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
     @property
+    def log_evidence(self) -> NDArray[np.float64]:
+        """The logarithm of the e-process against each epsilon, shape (G,): of several pairs the mean of two.
+
+        They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do
+        not leak take no more than the logarithm of their number. A batch multiplies one pair's part in either.
+        """
+        won = np.array([bets.log_wealth for bets in self.bets])
+        return np.asarray(np.logaddexp(won.sum(axis=0), logsumexp(won, axis=0) - math.log(len(won))) - math.log(2))
+
+    @property
     def pilot(self) -> Pilot:
         """The form of the outputs of the first pair."""
         return self.bets[0].pilot or Pilot(None, False)
@@ -169,7 +181,7 @@ class Session:
         self._spend(bets, size)
         self.bet += size
         bets.settle(sides, live)
-        self.refuted |= np.sum([k.log_wealth for k in self.bets], axis=0) >= ROUNDING - math.log(self.gamma)
+        self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
         if bets.pilot is not None and bets.pilot.width and bets.runs >= bets.reduce_at:
             if self.saved is not None:
@@ -219,7 +231,7 @@ class Session:
 
     def in_words(self, pace: float) -> str:
         """Return what is known, and what more runs would show and cost, at so many seconds a run."""
-        won = sum(float(bets.log_wealth[self.target]) for bets in self.bets)
+        won = float(self.log_evidence[self.target])
         left = self.runs - self.runs_used
         growth = max(float(bets.promise(self.grid[[self.target]])[0]) for bets in self.bets)
         more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf

@@ -33,7 +33,7 @@ class RecordedSession(Session):
 
     def _bet(self, bets: PairBets, known: Any = None) -> None:
         super()._bet(bets, known)
-        log_e = sum(float(k.log_wealth[self.target]) for k in self.bets)
+        log_e = float(self.log_evidence[self.target])
         self.looks.append(Look(self.runs_used, bets.index, log_e, self.epsilon_lower))
 
 
