@@ -7,15 +7,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 
 Progress = bool | Callable[[int, int], None]
 """Whether to show progress on standard error; or a callable that gets how much is done, and of how much."""
-Report = Callable[[int], None]
-"""Is called with how much more has been done."""
+
+
+class Report(Protocol):
+    """Is called with how much more has been done, and with what is known since, if that is new."""
+
+    def __call__(self, more: int, /, note: str | None = None) -> None:
+        """Add to what is done."""
+
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
@@ -30,8 +36,9 @@ _BAR = 22
 def followed(progress: Progress, total: int, noun: str) -> Iterator[Report | None]:
     """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
-    True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten seconds
-    elsewhere. A callable gets (done, total) after each piece; an audit that decides early does less than the total.
+    True shows a line on standard error with the last note: rewritten in place on a terminal and in a notebook, a new
+    one every ten seconds elsewhere. A callable gets (done, total) after each piece; an audit that decides early does
+    less than the total.
     """
     if progress is False:
         yield None
@@ -39,12 +46,15 @@ def followed(progress: Progress, total: int, noun: str) -> Iterator[Report | Non
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
     shown = Line(sys.stderr, noun, time.monotonic) if progress is True else progress
-    done = 0
+    done, known = 0, ""
 
-    def report(more: int) -> None:
-        nonlocal done
-        done = min(done + more, total)
-        shown(done, total)
+    def report(more: int, /, note: str | None = None) -> None:
+        nonlocal done, known
+        done, known = min(done + more, total), known if note is None else note
+        if isinstance(shown, Line):
+            shown(done, total, known)
+        elif more:
+            shown(done, total)
 
     try:
         yield report

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from dpaudit import seeding
@@ -16,7 +17,7 @@ from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
-from dpaudit.audit.request import Request, probe_of, resolve_inputs
+from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
@@ -47,7 +48,8 @@ def audit_privacy(
     batched: bool = False,
     float_bits: bool = False,
     curve: bool = False,
-    sequential: bool = False,
+    sequential: bool | None = None,
+    continued: str | Path | None = None,
     probe: Any = None,
     n: int | None = None,
     relation: Relation | str | None = None,
@@ -104,9 +106,15 @@ def audit_privacy(
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     curve : bool
         Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
-    sequential : bool
+    sequential : bool, optional
         Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
-        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs.
+        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs. By
+        default it is so where a run takes more than a tenth of a second, unless the claim is a curve, or `curve`,
+        `strict` or `bound` is given; the finding's `design` has the choice.
+    continued : str or Path, optional
+        A file with the runs of a sequential audit, which is made if there is none: the audit goes on from the runs in
+        it, here or on another machine, and adds its own. It is as valid as one that never stopped; `trials` count all
+        runs. The file holds outputs, of few numbers each, as plain text.
     probe : array, data frame or "data", optional
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
         "data" they are those of `probe_of`, made from the records of the pairs.
@@ -164,19 +172,17 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
-    given = locals()
+    given = locals() | {"sequential": bets_asked(sequential, continued)}
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
     relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
-    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=sequential)
+    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(given["sequential"]))
     seed = seeding.check_seed(seed)
     known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, options, point, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
-    if include_data:
-        made = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in made)
     request = Request(
         mechanism,
         sampler,
@@ -189,6 +195,7 @@ def audit_privacy(
         trials=options.trials,
         moves=moves,
         curve_claim=curve_claim,
+        continued=continued,
     )
     return _audited(request, progress)
 
@@ -215,6 +222,9 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     request.check_power()
     sampler, pairs = request.sampler, request.pairs
+    if request.options.include_data:
+        pairs = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in pairs)
+        request = replace(request, pairs=pairs)
     name, numbers = sampler.mechanism.name, count()
 
     def pace(runs: int) -> None:
@@ -229,6 +239,6 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         request.hygiene.open()
         trials = request.clock.trials(request.trials, 2 * len(pairs), pace)
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
-        finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
+        finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
         return withheld(finding, pairs)

@@ -53,7 +53,7 @@ class CountedPair:
         self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in discretizers]
 
     def fitted(
-        self, sides: Sequence[Any], *, confirm: int, thorough: bool, discrete: Discretizer | None = None
+        self, sides: Sequence[Any], *, confirm: int | None, thorough: bool, discrete: Discretizer | None = None
     ) -> list[Discretizer]:
         """Return the discretizers that outputs of both sides suggest, for `confirm` fresh runs a side to come."""
         return fitted_discretizers(

@@ -66,8 +66,7 @@ class Confirmation:
         raised: Counter[tuple[str, ...]] = Counter()
         data = neighbour = 0
         sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
-        addresses = [("confirm", candidate.index, side) for side in (0, 1)]
-        couples = sampler.by_coins(candidate.pair, addresses, request.budget.confirmation)
+        couples = sampler.tossed(candidate.pair, ("confirm", candidate.index), 2 * request.budget.confirmation)
         # What training counted stays here: workers need the rule alone.
         rules = (replace(one, training=(Counter(), Counter()), orders=()) for one in selected)
         count = _Count(tuple(rules), self._ordered)

@@ -34,41 +34,37 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-SHRINKAGE = 0.75
-"""Standard errors by which a posterior is moved towards 1/2; affects power only. To refute 1 where geometric noise has
-1.2 took 1,757 runs in the median of 11 audits, 3,531 without shrinkage and 3,071 with twice as much."""
+ESTIMATES = ((0.5, 0.75), (0.5, 0.25))
+"""Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power."""
+RARE_ESTIMATE = (0.05, 0.0)
+"""The same for outputs that repeat: one that is impossible on a side is believed so after a few runs."""
 
 _CAPS = np.concatenate([[0.0], 2.0 ** (-0.5 * np.arange(19, -1, -1))])
 """Caps that are tried, as parts of exp(-epsilon): steps of sqrt 2 cost at most a tenth of the growth."""
+_ALIKE = 0.1
+"""Difference of the logarithms of epsilons that share their caps, as parts of exp(-epsilon): they vary slowly."""
 _MOST_NUMBERS = 50_000
 """Numbers worked on at a time: they and what is made of them fit a processor's cache, which halves the time."""
+_ABOVE = 1e-6
 _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
 """Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
 
-PILOT = 64
-"""Runs a side of the pilot, which is never bet on: enough to see whether outputs repeat."""
-FIRST_BATCH = 200
-"""Runs of a pair's first batch, on which nothing is known and nothing won."""
-BATCH_GROWTH = 0.15
-"""The length of a batch as a part of the past: at 0.5 audits took a quarter to a half more runs to refute a claim, at
-0.05 up to a fifth fewer in three times as many batches."""
+FIRST_BATCH = 16
+"""Runs of a pair's first batch, on which nothing is known and nothing is bet."""
+BATCH_GROWTH = 0.1
+"""The length of a batch as a part of the past."""
 
 
-def pilot_size(runs: int) -> int:
-    """Return how many runs a side an audit of `runs` runs begins with, on its first pair."""
-    return min(PILOT, runs // 8)
-
-
-def batch_size(past: int, runs: int, pairs: int) -> int:
-    """Return the size of the next batch of one of the pairs, after `past` runs of it, in an audit of `runs` runs."""
-    return max(min(FIRST_BATCH, max(20, runs // (8 * pairs))), int(BATCH_GROWTH * past))
+def batch_size(past: int) -> int:
+    """Return the size of the next batch of a pair after `past` runs of it."""
+    return max(FIRST_BATCH, int(BATCH_GROWTH * past))
 
 
 def batch_schedule(runs: int) -> tuple[Array, Array]:
-    """Return how many runs of its only pair an audit of discrete outputs has made before each batch, and its size."""
-    past, sizes = [2 * pilot_size(runs)], []
+    """Return how many runs of its only pair an audit has made before each batch but the first, and its size."""
+    past, sizes = [min(FIRST_BATCH, runs)], []
     while past[-1] < runs:
-        sizes.append(min(runs - past[-1], batch_size(past[-1], runs, 1)))
+        sizes.append(min(runs - past[-1], batch_size(past[-1])))
         past.append(past[-1] + sizes[-1])
     return np.array(past[:-1], dtype=np.float64), np.array(sizes, dtype=np.float64)
 
@@ -87,18 +83,18 @@ class Bet:
     ratio: Array
 
 
-def posterior(ones: ArrayLike, zeros: ArrayLike, shrinkage: float = SHRINKAGE) -> Array:
+def posterior(ones: ArrayLike, zeros: ArrayLike, pseudo: float = 0.5, shrinkage: float = 0.75) -> Array:
     """Return for each cell the probability that a run in it was on data, moved towards 1/2.
 
-    The Krichevsky-Trofimov estimate is r = (k1 + 1/2) / (k1 + k0 + 1), its standard error
-    sqrt(r (1 - r) / (k1 + k0 + 1)), where k1 `ones` and k0 `zeros` are past runs in the cell on data and on neighbour.
-    It is moved by `shrinkage` standard errors, never past 1/2, which is that of a cell never seen.
+    The estimate is r = (k1 + a) / (k1 + k0 + 2 a), of Krichevsky and Trofimov at the pseudo-count a = 1/2, its standard
+    error sqrt(r (1 - r) / (k1 + k0 + 1)), where k1 `ones` and k0 `zeros` are past runs in the cell on data and on
+    neighbour. It is moved by `shrinkage` standard errors, never past 1/2, which is that of a cell never seen.
     """
-    hits = np.asarray(ones, dtype=np.float64) + 0.5
-    total = hits + np.asarray(zeros, dtype=np.float64) + 0.5
+    hits = np.asarray(ones, dtype=np.float64) + pseudo
+    total = hits + np.asarray(zeros, dtype=np.float64) + pseudo
     rate = hits / total
     away = rate - 0.5
-    error = np.sqrt(rate * (1 - rate) / total)
+    error = np.sqrt(rate * (1 - rate) / (total - 2 * pseudo + 1))
     return 0.5 + np.sign(away) * np.maximum(np.abs(away) - shrinkage * error, 0.0)
 
 
@@ -113,8 +109,13 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     only and of shape (L,); or (G, L), with a past for each `epsilon` >= 0 that is bet against, shape (G,).
     """
     ratio = np.exp(epsilon)
+    return _capped(rate, ratio, delta, *_caps(rate, mass, ratio, delta))
+
+
+def _caps(rate: Array, mass: Array, ratio: Array, delta: float) -> tuple[Array, Array]:
+    """Return the caps u and v of bets against some epsilons, of which the exponentials are `ratio`, shape (G,)."""
     if delta == 0:
-        return _capped(rate, ratio, 0.0, 1 / ratio, 1 / ratio)
+        return 1 / ratio, 1 / ratio
     rate, mass = (np.broadcast_to(values, (len(ratio), rate.shape[-1])) for values in (rate, mass))
     upper, lower = np.zeros(len(ratio)), np.zeros(len(ratio))
     up_pays = (mass * np.maximum(rate - ratio[:, None] * (1 - rate), 0)).sum(axis=1) > delta / 2
@@ -125,7 +126,7 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
             other = (lower if forward else upper)[pays]
             best = _best_cap(rate[pays], mass[pays], ratio[pays], delta, other, forward=forward)
             (upper if forward else lower)[pays] = best
-    return _capped(rate, ratio, delta, upper, lower)
+    return upper, lower
 
 
 def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array) -> Bet:
@@ -164,17 +165,43 @@ def expected_growth(bet: Bet, rate: Array, mass: Array) -> Array:
     return np.asarray((mass * (rate * one + (1 - rate) * zero)).sum(axis=-1))
 
 
-def log_payoff(bet: Bet, ones: ArrayLike, zeros: ArrayLike) -> Array:
-    """Return the logarithm of the product of e over a batch, shape (G,), given its runs in each cell on both sides."""
-    one, zero = log_payoffs(bet)
-    return np.asarray(one @ np.asarray(ones, dtype=np.float64) + zero @ np.asarray(zeros, dtype=np.float64))
+def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: ArrayLike, zeros: ArrayLike) -> Array:
+    """Return the logarithm of the product of e over a batch, shape (G,), given its runs in each cell on both sides.
+
+    At delta = 0 it needs no bet for each cell and epsilon: with the cells in the order of r, those that are bet on are
+    the first ones, and sums over them are looked up.
+    """
+    one, zero = (np.asarray(counts, dtype=np.float64) for counts in (ones, zeros))
+    if delta > 0:
+        ratio = np.exp(epsilon)
+        _, some, which = np.unique(
+            np.floor(np.log(np.maximum(epsilon, _GRID_START)) / _ALIKE), return_index=True, return_inverse=True
+        )
+        caps = ((cap * ratio[some])[which] / ratio for cap in _caps(rate, mass, ratio[some], delta))
+        first, second = log_payoffs(_capped(rate, ratio, delta, *caps))
+        return np.asarray(first @ one + second @ zero)
+    less = -np.log1p(np.exp(-epsilon))  # ln rho
+    total = np.zeros(len(epsilon))
+    for r, hits, misses in ((rate, one, zero), (1 - rate, zero, one)):
+        order = np.argsort(-r, kind="stable")
+        r, hits, misses = r[order], hits[order], misses[order]
+        sums = np.zeros((3, len(r) + 1))
+        np.cumsum([hits * np.log(r) + misses * np.log1p(-r), hits, misses], axis=1, out=sums[:, 1:])
+        earned, won, lost = sums[:, np.searchsorted(-r, -np.exp(less))]
+        total += earned - won * less - lost * (less - epsilon)
+    return total
 
 
 def epsilon_grid(claim: float) -> Array:
-    """Return the epsilons to bet against: 0.01 to 12 (or twice the claim) by 1 %, and the claim."""
+    """Return the epsilons to bet against: 0.01 to 12 (or twice the claim) by 1 %, the claim, and a point just above it.
+
+    The point above makes a bound exceed the claim that is refuted.
+    """
     end = max(_GRID_END, 2 * claim)
     steps = int(np.ceil(np.log(end / _GRID_START) / np.log(_GRID_RATIO)))
-    return np.unique(np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), claim))
+    return np.unique(
+        np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE])
+    )
 
 
 def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:

@@ -173,8 +173,10 @@ class Options(_Declared):
         help="call the function with (data, rng, size) for size outputs",
         usual="one at a time",
     )
-    sequential: bool = _option(
-        default=False, help="bet run by run, stop once the claim is refuted", usual="a fixed number of runs"
+    sequential: bool | None = _option(
+        default=None,
+        help="bet run by run, stop once the claim is refuted",
+        usual="where a run takes over 0.1 s; else a fixed number of runs",
     )
     curve: bool = _option(
         default=False,

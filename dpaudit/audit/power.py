@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dpaudit.audit.eprocess import batch_schedule, log_payoffs, place_bet, posterior
+from dpaudit.audit.eprocess import FIRST_BATCH, batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
 from dpaudit.bounds import POWER
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
@@ -68,9 +68,9 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     The event has the probabilities p and q on data and on neighbour of one pair, which has `runs` runs on both sides
     together.
     """
-    if p == q:
-        return 0.0
     past, sizes = batch_schedule(runs)
+    if p == q or not len(past):
+        return 0.0
     mass = np.array([(p + q) / 2, 1 - (p + q) / 2])
     rate = np.array([p / (p + q), (1 - p) / (2 - p - q)])
     ages = np.geomspace(past[0], past[-1], min(_AGES, len(past)))
@@ -108,6 +108,14 @@ def detectable_delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, g
 
     # The answer may be tiny: its logarithm is sought.
     return math.exp(least_where(refuted, math.log(max(delta, 1 / runs)), 0.0, _PRECISION))
+
+
+def leading_pair_runs(runs: int, pairs: int) -> int:
+    """Return the runs reckoned for a leaking pair: beside a first batch of each the others take twice as many.
+
+    Measured by `scripts/bench_few_runs.py`.
+    """
+    return runs if pairs == 1 else max(1, (runs - FIRST_BATCH * pairs) // 3)
 
 
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:

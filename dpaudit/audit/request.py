@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,13 @@ def _points(data: Any) -> Any:
     return points
 
 
+def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | None:
+    """Return whether bets are asked for, as they are where an audit is to be continued; None if the time decides."""
+    if continued is not None and sequential is False:
+        raise InputError("{continued} is for {sequential:=True}", names=("continued", "sequential"))
+    return sequential if continued is None else True
+
+
 SEARCH_SHARE = 0.3
 """Of several pairs' runs, for the search: with it successive halving reached 91 % of epsilon on one leaking pair among
 32 of 20,000 runs, against 73 % by Bonferroni over all pairs."""
@@ -201,6 +209,8 @@ class Budget:
         return self.halving + self.local + self.pilot + self.training
 
 
+SLOW_RUN = 0.1
+"""Seconds of a run from which on audits are sequential by default: runs then cost more than anything else."""
 NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
@@ -225,7 +235,7 @@ class Request:
     against `relation`, None where it is unknown; where they were made here, `moves` proposes variations. `trials` are
     those of the options, or fewer where the time is limited. `width` is that of the widest row of numbers in an output,
     where it is more than scores can be fitted on; else 0. Of a `curve_claim` the `claim` is a point: one to search by,
-    and from the end of training on the one that is tested.
+    and from the end of training on the one that is tested. Where the audit is `continued`, its runs are in that file.
     """
 
     source: Any
@@ -240,6 +250,7 @@ class Request:
     moves: Moves | None = None
     width: int = 0
     curve_claim: CurveClaim | None = None
+    continued: str | Path | None = None
 
     @property
     def gamma(self) -> float:
@@ -250,6 +261,15 @@ class Request:
     def verdict_gamma(self) -> float:
         """The probability of error of the verdict alone: a curve has a share of `gamma`."""
         return self.gamma * (1 - CURVE_SHARE) if self.options.curve else self.gamma
+
+    @property
+    def sequential(self) -> bool:
+        """Whether the claim is bet against; by default only where runs, as those of the checks, are slow."""
+        options = self.options
+        if options.sequential is not None:
+            return options.sequential
+        fixed = options.curve or self.curve_claim is not None
+        return not fixed and self.hygiene.seconds > SLOW_RUN
 
     @property
     def budget(self) -> Budget:

@@ -1,179 +1,81 @@
 r"""Audit with bets instead of events: bet against the claim batch by batch, and stop as soon as it is refuted.
 
-**Claim.** If the mechanism is (epsilon, delta)-private on every pair given, then whatever rule picks the
-pairs, the batch sizes, the bets and the time to stop, Pr[the claim is ever rejected] <= gamma.
+**Claim.** If the mechanism is (epsilon, delta)-private on every pair given, in every state in which earlier runs leave
+it, then whatever rule picks the pairs, the batch sizes, the bets and the time to stop,
+Pr[the claim is ever rejected] <= gamma.
 
 **Why, run by run.** Every run tosses a fair coin for its side and pays an e-value of `eprocess`: given the
 past its mean is at most 1, *whichever* pair is run, because the bet and the pair are functions of the past
 and the claim speaks of all pairs. So the product E over all runs of all pairs is a nonnegative
-supermartingale that starts at 1, and Ville's inequality gives Pr[sup E >= 1 / gamma] <= gamma. Trying more
-pairs costs runs, never error probability.
+supermartingale that starts at 1, as is the mean over pairs of the products over their own runs
+(`Session.log_evidence`), and Ville's inequality gives Pr[sup E >= 1 / gamma] <= gamma. Trying more pairs
+costs runs, never error probability.
 
 **Why whole batches.** Within a batch of n runs pair and bet are fixed, so given the past the n payoffs are
 independent with means at most 1, and so is the mean of their product: E observed at the ends of batches is a
 supermartingale too. That product does not depend on the order of the runs, and the multiset of (coin, output)
 is the same whether n coins are tossed one by one, or their number of heads B ~ Bin(n, 1/2) is drawn first and
-B runs are made on data and n - B on neighbour. The coins have a stream of their own. The pilot, which fixes
-the cells, is never bet on.
+B runs are made on data and n - B on neighbour; this assumes independent runs within a batch (`Session._batch`). The
+coins have a stream of their own. What is bet on a pair is decided in `experts`.
 
-**All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own stakes; the
-error of `epsilon_lower` is explained at `eprocess.last_before_survivor`.
+**All epsilons at once.** The same runs are bet against every epsilon of a grid, each with its own weights, and the
+claim is one of its points. The verdict is that `epsilon_lower` exceeds the claim, so one error probability covers both;
+it is explained at `eprocess.last_before_survivor`.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Self
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpaudit import seeding
 from dpaudit.audit import eprocess
-from dpaudit.audit.candidate import CountedPair, count_observed
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
+from dpaudit.audit.experts import PairBets, Sides
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.power import MASSES, Power
+from dpaudit.audit.power import MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
-from dpaudit.contract import Direction, Pair
+from dpaudit.audit.saved_runs import SavedRuns, settings_of
+from dpaudit.contract import Direction
 from dpaudit.errors import InputError
-from dpaudit.events.cells import LEAST
-from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
+from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Bets, Tally
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.progress import duration
+from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
-Array = NDArray[np.float64]
-Sides = tuple[Tally, Tally]
-Partition = Callable[[Tally], Array]
-"""Parts of the cells, fixed by the past: returns how many runs of a batch are in each, shape (L,)."""
-
-FIT_SHARE, FIT_ROWS = 0.02, 5_000
-"""The part of the runs, and the most a side, that scores are fitted on: with 8 % audits of Laplace noise took 1.3 to
-2.4 times as many runs to refute a claim."""
-WIDE_FIT_SHARE = 0.15
-"""The same where outputs are wide: half of them find the columns to look at, half fit scores on these."""
-THOROUGH_ROWS = 2_000
-"""Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
-FINALISTS = 2
-"""Discretizers that share a pair's stakes: each further one takes its part of the wealth."""
-LEAST_FIT_BUDGET = 40
-"""Runs that must be left for a new pair to be fitted and bet on."""
+WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
+"""Wide outputs: the runs that choose the columns to look at, as a part of a pair's runs so far; the factor by which
+these grow until columns are chosen again; and the least on each side."""
 LEAST_RUNS = 100
-"""Fewer leave next to nothing to bet on after the pilot and the first batch."""
+"""Fewer leave next to nothing to bet on after the first batch."""
+LEAST_SHARE = 0.25
+"""Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
+AIM = 2
+"""The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40 took
+a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
-COARSE, FINE = 2 / 3, 1 / 2
-"""Parts of ordered cells hold N^power / 2 of the N past runs: few learn fast, many see small tails.
-With the fine ones alone Laplace noise of 1.2 was refuted after twice as many runs."""
-MOST_STAKES = 2_000_000
-"""Stakes held in memory at a time."""
 
 
-def partition_by_cells(past: Sides) -> Partition:
-    """Return a part for each cell seen at least `LEAST` times in all, and a last one for all others."""
-    common = (cell for cell, times in (past[0] + past[1]).items() if times >= LEAST)
-    part = {cell: i for i, cell in enumerate(common)}
+@dataclass(frozen=True)
+class _Seen:
+    """Reduces a batch to its cells by each discretizer, with the outputs if they are kept."""
 
-    def runs(batch: Tally) -> Array:
-        counts = np.zeros(len(part) + 1)
-        for cell, times in batch.items():
-            counts[part.get(cell, -1)] += times
-        return counts
+    count: CountCells
+    keep: bool
 
-    return runs
-
-
-def partition_by_bins(past: Sides, power: float) -> Partition:
-    """Return parts of adjacent integer cells, each with about max(LEAST, N^power / 2) of the N past runs."""
-    ordered = sorted((past[0] + past[1]).items())
-    cells, times = np.array(ordered, dtype=np.int64).reshape(-1, 2).T
-    group = np.floor((np.cumsum(times) - times) / max(LEAST, times.sum() ** power / 2))
-    starts = cells[1:][np.diff(group) > 0]
-
-    def runs(batch: Tally) -> Array:
-        where = np.searchsorted(starts, np.fromiter(batch.keys(), dtype=np.int64, count=len(batch)), side="right")
-        counts = np.fromiter(batch.values(), dtype=np.float64, count=len(batch))
-        return np.bincount(where, weights=counts, minlength=len(starts) + 1).astype(np.float64)
-
-    return runs
-
-
-class PairBets(CountedPair):
-    """The past of one pair, and the log-wealth of each strategy on it against each epsilon of the grid.
-
-    A strategy bets on the cells of the discretizer at an index, each by itself or (with a power) in bins. The wealth of
-    the pair is the mean over its strategies. That is again a product of e-values: over a batch it is multiplied by the
-    mean of the strategies' payoffs, weighted by the wealth they had before the batch. Its logarithm, that of the pair's
-    e-process against each epsilon, is `log_wealth`, shape (G,).
-    """
-
-    def __init__(self, request: Request, index: int, pair: Pair, grid: Array) -> None:
-        self.grid, self.runs, self.batches = grid, 0, 0
-        super().__init__(request, index, pair, [])
-
-    def restart(self, discretizers: list[Discretizer]) -> None:
-        """Start to count by these discretizers; no bet has been made before."""
-        super().restart(discretizers)
-        self.strategies: list[tuple[int, float | None]] = [
-            (i, power) for i, one in enumerate(discretizers) for power in ((COARSE, FINE) if one.ordered else (None,))
-        ]
-        self.wealth = np.zeros((len(self.strategies), len(self.grid)))
-        self._learn()
-
-    def remember(self, sides: Sequence[Sides]) -> None:
-        """Add counts to the past, by discretizer, and learn posteriors from them."""
-        for side, tallies in enumerate(zip(*sides, strict=True)):
-            self.count(side, tallies)
-        self._learn()
-
-    def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
-        """Pay out the bets on a batch at the live epsilons, and only then learn from it."""
-        for wealth, (which, _), (partition, rate, mass) in zip(self.wealth, self.strategies, self.learned, strict=True):
-            ones, zeros = (partition(side) for side in sides[which])
-            for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
-                bet = eprocess.place_bet(rate, mass, self.grid[part], self.request.claim.delta)
-                wealth[part] += eprocess.log_payoff(bet, ones, zeros)
-        self.batches += 1
-        self.remember(sides)
-
-    def growth(self, favour: tuple[int, ...]) -> Array:
-        """Return the growth a run to expect at the grid points `favour`, by the strategy that has won most there."""
-        if not self.strategies:
-            return np.zeros(len(favour))
-        if favour not in self._expected:
-            best = int(np.argmax(self.wealth[:, favour].sum(axis=1)))
-            self._expected[favour] = self._growth(best, self.grid[list(favour)])
-        return self._expected[favour]
-
-    def promise(self, discretizer: int, epsilon: Array) -> float:
-        """Return the sum over some epsilons of the growth that a discretizer's best strategy expects."""
-        which = [m for m, (index, _) in enumerate(self.strategies) if index == discretizer]
-        return float(max(self._growth(m, epsilon).sum() for m in which))
-
-    def _growth(self, m: int, epsilon: Array) -> Array:
-        """Return the growth a run that one strategy expects."""
-        _, rate, mass = self.learned[m]
-        return eprocess.expected_growth(eprocess.place_bet(rate, mass, epsilon, self.request.claim.delta), rate, mass)
-
-    def _learn(self) -> None:
-        """Sum up the past once: every look asks every pair, and only the pair just run has changed."""
-        total = logsumexp(self.wealth, axis=0) if len(self.strategies) > 1 else self.wealth.sum(axis=0)
-        self.log_wealth = np.asarray(total - np.log(max(1, len(self.strategies))))
-        self._expected: dict[tuple[int, ...], Array] = {}
-        self.learned: list[tuple[Partition, Array, Array]] = []
-        for index, power in self.strategies:
-            sides = self.tallies[index]
-            partition = partition_by_cells(sides) if power is None else partition_by_bins(sides, power)
-            ones, zeros = (partition(side) for side in sides)
-            seen = ones + zeros + 0.5
-            self.learned.append((partition, eprocess.posterior(ones, zeros), seen / seen.sum()))
+    def __call__(self, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+        return self.count(outputs), outputs if self.keep else None
 
 
 class Session:
@@ -185,14 +87,13 @@ class Session:
     anything: the evidence is valid at any time.
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
-    claim. `runs_used` counts all runs, both sides and pilots together, `bet` those that were bet on, `fitted` those
-    that only trained, and `raised` the exceptions among those bet on, by type and message. Where outputs are wider than
-    scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns to look at; else it is
-    0.
+    claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
+    columns, and `raised` the exceptions among those of batches, by type and message. Where outputs are wider than
+    scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns; else it is 0.
     """
 
-    def __init__(self, request: Request, runs: int, gamma: float) -> None:
-        self.request, self.claim, self.sampler = request, request.claim, request.sampler
+    def __init__(self, request: Request, runs: int, gamma: float, saved: SavedRuns | None = None) -> None:
+        self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
         self.runs, self.gamma = runs, gamma
         self.grid = eprocess.epsilon_grid(self.claim.epsilon)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
@@ -203,146 +104,165 @@ class Session:
 
     @property
     def rejected(self) -> bool:
-        """Whether the evidence against the claim has ever reached 1 / gamma; wrong with probability at most gamma."""
-        return bool(self.refuted[self.target])
+        """Whether the claim is refuted: `epsilon_lower` exceeds it, which is wrong with probability at most gamma."""
+        return self.epsilon_lower > self.claim.epsilon
 
     @property
     def epsilon_lower(self) -> float:
         """A lower confidence bound on epsilon at the claim's delta, over all pairs, at this time as at any other.
 
-        It is too high with probability at most gamma. `rejected` has an error gamma of its own: where it is True the
-        bound may, rarely, be below the claim.
+        It is too high with probability at most gamma.
         """
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
+    @property
+    def log_evidence(self) -> NDArray[np.float64]:
+        """The logarithm of the e-process against each epsilon, shape (G,): of several pairs the mean of two.
+
+        They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do
+        not leak take no more than the logarithm of their number. A batch multiplies one pair's part in either.
+        """
+        won = np.array([bets.log_wealth for bets in self.bets])
+        return np.asarray(np.logaddexp(won.sum(axis=0), logsumexp(won, axis=0) - math.log(len(won))) - math.log(2))
+
+    @property
+    def pilot(self) -> Pilot:
+        """The form of the outputs of the first pair."""
+        return self.bets[0].pilot or Pilot(None, False)
+
     def run(self) -> Self:
-        """Bet until the claim is refuted, the budget is spent, or the time is over."""
-        self._pilot()
+        """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
+        for index, sides in self.saved.batches if self.saved is not None else ():
+            self._bet(self.bets[index], sides)
+        report, began, known = self.sampler.report, time.monotonic(), self.runs_used
         while self.runs_used < self.runs and not self.rejected:
             if self.request.clock.over(sum(bets.batches for bets in self.bets)):
                 break
-            bets = self._next()
-            if not bets.discretizers:
-                self._fit(bets)
-            self._bet(bets)
+            self._bet(self._next())
+            if report is not None:
+                report(0, self.in_words((time.monotonic() - began) / (self.runs_used - known)))
         return self
 
-    def _pilot(self) -> None:
-        """See from a few runs of the first pair whether outputs repeat and so can be cells as they are."""
-        bets, size = self.bets[0], min(eprocess.pilot_size(self.runs), held_runs(self.sampler))
-        sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
-        self._spend(bets, 2 * size)
-        self.pilot = Pilot.of(join(sides))
-        if self.pilot.sufficient:
-            bets.restart(self.pilot.shared)
-            bets.remember(_counted(bets.discretizers, sides))
-
     def _next(self) -> PairBets:
-        """Return the pair to run next: one not seen yet, else the one furthest behind its share 1 / rank^2.
+        """Return the pair to run next: one far behind its share, else the one most likely to be the leaking one.
 
-        Pairs are ranked by the growth they promise against the claim, then against the first epsilon not rejected.
+        That is by about the log-likelihood ratio, after n runs of a pair that promise the growth g, of a leak of growth
+        a to none: n (2 sqrt(a g) - a), where a is what would refute the claim in 1 / `AIM` of the runs made so far.
+        Where no pair promises any growth against the claim, it is that against the first epsilon that is not rejected,
+        and a the greatest.
         """
-        affordable = self.pilot.sufficient or self.runs - self.runs_used >= LEAST_FIT_BUDGET
-        for bets in self.bets:
-            if bets.batches == 0 and (affordable or bets.discretizers):
-                return bets
-        known = [bets for bets in self.bets if bets.batches]
-        if len(known) == 1:
-            return known[0]
-        favour = (self.target, int(np.argmin(self.refuted)))
-        # Where nothing is promised, a pair whose outputs vary comes before a constant one, which could show nothing.
-        known.sort(key=lambda k: (*(-k.growth(favour)).tolist(), k.different == 0, k.index))
-        return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
+        behind = min(self.bets, key=lambda bets: bets.runs)
+        if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
+            return behind
+        epsilons = self.grid[[self.target, min(int(np.argmin(self.refuted)), self.target)]]
+        growths = np.array([bets.promise(epsilons) for bets in self.bets])
+        if growths[:, 0].any():
+            growth, aim = growths[:, 0], -AIM * math.log(self.gamma) / self.runs_used
+        else:
+            growth, aim = growths[:, 1], growths[:, 1].max()
+        ratio = np.array([bets.runs for bets in self.bets]) * (2 * np.sqrt(aim * growth) - aim)
+        # Of equal ones a pair whose outputs vary comes before a constant one, which could show nothing.
+        return max(self.bets, key=lambda bets: (ratio[bets.index], bets.different > 0))
 
-    def _bet(self, bets: PairBets) -> None:
-        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs, self.runs, len(self.bets)))
+    def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
+        """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
+        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs))
+        if bets.outputs is not None:
+            size = min(size, max(2, 2 * held_runs(self.request.sampler)))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
-        batch = self._batch(bets, size)
+        sides, outputs = self._batch(bets, size, known)
+        if self.saved is not None and known is None:
+            self.saved.add(bets.index, outputs)
+        if known is not None:
+            size = sum(map(len, known))
+            if self.sampler.report is not None:
+                self.sampler.report(size)
         self._spend(bets, size)
         self.bet += size
-        bets.settle(batch, live)
-        evidence = np.sum([k.log_wealth for k in self.bets], axis=0)
-        self.refuted |= evidence >= ROUNDING - math.log(self.gamma)
+        bets.settle(sides, live)
+        self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
+        bets.learn(sides, outputs)
+        if bets.pilot is not None and bets.pilot.width and bets.runs >= bets.reduce_at:
+            if self.saved is not None:
+                message = "{continued} keeps outputs of few numbers; those of this mechanism hold rows of {width}"
+                raise InputError(message, names=("continued",), width=bets.pilot.width)
+            self._reduce(bets)
 
-    def _batch(self, bets: PairBets, size: int) -> list[Sides]:
-        """Return by discretizer the cells of `size` runs, each on the side that a fair coin says."""
-        where, sampler = (bets.index, bets.batches), narrowed(bets.sampler, bets.discretizers)
-        coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
-        heads = int(coins.binomial(size, 0.5))
-        addresses = [("sequential", "bet", *where, side) for side in (0, 1)]
-        couples = sampler.couples(bets.pair, addresses, heads, size - heads)
+    def _batch(self, bets: PairBets, size: int, known: list[Any] | None) -> tuple[list[Sides], list[Any]]:
+        """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
+        where, keep = (bets.index, bets.batches), bets.outputs is not None or self.saved is not None
+        sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        count_observed(sampler, couples, CountCells(tuple(bets.discretizers)), counted, self.raised)
-        return counted
+        kept: tuple[list[Any], list[Any]] = ([], [])
+        seen = Observed(_Seen(CountCells(tuple(bets.discretizers)), keep))
+        couples: Iterable[Any]
+        if known is None:
+            couples = sampler.reduced(sampler.tossed(bets.pair, ("sequential", "bet", *where), size), seen)
+        else:
+            couples = [[seen(side) if len(side) else None for side in known]]
+        for couple in couples:
+            for side, found in enumerate(couple):
+                (tallies, outputs), raised = found or (((), None), Counter())
+                self.raised.update(raised)
+                kept[side].extend([outputs] if outputs is not None else [])
+                for total, new in zip(counted, tallies, strict=bool(found)):
+                    total[side].update(new)
+        return counted, [join(side) if side else [] for side in kept]
 
-    def _fit(self, bets: PairBets) -> None:
-        """Give a pair its discretizers: the pilot's, or the best scores fitted on runs not bet on."""
-        if self.pilot.sufficient:
-            bets.restart(self.pilot.shared)
+    def _reduce(self, bets: PairBets) -> None:
+        """Let runs that are not bet on choose the few columns of a pair's wide outputs to look at."""
+        sampler, phase = self.request.sampler, bets.reduced
+        wanted, left = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2)), (self.runs - self.runs_used) // 4
+        runs = min(wanted, left)
+        if runs < 1 or (phase and left < wanted):
+            bets.reduce_at = self.runs
             return
-        wide = self.pilot.width > 0
-        share = (WIDE_FIT_SHARE / 2 if wide else FIT_SHARE) * self.runs / len(self.bets)
-        left = (self.runs - self.runs_used) // 4
-        if wide:
-            self._reduce(bets, min(max(32, int(share)), left // 2))
-            left //= 2
-        size = min(FIT_ROWS, max(32, int(share)), left)
-        sides = bets.sampler.sides(bets.pair, ("sequential", "fit", bets.index), size)
-        self._spend(bets, 2 * size, fitted=True)
-        cut = max(1, size * 4 // 5)
-        first, second = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
-        own = [] if wide else self.pilot.shared
-        fitted = bets.fitted(first, confirm=max(1, self.runs // 2), thorough=len(first[0]) >= THOROUGH_ROWS)
-        discretizers = [*own, *(Ranked.fit(base, *first) for base in own), *fitted]
-        counts = _counted(discretizers, second)
-        bets.restart(discretizers)
-        bets.remember(counts)
-        probes = np.array([0.25, 0.5, 1.0]) * max(self.claim.epsilon, 0.1)
-        values = [-bets.promise(i, probes) for i in range(len(discretizers))]
-        best = sorted(sorted(range(len(values)), key=values.__getitem__)[:FINALISTS])
-        bets.restart([discretizers[i] for i in best])
-        bets.remember([counts[i] for i in best])
-
-    def _reduce(self, bets: PairBets, runs: int) -> None:
-        """Let so many runs a side choose the few columns of a pair's wide outputs to look at."""
-        placing = placing_runs(self.sampler, runs)
-        first = self.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
-        self._spend(bets, 2 * runs, fitted=True)
+        placing = placing_runs(sampler, runs)
+        first = sampler.sides(bets.pair, ("sequential", "place", bets.index, phase), placing)
+        self._spend(bets, 2 * runs)
+        bets.reduced, bets.reduce_at = phase + 1, WIDE_AGAIN * bets.runs
+        self.fitted += 2 * runs
         self.summed = runs
-        address = ("sequential reduce", bets.index, 0)
-        bets.reducer = learned_reducer(self.sampler, bets.pair, first, address, runs - placing)
+        address = ("sequential reduce", bets.index, phase)
+        bets.reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing)
+        bets.restart([])
+        bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
 
-    def _spend(self, bets: PairBets, size: int, *, fitted: bool = False) -> None:
+    def in_words(self, pace: float) -> str:
+        """Return what is known, and what more runs would show and cost, at so many seconds a run."""
+        won = float(self.log_evidence[self.target])
+        left = self.runs - self.runs_used
+        growth = max(float(bets.promise(self.grid[[self.target]])[0]) for bets in self.bets)
+        more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
+        known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
+        if more <= left:
+            return f"{known}; at this rate {more:,.0f} more runs ({duration(more * pace)}) refute the claim"
+        able = Power.of_bets(MASSES[0], leading_pair_runs(self.runs, len(self.bets)), self.claim, self.gamma).epsilon
+        return f"{known}; all {left:,} runs ({duration(left * pace)}) would show a leak of epsilon {able:.3g}"
+
+    def _spend(self, bets: PairBets, size: int) -> None:
         bets.runs += size
         self.runs_used += size
-        self.fitted += size * fitted
-
-
-def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> list[Sides]:
-    """Return by discretizer the cells of the outputs of both sides."""
-    first, second = (CountCells(tuple(discretizers))(side) for side in sides)
-    return list(zip(first, second, strict=True))
-
-
-def leading_pair_runs(runs: int, pairs: int) -> int:
-    """Return the runs on the pair that promises most from the start: the pairs' shares are as 1 / rank^2."""
-    return int(runs / sum(rank**-2 for rank in range(1, pairs + 1)))
 
 
 def sequential_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
-    The verdict and `epsilon_lower` are two statements, so each has half of the error probability. What is detectable is
-    what bets on one given event, of one pair that leads from the start, refute within all the runs allowed.
+    The verdict is that `epsilon_lower` exceeds the claim, so the two share one error probability. What is detectable is
+    what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
-    gamma, claim, pairs = request.gamma / 2, request.claim, len(request.pairs)
+    gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
     if 2 * request.trials * pairs < LEAST_RUNS:
         least = -(-LEAST_RUNS // (2 * pairs))
         raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
     allowed = max(LEAST_RUNS, 2 * (request.trials * pairs - request.check_runs))
     request = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
-    found = Session(request, allowed, gamma).run()
+    saved = None
+    if request.continued is not None:
+        saved = SavedRuns(request.continued, settings_of(request), request.trials)
+        allowed = max(allowed, saved.runs)
+    found = Session(request, allowed, gamma, saved).run()
     # Where the time was over, no more could be detected than by the runs that were made.
     able = found.runs_used if request.clock.stopped.looks else allowed
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
@@ -366,7 +286,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         distinguisher="betting",
         design="sequential",
         budget={"used": found.runs_used, "allowed": allowed, "checks": request.check_runs},
-        errors={"verdict": gamma, "epsilon_lower": gamma},
+        errors={"verdict": gamma},
         scores=(),
         tested_claim=bet_test(request, found.epsilon_lower) or UNSET,
     )

@@ -85,8 +85,7 @@ def counted(
     likelier, a run in the second, if there is one, of the other side; the first `number` guesses are counted, or all of
     them. No output is kept.
     """
-    addresses = [("certificate", purpose, side) for side in (0, 1)]
-    couples = sampler.by_coins(pair, addresses, runs)
+    couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs)
     likelier = tuple(Direction).index(direction)
     hits, sizes, right = [0, 0], [0, 0], [np.zeros(0, dtype=np.bool_)]
     for couple, found in zip(couples, sampler.reduced(couples, partial(_spoken, events)), strict=True):

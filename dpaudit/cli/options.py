@@ -58,7 +58,9 @@ class given(NamedTuple):
         usual = "" if "(default: " in self.help else f" (default: {'none' if self.default is None else self.default})"
         settings: dict[str, Any] = {"help": self.help + usual, "default": self.default, "metavar": self.metavar}
         if plain is bool:
-            settings |= {"is_flag": True, "default": bool(self.default)}
+            if kind is not bool:  # None, the default, is neither
+                typed[0] += f"/--no-{typed[0].removeprefix('--')}"
+            settings |= {"is_flag": True, "default": bool(self.default) if kind is bool else self.default}
         elif several:
             settings |= {"multiple": True}
         elif plain is int and self.metavar is None:
@@ -107,7 +109,9 @@ class Declared(NamedTuple):
 
     def declared(self, name: str, kind: Any) -> list[click.Parameter]:
         """Return the options."""
-        return [one for name in self.names for one in of(OPTIONS[name]).declared(name, OPTIONS[name].kind)]
+        kinds: dict[str, Any] = {name: OPTIONS[name].kind for name in self.names}
+        kinds |= {name: kind | None for name, kind in kinds.items() if OPTIONS[name].default is None}
+        return [one for name, kind in kinds.items() for one in of(OPTIONS[name]).declared(name, kind)]
 
     def taken(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of the options."""

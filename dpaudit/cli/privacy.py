@@ -28,6 +28,14 @@ class PrivacyRunOptions(NamedTuple):
     audit: Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
     seed: Seed
     n_jobs: Annotated[int, jobs("processes", 1)]
+    continued: Annotated[
+        str | None,
+        given(
+            "keep the runs in it, and go on from those that it has, from another machine too; with --sequential",
+            metavar="FILE",
+            names=("--continue",),
+        ),
+    ]
     certificate: Annotated[
         str | None,
         given("write the certificate of a violation too, with the pair and the event made simpler", metavar="FILE"),
@@ -76,7 +84,8 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
         note_taken(entry, {"n": entry.instance.n})
         asked = replace(asked, n=entry.instance.n)
     with blamed(f"the audit of {entry.id}"):
-        result = perform(Task(entry.id, parameters, asked), seed=runs.seed, paths=shown.learners, **options)
+        task = Task(entry.id, parameters, asked)
+        result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
     drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
     pairs = drawn if asked.pairs else lambda: None
     _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **options)
@@ -120,7 +129,7 @@ def _audit_mechanism(
     audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         asked = replace(asked, pairs=subject.source)
-        finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
+        finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
         claim = None if subject.learner is None else subject.learner.privacy
         key = Task(named.id, {}, asked).key
         result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)

@@ -79,7 +79,7 @@ def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: 
             asked = getattr(claim, name)
         if asked is not None:
             _same(name, getattr(finding, name), asked, "the claim")
-    # In the sequential design verdict and bound are two statements, and the bound may stay below a refuted claim.
+    # In sequential audits stored before, verdict and bound are two statements, and the bound may be below the claim.
     refuted = finding.epsilon_lower > finding.epsilon or (
         finding.curve_test is not None and finding.curve_test.by_holder
     )

@@ -44,14 +44,21 @@ from dpaudit.utility.hard_cases import hard_cases
 
 
 def perform(
-    task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1, progress: Progress = False
+    task: Task,
+    *,
+    seed: int,
+    paths: tuple[str, ...] = (),
+    continued: str | None = None,
+    n_jobs: int = 1,
+    progress: Progress = False,
 ) -> Result:
     """Run one audit, or check one statement, and return its record.
 
     The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
     privacy, the meaning of the outputs that its finding names. `seed` is the root seed of the run, from which the
     audits derive their streams; `paths` are files and folders with learners, besides the installed packages. Audits of
-    privacy by runs, and of utility, use `n_jobs` processes, all other tasks one.
+    privacy by runs, and of utility, use `n_jobs` processes, all other tasks one. An audit of privacy by runs may be
+    `continued` from a file.
     """
     arguments, registry = task.arguments, load(paths)
     if isinstance(arguments, LedgerArguments):
@@ -72,7 +79,7 @@ def perform(
             n, relation = chosen.pop("n"), arguments.relation
             chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=seed)
         chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")})
-        finding = audit_privacy(learner, **chosen, **options)
+        finding = audit_privacy(learner, **chosen, continued=continued, **options)
     elif isinstance(arguments, UtilityArguments):
         finding = _utility(arguments, learner, options)
     else:

@@ -104,7 +104,8 @@ def _plan_one(
         tasks.append(exact_task(learner, entry.instance))
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
-        chosen = {"trials": trials, "confidence": confidence, "curve": not bets, "sequential": bets, **limits}
+        chosen = {"trials": trials, "confidence": confidence, "curve": not bets, **limits}
+        chosen |= {"sequential": True} if bets else {}
         arguments = PrivacyArguments(n=entry.instance.n, **chosen)
         tasks.append(Task(entry.id, entry.instance.parameters, arguments))
     if entry.fault is not None and not tasks:

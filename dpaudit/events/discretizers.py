@@ -101,6 +101,10 @@ class Identity(Discretizer):
         return Cells.of("output", event.inside, event.rare)
 
 
+_FAR = 2.0**53
+"""A number beyond all ranges of packed rows."""
+
+
 @dataclass(frozen=True)
 class PackedRows(Discretizer):
     """Packs rows of small integers into one integer each, in mixed radix; rows outside the pilot's ranges are OTHER.
@@ -124,8 +128,10 @@ class PackedRows(Discretizer):
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
-        rows = np.asarray(found).reshape(len(outputs), -1).astype(np.int64)
-        digits = rows - np.array(self.lows)
+        rows = np.asarray(found).reshape(len(outputs), -1)
+        if rows.dtype.kind == "f":  # what is missing or infinite is in no range
+            rows = np.nan_to_num(rows, nan=_FAR).clip(-_FAR, _FAR)
+        digits = rows.astype(np.int64) - np.array(self.lows)
         sizes = np.array(self.sizes)
         known = ((digits >= 0) & (digits < sizes)).all(axis=1)
         weights = np.concatenate([[1], np.cumprod(sizes[:0:-1])])[::-1]

@@ -16,7 +16,7 @@ from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ran
 from dpaudit.events.feature_screening.feature import quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.promises import best_events
-from dpaudit.events.scores import Discriminant, NaiveBayes, Patterns, Score, boosting
+from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, boosting
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -45,7 +45,12 @@ class Scored(ScoreBins):
     @property
     def learned(self) -> bool:
         """Whether there is a score; a column as it is was fitted to nothing."""
-        return self.score is not None
+        return self.score is not None and not isinstance(self.score, Column)
+
+    def column(self, index: int, outputs: Any) -> Scored:
+        """Return the bins of one of this score's columns as it is, cut by outputs of both sides together."""
+        one = replace(self, score=Column(index), name=f"column {index}")
+        return replace(one, edges=score_edges(one.scores(outputs)))
 
     @property
     def slow(self) -> bool:

@@ -54,6 +54,17 @@ class _MeanScore(Score):
 
 
 @dataclass(frozen=True)
+class Column(Score):
+    """One column as it is, which was fitted to nothing."""
+
+    index: int
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the column."""
+        return np.asarray(rows[:, self.index])
+
+
+@dataclass(frozen=True)
 class NaiveBayes(Score):
     """For each column its bins and a table of their smoothed log-likelihood ratios.
 

@@ -133,15 +133,15 @@ class Failed(Frozen, frozen=True, tag="exception", tag_field="kind"):
 JsonValue = None | bool | int | float | str | NonFinite | Items | Entries | Numbers | Frame | Examples | Failed
 
 
-def encode_value(value: Any) -> JsonValue:
+def encode_value(value: Any, most: int = MOST_ITEMS) -> JsonValue:
     """Return a value as JSON data from which `decode_value` makes an equal one, of the same type.
 
     Raises
     ------
     InputError
-        If its type is not known, or it holds more than `MOST_ITEMS` numbers and texts.
+        If its type is not known, or it holds more than `most` numbers and texts.
     """
-    return _encoded(value, [MOST_ITEMS], DEPTH)
+    return _encoded(value, [most], DEPTH)
 
 
 def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:

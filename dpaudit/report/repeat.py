@@ -42,6 +42,8 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
         case PrivacyArguments():
             given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}
             unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}
+            if arguments.sequential is None and getattr(result.finding, "design", "") == "sequential":
+                unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
             return unusual | {"seed": seed}
         case UtilityArguments():
             chosen = {name: getattr(arguments, name) for name in _UTILITY}
@@ -58,12 +60,14 @@ def command_line(
     paths: Iterable[str] = (),
     arguments: Iterable[str] = (),
 ) -> str:
-    """Return a command line; options that are None or False are left out, and one that is True has no value."""
+    """Return a command line; options that are None or False by default are left out, and flags have no value."""
     words = ["dpaudit", verb, learner, *arguments]
     for name, value in parameters.items():
         words += ["-p", f"{name}={getattr(value, 'value', value)}"]
     for name, value in options.items():
-        if value is not None and value is not False:
+        if value is False and name in OPTIONS and OPTIONS[name].default is None:
+            words.append(f"--no-{name}")
+        elif value is not None and value is not False:
             words += [f"--{_SPELLED.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
     for path in paths:
         words += ["--learners", path]

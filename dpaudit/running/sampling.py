@@ -95,18 +95,16 @@ class Sampler:
         none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
         return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
 
-    def by_coins(self, pair: Pair, addresses: Sequence[tuple[Any, ...]], runs: int) -> list[tuple[Job, Job]]:
-        """Return the jobs that make twice `runs` runs, the side of each of which a fair coin of its own decides.
+    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[tuple[Job, Job]]:
+        """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.
 
-        How many coins of a chunk fall to the data is drawn first; in `turns` their order is, given that number.
+        Of each couple the number of heads is drawn, and its runs are made in a random order (`reduced`): that is the
+        law of coins tossed one by one, just before each run.
         """
-        found = []
-        for couple in self.couples(pair, addresses, runs):
-            size = 2 * couple[0].size
-            coins = seeding.generator(self.seed, "privacy", self.mechanism.stream, "coins", *couple[0].address)
-            heads = int(coins.binomial(size, 0.5))
-            found.append((replace(couple[0], size=heads), replace(couple[1], size=size - heads)))
-        return found
+        coins = seeding.generator(self.seed, "coins", self.mechanism.stream, *address)
+        sides = zip(*(self.jobs(data, (*address, side), runs) for side, data in enumerate(pair.sides)), strict=True)
+        heads = ((couple, int(coins.binomial(couple[0].size, 0.5))) for couple in sides)
+        return [(replace(a, size=number), replace(b, size=b.size - number)) for (a, b), number in heads]
 
     def turns(self, couple: tuple[Job, Job]) -> NDArray[np.uint8]:
         """Return the side of each run of a couple, 0 for the data, in the order in which the runs are made."""

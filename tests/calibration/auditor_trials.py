@@ -125,8 +125,8 @@ def predicted_runs(case: Case, noise: float) -> int:
 
 @lru_cache(maxsize=64)
 def predicted_bets(case: Case, noise: float) -> int:
-    """Return the same for bets, which have half of the level for the verdict: runs a side, two sides together."""
-    test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL / 2}
+    """Return the same for bets: runs a side, two sides together."""
+    test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL}
     truth, mass = case.epsilon_at(noise), case.mass(noise)
     return _least(lambda runs: detectable_epsilon_by_bets(mass, 2 * runs, **test) <= truth, start=64)
 

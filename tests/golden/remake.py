@@ -156,7 +156,7 @@ def betting(verdict, epsilon, lower, claim_id):
         seed=0,
         design="sequential",
         budget={"used": 4_000, "allowed": 4_000, "checks": 0},
-        errors={"verdict": 0.025, "epsilon_lower": 0.025},
+        errors={"verdict": 0.05},
         scores=(),
         origins=(Origin(), Origin()),
         claim_id=claim_id,
@@ -361,15 +361,15 @@ def main():
     (HERE / "run_small.json").write_text(json_report.render(run))
 
 
-def pinned():
-    """Write what the audits by events among the tasks of `run_pinned.jsonl` find today; all else stays."""
+def pinned(design):
+    """Write what the audits of one design among the tasks of `run_pinned.jsonl` find today; all else stays."""
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
 
     before = load_run(HERE / "run_pinned.jsonl")
 
     def today(one):
-        if one.kind != "privacy" or one.finding.design != "fixed":
+        if one.kind != "privacy" or one.finding.design != design:
             return one
         made = perform(Task(one.learner, one.parameters, one.arguments), seed=before.header.seed)
         return replace(made, index=one.index)
@@ -379,5 +379,6 @@ def pinned():
 
 if __name__ == "__main__":
     main()
-    if "events" in sys.argv:
-        pinned()
+    for word, design in (("events", "fixed"), ("bets", "sequential")):
+        if word in sys.argv:
+            pinned(design)

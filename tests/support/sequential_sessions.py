@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from dpaudit.audit.sequential_design import PairBets, Session
+from dpaudit.audit.experts import PairBets
+from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler
@@ -30,9 +31,9 @@ class RecordedSession(Session):
         super().__init__(*arguments)
         self.looks: list[Look] = []
 
-    def _bet(self, bets: PairBets) -> None:
-        super()._bet(bets)
-        log_e = sum(float(k.log_wealth[self.target]) for k in self.bets)
+    def _bet(self, bets: PairBets, known: Any = None) -> None:
+        super()._bet(bets, known)
+        log_e = float(self.log_evidence[self.target])
         self.looks.append(Look(self.runs_used, bets.index, log_e, self.epsilon_lower))
 
 

@@ -62,6 +62,22 @@ def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     return stream.getvalue()
 
 
+def test_the_last_note_is_shown_and_a_callable_gets_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, calls = Terminal(), list[tuple[int, int]]()
+    monkeypatch.setattr(sys, "stderr", stream)
+    seconds = iter(range(0, 100, 4))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(seconds)))
+    for way in (True, lambda done, total: calls.append((done, total))):
+        with followed(way, 100, "runs") as report:
+            assert report is not None
+            report(20)
+            report(0, "epsilon >= 0.5")
+            report(30)
+    lines = [line.strip() for line in stream.getvalue().split("\r") if line.strip()]
+    assert ["epsilon >= 0.5" in line for line in lines] == [False, True, True]
+    assert calls == [(20, 100), (50, 100)]
+
+
 def test_a_terminal_has_one_line_that_is_rewritten_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(Terminal(), monkeypatch).split("\r")
     assert [line.strip() for line in lines] == [

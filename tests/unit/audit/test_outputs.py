@@ -79,7 +79,7 @@ def test_bets_on_a_wide_row_without_a_leak_tell_their_limit_where_it_matters() -
     finding = audit(quiet, 1_000)
     assert (finding.verdict, finding.warnings) == ("consistent", ())
     (told,) = audit(partial(quiet, width=20_000), 400).warnings
-    assert told.startswith("outputs hold rows of 20000 numbers: 60 runs a side can learn")
+    assert told.startswith("outputs hold rows of 20000 numbers: 84 runs a side can learn")
 
 
 def test_bets_hold_few_wide_outputs_at_a_time() -> None:

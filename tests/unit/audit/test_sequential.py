@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from sequential_sessions import RecordedSession, request_of, run_session
 
-from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor, posterior
-from dpaudit.audit.sequential_design import PairBets, partition_by_bins, partition_by_cells
+from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor, log_payoff, posterior
+from dpaudit.audit.experts import PARTS, Expert, PairBets, experts
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism, as_mechanism
 
@@ -86,56 +86,69 @@ def test_posterior_is_one_half_without_evidence_and_antisymmetric() -> None:
     assert (sure < 1).all()
 
 
-# Partitions of the cells.
+# Experts.
 
 
-def test_rare_cells_and_new_ones_share_a_part() -> None:
+class _Plain:
+    name, ordered, learned, screened, slow, columns = "plain", False, False, False, False, None
+
+    def __call__(self, outputs: Any) -> Any:
+        return outputs
+
+
+class _Ordered(_Plain):
+    name, ordered = "ordered", True
+
+
+def test_cells_seen_once_and_new_ones_share_a_part() -> None:
     past = (Counter({"a": 4, "b": 1}), Counter({"a": 3, "c": 4}))
-    partition = partition_by_cells(past)
-    assert partition(past[0]).tolist() == [4, 1]
-    assert partition(past[1]).tolist() == [3, 4]
-    assert partition(Counter({"new": 9, "a": 2})).tolist() == [2, 9]
+    found = list(experts(_Plain(), past, PARTS))
+    assert len({one.slot for one in found}) == len(found) == 3
+    for one in found:
+        assert sorted(one.parts(past[0]).tolist()) == [0, 1, 4]
+        assert one.parts(past[0])[-1] == 1
+        assert one.parts(Counter({"new": 9, "a": 2}))[-1] == 9
 
 
-def test_bins_partition_all_integers() -> None:
+def test_parts_cover_all_integers_and_are_about_equally_likely() -> None:
     rng = np.random.default_rng(0)
-    past = tuple(Counter(rng.integers(0, 200, 3000).tolist()) for _ in range(2))
-    for power in (0.5, 2 / 3):
-        partition = partition_by_bins(past, power)
-        total = partition(past[0]) + partition(past[1])
+    past = tuple(Counter(rng.integers(0, 2000, 3000).tolist()) for _ in range(2))
+    found = list(experts(_Ordered(), past, PARTS))
+    assert {one.slot[1] for one in found} == set(PARTS)
+    for one in found:
+        total = one.parts(past[0]) + one.parts(past[1])
         assert total.sum() == 6000
-        goal = 6000 / (6000**power / 2)
-        assert 0.5 * goal < len(total) <= goal + 1
-        assert total.min() >= 5
-        assert partition(Counter({-5: 1, 10**6: 1}))[[0, -1]].tolist() == [1, 1]
-    assert partition_by_bins((Counter(), Counter()), 0.5)(Counter({3: 2})).tolist() == [2]
+        assert len(total) == one.slot[1]
+        assert total.min() >= 0.8 * 6000 / len(total)
+        assert one.parts(Counter({-5: 1, 10**6: 1}))[[0, -1]].tolist() == [1, 1]
 
 
-def test_bets_are_placed_before_the_batch_is_seen() -> None:
-    # With an empty past every posterior is 1/2: a batch that gives everything away must pay exactly nothing.
-    request = request_of(GEOMETRIC, PAIR, PrivacyClaim(1.0))
-    bets = PairBets(request, 0, PAIR[0], np.array([0.1, 0.5, 1.0]))
+def test_nothing_is_bet_without_a_past() -> None:
+    # A first batch that gives everything away must pay exactly nothing.
+    bets = PairBets(request_of(GEOMETRIC, PAIR, PrivacyClaim(1.0)), 0, PAIR[0], np.array([0.1, 0.5, 1.0]))
     bets.restart([_Plain()])
+    bets.outputs = None
     batch = [(Counter({"x": 100}), Counter({"y": 100}))]
     bets.settle(batch, np.arange(3))
     assert bets.log_wealth.tolist() == [0, 0, 0]
+    bets.learn(batch, [[], []])
     bets.settle(batch, np.arange(3))
     assert (bets.log_wealth > 10).all()
 
 
-def test_wealth_of_a_pair_is_the_mean_over_its_strategies() -> None:
+def test_wealth_of_a_pair_is_the_mean_over_its_experts_while_none_comes_or_goes() -> None:
     bets = PairBets(request_of(GEOMETRIC, PAIR, PrivacyClaim(1.0)), 0, PAIR[0], np.array([0.5, 1.0]))
-    bets.restart([_Plain(), _Plain()])
-    bets.wealth = np.log(np.array([[1.0, 4.0], [3.0, 0.5]]))
-    bets.remember([(Counter(), Counter())] * 2)
-    assert np.exp(bets.log_wealth) == pytest.approx([2.0, 2.25])
-
-
-class _Plain:
-    name, ordered = "plain", False
-
-    def __call__(self, outputs: Any) -> Any:
-        return outputs
+    bets.restart([_Plain()])
+    cells = {"x": 0}
+    both = [np.array([0.9, 0.5]), np.array([0.6, 0.2])]
+    bets.experts = [Expert(("plain", i, 0.0), cells, rate, np.array([0.5, 0.5])) for i, rate in enumerate(both)]
+    alone = np.zeros((2, 2))
+    for hits in (3, 1, 4):
+        batch = [(Counter({"x": hits, "z": 1}), Counter({"x": 1, "z": 2}))]
+        bets.settle(batch, np.arange(2))
+        for mine, rate in zip(alone, both, strict=True):
+            mine += log_payoff(rate, rate, bets.grid, 0.0, np.array([hits, 1]), np.array([1, 2]))
+    assert np.exp(bets.log_wealth) == pytest.approx(np.exp(alone).mean(axis=0))
 
 
 # The audit.
@@ -204,6 +217,22 @@ def test_coins_are_fair_and_have_their_own_stream() -> None:
     assert abs(heads - 20_000) < 500
     assert heads != 20_000
     assert sum(size for _, size in sizes) == 40_000
+
+
+def test_each_run_has_a_coin_of_its_own_in_the_order_of_the_runs() -> None:
+    sides: list[int] = []
+
+    def spy(data: int, rng: np.random.Generator) -> int:
+        sides.append(data)
+        return 0
+
+    audit(as_mechanism(spy), PAIR, epsilon=1.0, runs=60_000)
+    made = np.array(sides)
+    assert len(made) == 60_000
+    # 5 standard deviations of a fair coin; orders of 32 runs with as many on either side would be 7.7 of them away.
+    assert abs(made.sum() - 30_000) < 5 * math.sqrt(15_000)
+    for lag in (1, 2, 16):
+        assert abs((made[lag:] == made[:-lag]).sum() - (60_000 - lag) / 2) < 5 * math.sqrt(15_000)
 
 
 def test_delta_pays_for_a_rare_catastrophe() -> None:

@@ -1,0 +1,189 @@
+"""Runs of a sequential audit in a file, from which it goes on later, or on another machine, as if it had not stopped.
+
+The file holds every run that was bet on, so that nothing of an audit is lost, and nothing can be left out of it: an
+audit that goes on bets on the runs of the file in their order first, and then tosses the coins that come next for the
+file's seed. So all that was ever seen is in one product of e-values, whatever made somebody stop.
+
+It is JSON Lines: what is audited, then for each time that the audit went on a link and its batches. The digest of a
+line is over its content and the digest before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from dpaudit.audit.request import Request
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.values import JsonValue, decode_value, digest_of, encode_value
+from dpaudit.record import Count, Frozen, Size, decode, encodable
+from dpaudit.results import versions
+
+_PARAMETER = "continued"
+_SAME = ("batched", "float_bits", "randomness", "timeout", "timeout_is")
+"""Options that must be the same, beside those that have a line of their own in `settings_of`."""
+
+
+def settings_of(request: Request) -> dict[str, str]:
+    """Return by name, as texts, all that must be the same where an audit goes on."""
+    options, mechanism = request.options, request.sampler.mechanism
+    inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
+    claim = request.claim if request.curve_claim is None else request.curve_claim
+    return {
+        "version of dpaudit": versions()["dpaudit"],
+        "mechanism": mechanism.stream,
+        "code": _code_of(request.source),
+        "claim": stable_repr(claim),
+        "list of pairs": hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest(),
+        "confidence": str(options.confidence),
+        "seed": str(request.sampler.seed),
+        "probe": "none" if mechanism.probe is None else digest_of(mechanism.probe),
+        **{name: str(getattr(options, name)) for name in _SAME},
+    }
+
+
+def _code_of(source: Any) -> str:
+    """Return the digest of the file that defines a mechanism; that of its code, or nothing, where there is none."""
+    while (inner := getattr(source, "func", getattr(source, "__wrapped__", None))) is not None:  # partial, decorated
+        source = inner
+    home = source if inspect.isroutine(source) or inspect.isclass(source) else type(source)
+    try:
+        held = Path(inspect.getsourcefile(home) or "").read_bytes().replace(b"\r\n", b"\n")
+    except (TypeError, OSError):
+        held = getattr(getattr(home, "__code__", None), "co_code", b"")
+    return hashlib.blake2b(held, digest_size=16).hexdigest()
+
+
+class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
+    """The first line of a file: the audit that its runs belong to.
+
+    Attributes
+    ----------
+    settings : dict of str to str
+        All that must be the same where the audit goes on.
+    digest : str
+        Of the line.
+    """
+
+    settings: dict[str, str]
+    digest: str
+
+
+class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
+    """The audit began, or went on.
+
+    Attributes
+    ----------
+    trials : int
+        Runs on each side of each pair that it might make in all, those of earlier links among them.
+    digest : str
+        Of the line and all before it.
+    """
+
+    trials: Size
+    digest: str
+
+
+class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
+    """Runs that were bet on together.
+
+    Attributes
+    ----------
+    pair : int
+        The index of the pair.
+    outputs : tuple of two batches of outputs
+        Those of the runs on either side.
+    digest : str
+        Of the line and all before it.
+    """
+
+    pair: Count
+    outputs: tuple[JsonValue, JsonValue]
+    digest: str
+
+
+class SavedRuns:
+    """The runs of one audit in the file at `path`, which is made if there is none.
+
+    `settings` are those of the audit that is to go on, `batches` what the file held: for each batch the index of its
+    pair and the outputs on either side.
+
+    Raises
+    ------
+    InputError
+        If the file belongs to another audit: the message names what differs.
+    ToolFault
+        If a line was changed since it was written.
+    """
+
+    def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
+        self.path, self.batches = Path(path), list[tuple[int, list[Any]]]()
+        self._before, self._size = "", 0
+        held = self.path.read_bytes() if self.path.exists() else b""
+        # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
+        for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
+            if line.endswith(b"\n"):
+                self._take(number, line, settings)
+        if not self._size:
+            self._append(Audited(settings, ""))
+        self._append(Link(trials, ""))
+
+    @property
+    def runs(self) -> int:
+        """The runs that the file held."""
+        return sum(len(side) for _, sides in self.batches for side in sides)
+
+    def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
+        """Read a line, and check that it continues those before."""
+        place = f"{self.path}, line {number}"
+        record = decode(line, Audited | Link | Batch, place)
+        if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
+            raise ToolFault(f"{place}: the file was changed since it was written")
+        self._before, self._size = record.digest, self._size + len(line)
+        if isinstance(record, Audited):
+            for name in {**record.settings, **settings}:
+                held, given = record.settings.get(name, "none"), settings.get(name, "none")
+                if held != given:
+                    message = f"{{continued}} is of another audit: its {name} is {held:.200}, not {given:.200}"
+                    raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
+        if isinstance(record, Batch):
+            self.batches.append((record.pair, [decode_value(side) for side in record.outputs]))
+
+    def add(self, pair: int, outputs: list[Any]) -> None:
+        """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
+        try:
+            first, second = (encode_value(side, sys.maxsize) for side in outputs)
+        except InputError as error:
+            message = "{continued} cannot keep the outputs of this mechanism: {why}"
+            raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, why=str(error)) from None
+        self._append(Batch(pair, (first, second), ""))
+
+    def _digest(self, record: Any) -> str:
+        content = {**encodable(record), "digest": self._before}
+        return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    def _append(self, record: Any) -> None:
+        self._before = self._digest(record)
+        line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
+        with self.path.open("r+b" if self.path.exists() else "x+b") as file:
+            # Behind the last line there may be a part of one, and none that another process wrote.
+            file.seek(self._size)
+            if b"\n" in file.read():
+                raise InputError(
+                    "{continued} is being written by another process: one audit at a time goes on from it",
+                    names=(_PARAMETER,),
+                    parameter=_PARAMETER,
+                    value=str(self.path),
+                )
+            file.truncate(self._size)
+            file.seek(self._size)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self._size += len(line)

@@ -1,0 +1,145 @@
+"""Audits that go on from a file: the same as without an end between, and nothing else goes on from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.errors import InputError, ToolFault
+
+PAIRS = [(0, 1), (1, 0)]
+
+
+def laplace(data: int, rng: np.random.Generator) -> float:
+    return float(data + rng.laplace(0, 0.9))
+
+
+def mixed(data: int, rng: np.random.Generator) -> Any:
+    if rng.random() < 0.2:
+        raise ValueError("none")
+    return {"sum": np.float64(data + rng.laplace()), "words": ["é", None, float("inf")], "bits": np.arange(data + 1)}
+
+
+def batched(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
+    return data + rng.integers(0, 2, size)
+
+
+def audit(mechanism: Any = laplace, pairs: Any = PAIRS, **given: Any) -> dpaudit.PrivacyFinding:
+    return dpaudit.audit_privacy(mechanism, pairs, **{"epsilon": 1.0, "trials": 200, "confidence": 0.95, **given})
+
+
+@pytest.mark.parametrize("mechanism", [laplace, mixed, batched])
+def test_an_audit_that_goes_on_is_the_one_that_never_stopped(mechanism: Any, tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    given = {"epsilon": 5.0, "batched": mechanism is batched}
+    whole = audit(mechanism, sequential=True, **given)
+    # Stopped between two batches, as by a clock.
+    lines = []
+    audit(mechanism, continued=file, **given)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[: len(lines) // 2]) + lines[len(lines) // 2][:9])
+    again = audit(mechanism, continued=file, **given)
+    assert again.epsilon_lower == whole.epsilon_lower
+    assert again.witness == whole.witness
+    assert (again.budget, again.design) == (whole.budget, "sequential")
+    assert [json.loads(line)["kind"] for line in file.read_text().splitlines()].count("link") == 2
+
+
+def test_more_trials_go_on_and_runs_are_counted_once(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    first = audit(continued=file, pairs=PAIRS[:1])
+    calls = []
+
+    def spied(data: int, rng: np.random.Generator) -> float:
+        calls.append(data)
+        return laplace(data, rng)
+
+    spied.__qualname__ = laplace.__qualname__
+    more = audit(spied, PAIRS[:1], continued=file, trials=20_000)
+    assert first.verdict == "consistent"
+    assert more.verdict == "violation"
+    checks = sum(check.runs for check in more.checks)
+    assert len(calls) == more.budget["used"] - first.budget["used"] + checks
+    # What is refuted stays so, without another run.
+    calls.clear()
+    last = audit(spied, PAIRS[:1], continued=file, trials=30_000)
+    assert (last.verdict, last.epsilon_lower) == ("violation", more.epsilon_lower)
+    assert len(calls) == sum(check.runs for check in last.checks)
+
+
+@pytest.mark.parametrize(
+    ("other", "differs"),
+    [
+        ({"epsilon": 0.9}, "its claim is"),
+        ({"pairs": PAIRS[:1]}, "its list of pairs is"),
+        ({"confidence": 0.9}, "its confidence is 0.95, not 0.9"),
+        ({"seed": 1}, "its seed is 0, not 1"),
+        ({"mechanism": mixed}, "its mechanism is laplace, not mixed"),
+        ({"float_bits": True}, "its float_bits is False, not True"),
+    ],
+)
+def test_a_file_continues_only_its_own_audit(other: dict[str, Any], differs: str, tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    audit(continued=file)
+    held = file.read_bytes()
+    with pytest.raises(InputError, match=differs):
+        audit(**{"continued": file, **other})
+    assert file.read_bytes() == held
+
+
+def test_other_code_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    for scale in ("0.9", "0.8"):
+        module = tmp_path / f"scale_{scale[2]}.py"
+        module.write_text(f"def laplace(data, rng):\n    return data + rng.laplace(0, {scale})\n")
+        space: dict[str, Any] = {}
+        exec(compile(module.read_text(), str(module), "exec"), space)
+        if scale == "0.9":
+            audit(space["laplace"], continued=file)
+        else:
+            with pytest.raises(InputError, match="its code is"):
+                audit(space["laplace"], continued=file)
+
+
+def test_changed_lines_and_left_out_ones_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    audit(continued=file)
+    lines = file.read_bytes().splitlines(keepends=True)
+    for changed in ([*lines[:3], *lines[4:]], [*lines[:3], lines[3].replace(b'"pair": ', b'"pair": 1'), *lines[4:]]):
+        file.write_bytes(b"".join(changed))
+        with pytest.raises(ToolFault, match="line 4: the file was changed"):
+            audit(continued=file)
+
+
+def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
+    def wide(data: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.normal(data, 1, 5_000)
+
+    def odd(data: int, rng: np.random.Generator) -> Any:
+        return 1j * data
+
+    with pytest.raises(
+        InputError, match="continued keeps outputs of few numbers; those of this mechanism hold rows of"
+    ):
+        audit(wide, continued=tmp_path / "wide")
+    with pytest.raises(InputError, match="continued cannot keep the outputs"):
+        audit(odd, continued=tmp_path / "odd")
+    with pytest.raises(InputError, match="continued is for sequential=True"):
+        audit(continued=tmp_path / "fixed", sequential=False)
+
+
+def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+
+    def writes(data: int, rng: np.random.Generator) -> float:
+        if file.exists() and file.stat().st_size > 3_000:
+            file.write_bytes(file.read_bytes() + b"{}\n")
+        return laplace(data, rng)
+
+    with pytest.raises(InputError, match="another process"):
+        audit(writes, continued=file)
