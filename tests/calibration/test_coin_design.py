@@ -190,17 +190,17 @@ def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(CellFamilies, "guessed", lambda self, event, test, most: replace(event, guesses=(event.alone,)))
     monkeypatch.setattr(Candidate, "refuting_event", lambda self: None)
     mechanisms: list[Stopping] = []
-    by_coins, first = Sampler.by_coins, CoinCount.of_order
+    tossed, first = Sampler.tossed, CoinCount.of_order
 
     def begun(self: Sampler, *given: Any) -> Any:
         mechanisms[-1].alarms = mechanisms[-1].right = 0
-        return by_coins(self, *given)
+        return tossed(self, *given)
 
     def make() -> Stopping:
         mechanisms.append(Stopping(2_000, 2 * GAMMA))
         return mechanisms[-1]
 
-    monkeypatch.setattr(Sampler, "by_coins", begun)
+    monkeypatch.setattr(Sampler, "tossed", begun)
     options, most = {"trials": 600, "confidence": 1 - 2 * GAMMA}, int(binom.isf(ALARM, AUDITS, 2 * GAMMA))
     found = accusations(make, **options)
     assert found <= most

@@ -106,9 +106,9 @@ def test_trade_off_functions_of_points_give_these_points_again() -> None:
 
 
 def test_bounds_on_delta_are_zero_without_a_signal_and_hold_at_the_boundary() -> None:
-    assert delta_lower(Melded(), 500, 1000, 500, 0.0, 0.05) == 0.0
-    assert delta_lower(Melded(), 100, 1000, 900, 0.0, 0.05) == 0.0
-    found = delta_lower(Melded(), 700, 1000, 300, 0.0, 0.05)
+    assert delta_lower(500, 1000, 500, 1000, epsilon=0.0, gamma=0.05) == 0.0
+    assert delta_lower(100, 1000, 900, 1000, epsilon=0.0, gamma=0.05) == 0.0
+    found = delta_lower(700, 1000, 300, 1000, epsilon=0.0, gamma=0.05)
     assert 0.35 < found < 0.4
     assert Melded().p_value(700, 1000, 300, 1000, epsilon=0.0, delta=found, gamma=0.05) <= 0.05
     # At the boundary p = q + 0.3829: too high in at most 5 % of 4,000 audits, and three standard errors of chance.

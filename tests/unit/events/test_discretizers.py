@@ -246,8 +246,8 @@ def test_a_column_as_it_is_is_its_own_second_fit_and_slow_scores_have_none() -> 
     rng = np.random.default_rng(6)
     sides = [rng.normal(size=(2000, 2)), rng.normal(size=(2000, 2))]
     slow = [found for found in fitted_discretizers(*sides, thorough=True, float_bits=False) if found.slow]
-    assert len(slow) == 2
-    assert [found.refit(*sides) for found in slow] == [None, None]
+    assert len(slow) == 1  # boosted trees
+    assert [found.refit(*sides) for found in slow] == [None]
     columns = [side[:, 0] for side in sides]
     (value, *_) = fitted_discretizers(*columns, thorough=False, float_bits=False)
     assert value.name == "value"

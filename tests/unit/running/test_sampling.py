@@ -73,16 +73,16 @@ def test_sides_of_different_sizes_and_sides_without_runs() -> None:
         assert tuple(sum(one[side] or 0 for one in counted) for side in (0, 1)) == sizes
 
 
-ADDRESSES = [("confirm", 0, side) for side in (0, 1)]
+ADDRESS = ("confirm", 0)
 
 
 @pytest.mark.parametrize("batched", [True, False])
 @pytest.mark.parametrize("runs", [10, 5_000])
-def test_coins_divide_twice_the_runs_between_the_sides(batched: bool, runs: int) -> None:
+def test_coins_divide_the_runs_between_the_sides(batched: bool, runs: int) -> None:
     sampler = Sampler(Mechanism(noise, "noise", batched), 7)
-    couples = sampler.by_coins(Pair(0.0, 1.0), ADDRESSES, runs)
-    assert sum(job.size for couple in couples for job in couple) == 2 * runs
-    assert couples == sampler.by_coins(Pair(0.0, 1.0), ADDRESSES, runs)
+    couples = sampler.tossed(Pair(0.0, 1.0), ADDRESS, runs)
+    assert sum(job.size for couple in couples for job in couple) == runs
+    assert couples == sampler.tossed(Pair(0.0, 1.0), ADDRESS, runs)
     assert all((one.data, two.data) == (0.0, 1.0) for one, two in couples)
 
 
@@ -90,12 +90,12 @@ def test_the_coin_of_each_run_is_fair_and_independent_of_the_others() -> None:
     heads, orders = [], []
     for seed in range(60):
         sampler = Sampler(Mechanism(noise, "noise", False), seed)
-        for couple in sampler.by_coins(Pair(0.0, 1.0), ADDRESSES, 320):
+        for couple in sampler.tossed(Pair(0.0, 1.0), ADDRESS, 640):
             orders.append(sampler.turns(couple))
             heads.append(couple[0].size)
     turns = np.array(orders)
     size = turns.shape[1]
-    assert (size, len(set(heads)) > 1) == (64, True)
+    assert (size, len(set(heads)) > 1) == (40, True)
     assert (turns == 0).sum(axis=1).tolist() == heads
     # Numbers of heads have the binomial variance, and each place and each two neighbours are as a fair coin has them;
     # a right sampler fails with probability 1e-5 or so in all.
@@ -114,7 +114,7 @@ def test_turns_are_the_order_in_which_runs_are_made() -> None:
         return len(calls)
 
     sampler = Sampler(as_mechanism(noted), 5)
-    couples = sampler.by_coins(Pair(0, 1), ADDRESSES, 500)
+    couples = sampler.tossed(Pair(0, 1), ADDRESS, 1_000)
     start = 0
     for couple, outputs in zip(couples, sampler.reduced(couples, list), strict=True):
         turns = sampler.turns(couple)
@@ -127,7 +127,7 @@ def test_turns_are_the_order_in_which_runs_are_made() -> None:
 
 def test_outputs_do_not_show_the_coins_of_a_mechanism_that_ignores_its_input() -> None:
     sampler = Sampler(Mechanism(lambda data, rng, size: rng.random(size) < 0.3, "ignores", True), 11)
-    couples = sampler.by_coins(Pair(0, 1), ADDRESSES, 100_000)
+    couples = sampler.tossed(Pair(0, 1), ADDRESS, 200_000)
     counts = [sum(int(outputs[side].sum()) for outputs in sampler.reduced(couples, np.copy)) for side in (0, 1)]
     assert abs(counts[0] - counts[1]) < 5 * np.sqrt(sum(counts))
 
