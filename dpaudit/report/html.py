@@ -270,7 +270,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
             least = number(exact.delta_at_claim, "up", apart_from=exact.claimed_delta)
             lines.append((f"δ = {least}", "exact at the claimed ε"))
     if (found := row.blackbox) is not None:
-        fresh = f"{count(found.confirmation_trials)} fresh runs on each of two inputs"
+        fresh = f"{count(2 * found.confirmation_trials)} fresh runs on two inputs"
         by = fresh if found.design == "fixed" else "bets on runs"
         lines.append((f"ε ≥ {shown_number(row, 'epsilon_lower')}", f"found, {percent(found.confidence)} sure, by {by}"))
         if found.gaps or math.isinf(found.detectable_epsilon):
