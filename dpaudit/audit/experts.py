@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair
@@ -126,7 +125,7 @@ class PairBets(CountedPair):
             gain[:] = eprocess.log_payoff(one.rate, one.mass, self.grid[live], delta, ones, zeros)
         won = [self.won.setdefault(one.slot, np.zeros(len(self.grid))) for one in self.experts]
         weights = np.stack([one[live] for one in won])
-        mean = logsumexp(weights + gains, axis=0) - logsumexp(weights, axis=0)
+        mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
         for mine, gain in zip(won, gains, strict=True):
             mine[live] += gain - mean

@@ -35,7 +35,6 @@ from typing import Any, Self
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
@@ -99,6 +98,7 @@ class Session:
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
+        self._won = np.zeros((len(self.bets), len(self.grid)))
         self.runs_used = self.bet = self.fitted = self.summed = 0
         self.raised: Counter[tuple[str, ...]] = Counter()
 
@@ -122,8 +122,10 @@ class Session:
         They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do
         not leak take no more than the logarithm of their number. A batch multiplies one pair's part in either.
         """
-        won = np.array([bets.log_wealth for bets in self.bets])
-        return np.asarray(np.logaddexp(won.sum(axis=0), logsumexp(won, axis=0) - math.log(len(won))) - math.log(2))
+        if len(self._won) == 1:
+            return np.asarray(self._won[0])
+        mean = eprocess.log_sum_exp(self._won) - math.log(len(self._won))
+        return np.asarray(np.logaddexp(self._won.sum(axis=0), mean) - math.log(2))
 
     @property
     def pilot(self) -> Pilot:
@@ -162,7 +164,8 @@ class Session:
             growth, aim = growths[:, 1], growths[:, 1].max()
         ratio = np.array([bets.runs for bets in self.bets]) * (2 * np.sqrt(aim * growth) - aim)
         # Of equal ones a pair whose outputs vary comes before a constant one, which could show nothing.
-        return max(self.bets, key=lambda bets: (ratio[bets.index], bets.different > 0))
+        first = np.flatnonzero(ratio == ratio.max()).tolist()
+        return self.bets[next((i for i in first if len(first) > 1 and self.bets[i].different), first[0])]
 
     def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
@@ -181,6 +184,7 @@ class Session:
         self._spend(bets, size)
         self.bet += size
         bets.settle(sides, live)
+        self._won[bets.index] = bets.log_wealth
         self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
         if bets.pilot is not None and bets.pilot.width and bets.runs >= bets.reduce_at:
