@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, Generic, TypeVar, cast
@@ -24,16 +25,22 @@ T = TypeVar("T")
 class Built(Generic[T]):
     """A property: what a class or a function makes of the parameters of its owner that have the names of its own.
 
-    `concepts = Built(Halfspaces)` is `Halfspaces(side, dimension)` of a learner with these two parameters.
+    `concepts = Built(Halfspaces)` is `Halfspaces(side, dimension)` of a learner with these two parameters. An object
+    of a class is made once for equal parameters: runs ask for it many times, and it does not change.
     """
 
     def __init__(self, kind: Callable[..., T]) -> None:
         self._kind, self._names = kind, list(signature(kind).parameters)
+        self._kept: Callable[..., T] = lru_cache(maxsize=32, typed=True)(kind) if isinstance(kind, type) else kind
 
     def __get__(self, owner: object, owners: type | None = None) -> T:
         if owner is None:
             return cast(T, self)
-        return self._kind(**{name: getattr(owner, name) for name in self._names if hasattr(owner, name)})
+        given = {name: getattr(owner, name) for name in self._names if hasattr(owner, name)}
+        try:
+            return self._kept(**given)
+        except TypeError:  # a parameter that is no number, which the class refuses
+            return self._kind(**given)
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

@@ -176,10 +176,14 @@ def check_random_state(learner: Learner) -> None:
 def check_codes_decode(learner: Learner) -> None:
     """Check that every output decodes to a hypothesis that labels points 0 or 1, and only FAIL to None."""
     points = learner.domain.landmarks()
+    seen: set[str] = set()
     for sample in _samples_of(learner):
         rng = seeding.generator(3)
         codes = learner.law(sample).atoms if isinstance(learner, contract.HasLaw) else set(learner.run(sample, rng, 64))
         for code in list(codes)[:256]:
+            if repr(code) in seen:
+                continue
+            seen.add(repr(code))
             hypothesis = learner.decode(code)
             if hypothesis is None:
                 _require(code == FAIL, learner, f"only FAIL may decode to None, got None for {code!r}")

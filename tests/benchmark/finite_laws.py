@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -53,14 +54,23 @@ def crossing_probability(
     Given the noise r of the threshold the answers are independent: query i is below with probability
     F(threshold + r - a_i), F being the distribution function of the queries' noise.
     """
-    levels = [a - mechanism.threshold for a in answers]
-    r, weights = nodes([0.0, *levels], mechanism.threshold_scale)
-    mass = weights * laplace_density(r, mechanism.threshold_scale) * (r <= ceiling)
-    for level, bit in zip(levels, bits, strict=True):
-        gap = r - level
-        # 1 - F(gap) = F(-gap) for symmetric noise (no node meets a tie), and tails keep their digits.
-        mass = mass * laplace_cdf(-gap if bit else gap, mechanism.query_scale)
+    levels = tuple(a - mechanism.threshold for a in answers)
+    r, mass, sides = _conditions(levels, mechanism.threshold_scale, mechanism.query_scale)
+    mass = mass * (r <= ceiling)
+    for side, bit in zip(sides, bits, strict=True):
+        mass = mass * side[bool(bit)]
     return float(mass.sum())
+
+
+@lru_cache(maxsize=64)
+def _conditions(
+    levels: tuple[float, ...], threshold_scale: float, query_scale: float
+) -> tuple[Array, Array, list[tuple[Array, Array]]]:
+    """Return the noise of the threshold, its weights, and given it the probabilities of "below" and "above"."""
+    r, weights = nodes([0.0, *levels], threshold_scale)
+    # 1 - F(gap) = F(-gap) for symmetric noise (no node meets a tie), and tails keep their digits.
+    sides = [(laplace_cdf(r - level, query_scale), laplace_cdf(level - r, query_scale)) for level in levels]
+    return r, weights * laplace_density(r, threshold_scale), sides
 
 
 def bits_law(mechanism: SparseVector, data: Sequence[float]) -> dict[tuple[int, ...], float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 
@@ -69,6 +70,11 @@ def nodes(kinks: Iterable[float], scale: float, order: int = 12) -> tuple[Array,
     """
     found = sorted(set(kinks))
     edges = np.union1d(np.array(found), np.arange(found[0] - REACH * scale, found[-1] + REACH * scale, scale))
-    roots, weights = np.polynomial.legendre.leggauss(order)
+    roots, weights = _rule(order)
     middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
     return middle[:, None] + half[:, None] * roots, half[:, None] * weights
+
+
+@cache
+def _rule(order: int) -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(order)

@@ -15,6 +15,7 @@ from dpaudit.conformance import CHECKS, NonConforming, check_edges, check_run_ag
 from dpaudit.contract import Learner
 from dpaudit.registry import Entry, list_learners
 
+pytestmark = pytest.mark.usefixtures("_fewer_runs")
 DEAR = tuple(f"broken-{name}" for name in ("simplex", "convex-poly", "box", "half", "mixture", "hull-point", "polygon"))
 """Controls whose runs take seconds to compare with their laws; those of their learners are compared at all times."""
 

@@ -68,10 +68,11 @@ def test_randomised_response_is_the_binomial_law(loss: Fraction, times: int) -> 
 @pytest.mark.parametrize(("loss", "times"), [(Fraction(1, 10), 1), (Fraction(1, 10), 300), (Fraction(4), 10)])
 @pytest.mark.parametrize("delta", [0.2, 1e-3, 1e-9, 1e-30])
 def test_the_epsilon_of_randomised_response_is_that_of_the_binomial_law(
-    loss: Fraction, times: int, delta: float
+    loss: Fraction, times: int, delta: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = Fraction(1 / (1 + math.exp(-loss)))
     law = LossLaw(np.array([-float(loss), float(loss)]), np.array([float(1 - chance), float(chance)]), 0.0)
+    monkeypatch.setattr(convolution, "_CELLS", 2**19)
     most, least = (LossSum(law, times, upper=side).epsilon(delta) for side in (True, False))
     # What is certified: delta falls short at the one end and is exceeded at the other.
     assert binomial_delta(most, loss, chance, times) <= delta * (1 + 1e-9)
@@ -97,7 +98,11 @@ SMALL = [
 
 @pytest.mark.parametrize(("data", "neighbour"), SMALL)
 @pytest.mark.parametrize("times", [1, 2, 5])
-def test_a_pair_is_the_product_of_its_laws(data: str, neighbour: str, times: int) -> None:
+def test_a_pair_is_the_product_of_its_laws(
+    data: str, neighbour: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if times < 5:
+        monkeypatch.setattr(convolution, "_CELLS", 2**18)
     p, q = ([Fraction(x) for x in side.split()] for side in (data, neighbour))
     made = compose(profiles_of(([float(x) for x in p], [float(x) for x in q])), times)
     products = enumerated(p, q, times)

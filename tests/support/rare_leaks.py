@@ -29,7 +29,9 @@ class RareLeak:
 
 
 def clipped(data: Any) -> np.ndarray[Any, Any]:
-    return np.clip(np.nan_to_num(np.asarray(data, dtype=float), nan=0.0), 0.0, 1.0)
+    held = np.array(data, dtype=float)
+    held[np.isnan(held)] = 0.0
+    return held.clip(0.0, 1.0)
 
 
 def noise(rng: np.random.Generator, scale: float = 1.0) -> float:

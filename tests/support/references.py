@@ -177,19 +177,25 @@ class Known:
     classes: dict[str, list[ast.ClassDef]] = field(default_factory=dict)
 
 
+NAMED = ("id", "attr", "arg", "name", "asname")
+"""Fields of nodes that hold a name or nothing."""
+
+
 @cache
 def known() -> Known:
     found = Known()
+    named: set[str] = set()
     for node in (node for path in CODE for node in ast.walk(tree_of(path))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        held = node.__dict__
+        if "value" in held and isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.strings.add(node.value)
-        elif isinstance(node, ast.Attribute):
-            found.attributes.add(node.attr)
+        elif "attr" in held:
+            found.attributes.add(held["attr"])
         elif isinstance(node, ast.ClassDef):
             found.classes.setdefault(node.name, []).append(node)
         # The names of functions, classes, parameters, variables and keywords, and the parts of imported names.
-        named = (getattr(node, part, None) for part in ("name", "asname", "id", "arg", "attr"))
-        found.identifiers.update(part for name in named if isinstance(name, str) for part in name.split("."))
+        named.update(held[part] for part in NAMED if part in held)
+    found.identifiers.update(part for name in named if name for part in name.split("."))
     return found
 
 

@@ -247,7 +247,7 @@ mechanism = "rr.py:mean"
 epsilon = 1
 data = "people.csv"
 bounds = { v = [0, 1] }
-trials = 2000
+trials = 400
 """
 
 

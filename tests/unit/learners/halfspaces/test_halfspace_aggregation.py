@@ -116,6 +116,7 @@ def test_bounds_on_candidates_are_bounds() -> None:
         assert len(extended.coordinates((x, second[len(second) // 2]))) <= extended.most[2]
 
 
+@pytest.mark.usefixtures("_fewer_runs")
 @pytest.mark.parametrize(
     "learner",
     [

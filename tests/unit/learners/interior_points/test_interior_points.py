@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import Distribution, InputError, Pair
+from dpaudit.contract import Distribution, InputError
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
 from learners.boxes import controls as broken_boxes
@@ -69,16 +69,15 @@ def exact(learner: Any) -> Any:
     return dpaudit.audit_law(learner, samples=crafted_pairs(learner.domain, n, limit=60))
 
 
-def clearest(learner: Any) -> tuple[float, Pair]:
-    """Return by how much delta at the claimed epsilon exceeds the claim, on the crafted pair where it is most."""
-    best, claim, law = (-math.inf, Pair(None, None)), learner.privacy, cache(learner.law)
+def leaks_somewhere(learner: Any) -> bool:
+    """Return whether delta at the claimed epsilon exceeds the claim on a crafted pair."""
+    claim, law = learner.privacy, cache(learner.law)
     for pair in crafted_pairs(learner.domain, learner.instance.n, limit=None):
         left, right = (np.exp(law(s).log_prob) for s in (pair.data, pair.neighbour))
-        for one, two, turned in ((left, right, pair), (right, left, Pair(pair.neighbour, pair.data))):
-            excess = float(np.maximum(one - math.exp(claim.epsilon) * two, 0).sum()) - claim.delta
-            if excess > best[0]:
-                best = excess, turned
-    return best
+        for one, two in ((left, right), (right, left)):
+            if float(np.maximum(one - math.exp(claim.epsilon) * two, 0).sum()) > claim.delta:
+                return True
+    return False
 
 
 @pytest.mark.parametrize("learner", [*map(example_of, PRIVATE), *MORE], ids=repr)
@@ -91,6 +90,7 @@ def test_sound_learners_keep_their_claim_exactly(learner: Any) -> None:
     assert learner.privacy.delta <= (getattr(learner, "delta", None) or 0) * (1 + 1e-12)
 
 
+@pytest.mark.usefixtures("_fewer_runs")
 @pytest.mark.parametrize("learner", MORE, ids=repr)
 def test_more_learners_run_as_their_law_says(learner: Any) -> None:
     from dpaudit.conformance import check_run_agrees_with_law, check_symmetries
@@ -110,8 +110,7 @@ def test_broken_learners_leak_on_a_crafted_pair(learner_class: Any) -> None:
         parameters = {k: v for k, v in learner_class.instance.parameters.items() if k != "literal"}
         assert learner.privacy == c(**parameters).privacy
     # That runs convict them is a test of the calibration.
-    margin, _ = clearest(learner)
-    assert margin > 0
+    assert leaks_somewhere(learner)
 
 
 def test_the_claim_is_the_sum_of_the_calls() -> None:

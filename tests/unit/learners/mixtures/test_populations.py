@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,12 @@ def exact_rate(learner: Any, law: Distribution, noise: np.ndarray[Any, Any], n: 
     """Return Pr[error > most], a sum over all multisets of n examples (row, label)."""
     truth = learner.concepts.concept(FROM_TWO).predict(law.points)
     chances = np.stack([np.where(truth == label, 1 - noise, noise) * law.probabilities for label in (0, 1)], axis=1)
+
+    @cache
+    def errs(atom: Any) -> bool:
+        said = learner.decode(atom).predict(law.points)
+        return math.fsum(chances[i, 1 - said[i]] for i in range(len(truth))) > most + 1e-12
+
     rate = 0.0
     for drawn in itertools.combinations_with_replacement(range(2 * len(truth)), n):
         counts = np.bincount(drawn, minlength=2 * len(truth))
@@ -81,9 +88,7 @@ def exact_rate(learner: Any, law: Distribution, noise: np.ndarray[Any, Any], n: 
             assert law.public is not None
             output = learner.law(learner.domain.sample(points, labels, counts, np.repeat(law.public, 2)))
             for atom, log_prob in zip(output.atoms, output.log_prob, strict=True):
-                said = learner.decode(atom).predict(law.points)
-                error = math.fsum(chances[i, 1 - said[i]] for i in range(len(truth)))
-                rate += weight * math.exp(log_prob) * (error > most + 1e-12)
+                rate += weight * math.exp(log_prob) * errs(atom)
     return rate
 
 

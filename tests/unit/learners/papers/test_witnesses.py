@@ -26,7 +26,7 @@ DEAR = {
     "KMMS-Claim3.4", "BMN-Thm4.10", "BMN-Thm4.9", "BMNS-Thm4.2-utility", "KMMS-VCtri", "BMNS-Thm4.2",
     "STE-Conj2-Proved", "KMMS-Claim3.4-pure", "KMMS-Ex3.3-pure", "BMNS-Prop2.11-log-star", "STE-ConjExp",
     "STE-Boxd-law-basic", "STE-Boxd-law-advanced", "BMN-Thm4.9-law-alpha", "BMN-Thm4.10-law-alpha", "KMMS-Thm3.2-law-k",
-    "KMMS-Ex3.3-law-k", "STE-Conj2-law-k",
+    "KMMS-Ex3.3-law-k", "STE-Conj2-law-k", "BMN-Thm4.9-law-dimension",
 }  # fmt: skip
 
 
