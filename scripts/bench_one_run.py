@@ -9,7 +9,7 @@ audits, at gamma and a fifth of it, beside the exact probability.
 boundary: randomised responses of the canaries, independent and exactly as private as the claim, which is the worst case
 of a count; independent Gaussian scores; and scores without a signal. Beside each, how often a truth with twice the
 parameter is found, and the mean bound as a share of the truth. Other auditors score the same canaries if they are
-installed: jax_privacy (its module `auditing` needs dp_accounting), PrivacyGuard (`privacyguard-platform`). A bound
+installed: jax_privacy (whose auditing module needs dp_accounting), PrivacyGuard (`privacyguard-platform`). A bound
 above the truth counts as an accusation. "largest, unadjusted" is the largest bound over all numbers of guesses of
 Steinke, Nasr and Jagielski, without accounting for the choice.
 
