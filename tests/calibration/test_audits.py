@@ -30,8 +30,8 @@ def _in_quick(entries: list[Entry]) -> list[Any]:
 
 
 def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
-    # The claim is the exact worst case of this learner, so every accusation is a false one. With other seeds 81 of 2000
-    # audits accused; at that rate more than 5 of 100 do with probability 0.22 over seeds, and these seeds are fixed.
+    # The claim is the exact worst case of this learner, so every accusation is a false one, of which there are 5 % at
+    # most: more than 12 of 100 are with probability 0.0015 then, and with 0.75 at three times that rate.
     learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
     worst = dpaudit.audit_law(learner, n=2).epsilon
     assert worst == pytest.approx(np.log(1.25 / 0.75), abs=1e-9)
@@ -41,7 +41,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
         == "violation"
         for seed in range(AUDITS)
     ]
-    assert sum(accused) <= 0.05 * AUDITS
+    assert sum(accused) <= 12
 
 
 @pytest.mark.parametrize("entry", [e for e in CONTROLS if e.id not in MISSED_BY_BETS], ids=lambda entry: entry.id)
