@@ -60,7 +60,7 @@ STEPS = np.linspace(-1.0, 4.0, 21)
 
 @dataclass(frozen=True)
 class Guess:
-    """A guess of the coin by two disjoint sets of cells, and the number of its hits that will be counted.
+    """A guess of the coin by two disjoint sets of cells.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Guess:
 def codes_of(guesses: Sequence[Guess], cells: Any) -> tuple[Tally, NDArray[np.uint16]]:
     """Return the counts of the cells of a batch, and two bits a guess of each run, as `Guess.code` has them."""
     if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
-        values, places = _distinct(cells)
+        values, places = np.unique(cells, return_inverse=True)
         known: list[Any] = values.tolist()
     else:
         index: dict[Hashable, int] = {}
@@ -128,16 +128,6 @@ def codes_of(guesses: Sequence[Guess], cells: Any) -> tuple[Tally, NDArray[np.ui
     counts = np.bincount(places, minlength=len(known)).tolist()
     bits = [sum(guess.code(cell) << 2 * i for i, guess in enumerate(guesses)) for cell in known]
     return Counter(dict(zip(known, counts, strict=True))), np.array(bits, dtype=np.uint16)[places]
-
-
-def _distinct(cells: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the distinct values of integers, and the place of each among them."""
-    low, high = int(cells.min()), int(cells.max())
-    if high - low >= 4 * len(cells) + 65536:
-        return np.unique(cells, return_inverse=True)
-    offsets = cells.astype(np.int64) - low
-    seen = np.bincount(offsets) > 0
-    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[offsets]
 
 
 def choose_guesses(
@@ -207,10 +197,13 @@ def _lengths(masses: Array) -> NDArray[np.intp]:
 
 def _sums(order: NDArray[np.intp], lengths: NDArray[np.intp], mass: Array, right: Array) -> tuple[Array, Array]:
     """Return the masses of prefixes, shape (1, lengths), and the masses of runs that are guessed right, by draw."""
-    terms = mass[order], (right * mass)[:, order]
-    return tuple(  # type: ignore[return-value]
-        np.pad(np.cumsum(np.atleast_2d(one), axis=1), ((0, 0), (1, 0)))[:, lengths] for one in terms
-    )
+
+    def prefixes(values: Array) -> Array:
+        """Return the sums of prefixes of these lengths, by row."""
+        sums: Array = np.pad(np.cumsum(values[:, order], axis=1), ((0, 0), (1, 0)))[:, lengths]
+        return sums
+
+    return prefixes(mass[None]), prefixes(right * mass)
 
 
 def _error(right: Array, hits: Array) -> Array:
