@@ -59,8 +59,8 @@ class Ranked:
         coin = flipped.ravel()[shuffled]
         above = np.where(centred == 0, np.arange(values.size) % 2 == 0, centred > 0)
         by_distance, by_score = (np.argsort(-key, kind="stable") for key in (np.abs(centred), centred))
-        right = {"two-sided": (above == coin)[by_distance], "in": coin[by_score]}
-        return cls(right, flipped, coins, tied, bool((values == values[:, :1]).all()))  # type: ignore[arg-type]
+        right: dict[RankingName, Bools] = {"two-sided": (above == coin)[by_distance], "in": coin[by_score]}
+        return cls(right, flipped, coins, tied, bool((values == values[:, :1]).all()))
 
     def counts(self, name: RankingName, schedule: Schedule) -> Integers:
         """Return the right guesses among the first so many of a schedule."""

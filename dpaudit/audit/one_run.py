@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from msgspec import UNSET
@@ -164,7 +164,7 @@ def guess_test(
     ranked: Ranked, points: Points, gamma: float, ranking: str = RANKINGS[0], guesses: int | None = None
 ) -> GuessTest:
     """Return the test, whose schedule the claim and the number of canaries fix."""
-    name: RankingName = read_choice("ranking", ranking, RANKINGS)  # type: ignore[assignment]
+    name = cast(RankingName, read_choice("ranking", ranking, RANKINGS))
     m, one_sided = ranked.included.size, name == "in"
     if guesses is not None:
         schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
@@ -234,7 +234,7 @@ def finding_of(
         canaries=ranked.included.shape[1],
         runs=len(ranked.included),
         included=int(ranked.included.sum()),
-        ranking=ranking,  # type: ignore[arg-type]
+        ranking=cast(RankingName, ranking),
         schedule=tuple(Guesses(*each) for each in counted),
         decided_by=outcome.at,
         relation=point.relation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ def audit_one_run(
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     read_number("confidence", confidence, 0, 1)
     coins = flip_coins(len(listed), seed, runs=runs)
-    root = int(np.random.SeedSequence().entropy or 0) if seed is None else seed  # type: ignore[arg-type]
+    root = secrets.randbits(64) if seed is None else seed
 
     def scored(chosen: Bools, run: int) -> Any:
         rng = seeding.generator(root, "one run", "training", run)
