@@ -27,6 +27,7 @@ exp(-epsilon)): the clipped likelihood ratio.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,7 @@ _ALIKE = 0.1
 """Difference of the logarithms of epsilons that share their caps, as parts of exp(-epsilon): they vary slowly."""
 _MOST_NUMBERS = 50_000
 """Numbers worked on at a time: they and what is made of them fit a processor's cache, which halves the time."""
+_LEAST = 1e-300
 _ABOVE = 1e-6
 _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
 """Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
@@ -101,56 +103,111 @@ def posterior(ones: ArrayLike, zeros: ArrayLike, pseudo: float = 0.5, shrinkage:
 def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     """Return the bets of the module's docstring for posteriors r, at every epsilon of a grid.
 
-    At delta > 0 the caps u, v are chosen on a grid of exp(-epsilon) 2^(-k/2) to maximise the expected growth,
-    first u, then v, then u again. A direction is left out where it does not pay by itself: growth is concave
-    in u with slope sum over x of mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
-
     `rate` is the posterior that a run in the cell is on data, `mass` the share of runs in the cell, both from the past
     only and of shape (L,); or (G, L), with a past for each `epsilon` >= 0 that is bet against, shape (G,).
     """
     ratio = np.exp(epsilon)
-    return _capped(rate, ratio, delta, *_caps(rate, mass, ratio, delta))
-
-
-def _caps(rate: Array, mass: Array, ratio: Array, delta: float) -> tuple[Array, Array]:
-    """Return the caps u and v of bets against some epsilons, of which the exponentials are `ratio`, shape (G,)."""
-    if delta == 0:
-        return 1 / ratio, 1 / ratio
-    rate, mass = (np.broadcast_to(values, (len(ratio), rate.shape[-1])) for values in (rate, mass))
-    upper, lower = np.zeros(len(ratio)), np.zeros(len(ratio))
-    up_pays = (mass * np.maximum(rate - ratio[:, None] * (1 - rate), 0)).sum(axis=1) > delta / 2
-    down_pays = (mass * np.maximum(1 - rate - ratio[:, None] * rate, 0)).sum(axis=1) > delta / 2
-    for turn, pays in enumerate((up_pays, down_pays, up_pays & down_pays)):
-        if pays.any():
-            forward = turn != 1
-            other = (lower if forward else upper)[pays]
-            best = _best_cap(rate[pays], mass[pays], ratio[pays], delta, other, forward=forward)
-            (upper if forward else lower)[pays] = best
-    return upper, lower
-
-
-def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array) -> Bet:
-    """Return the best bets under given caps (..., G); the caps are paid for even if not reached."""
+    row = np.arange(len(ratio)) if rate.ndim == 2 else np.zeros(len(ratio), dtype=np.int64)
+    upper, lower = CellSums.expected(np.atleast_2d(rate), np.atleast_2d(mass)).best_caps(row, ratio, delta)
     keep = 1 - 0.5 * delta * (upper + lower)
-    odds = np.asarray(ratio)[..., None]
-    scale = np.asarray(keep)[..., None]
-    up = np.clip(scale * (rate / odds - (1 - rate)), 0, np.asarray(upper)[..., None])
-    down = np.clip(scale * ((1 - rate) / odds - rate), 0, np.asarray(lower)[..., None])
-    return Bet(up, down, np.broadcast_to(keep, up.shape[:-1]), np.broadcast_to(ratio, up.shape[:-1]))
+    odds, scale = ratio[:, None], keep[:, None]
+    up = np.clip(scale * (rate / odds - (1 - rate)), 0, upper[:, None])
+    down = np.clip(scale * ((1 - rate) / odds - rate), 0, lower[:, None])
+    return Bet(up, down, keep, ratio)
 
 
-def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array, *, forward: bool) -> Array:
-    """Return the cap of one direction with the greatest expected growth, given the other direction's."""
-    best = np.empty(len(ratio))
-    step = max(1, _MOST_NUMBERS // (len(_CAPS) * rate.shape[-1]))
-    for start in range(0, len(ratio), step):
-        part = slice(start, start + step)
-        caps = _CAPS[:, None] / ratio[part]
-        given = np.broadcast_to(other[part], caps.shape)
-        sides = (caps, given) if forward else (given, caps)
-        growth = expected_growth(_capped(rate[part], ratio[part], delta, *sides), rate[part], mass[part])
-        best[part] = np.take_along_axis(caps, growth.argmax(axis=0)[None], axis=0)[0]
-    return best
+class CellSums:
+    """Runs on both sides, of N pasts of L cells each, added up in the order of the posteriors r.
+
+    In that order the cells with a stake are the last ones (w+) or the first (w-), and those whose stake is cut to its
+    cap are at the end. Where it is not cut, log e is ln(c r) + ln(1 + exp(-epsilon)) for b = 1 and ln(c (1 - r)) +
+    ln(1 + exp(epsilon)) for b = 0 if the stake is w+, and with the two constants exchanged if it is w-. So the sum of
+    log e over any number of runs needs the sums below four posteriors only.
+
+    Parameters
+    ----------
+    rate : array, shape (N, L)
+        The posteriors.
+    hits, misses : array, shape (N, L)
+        Runs in each cell on data and on neighbour.
+    """
+
+    def __init__(self, rate: Array, hits: Array, misses: Array) -> None:
+        rows, cells = rate.shape
+        order = np.argsort(rate, axis=1)
+        rate, hits, misses = (np.take_along_axis(values, order, axis=1) for values in (rate, hits, misses))
+        # Posteriors are in (0, 1): with the number of the row added, one search serves all rows.
+        self._keys = (np.arange(rows)[:, None] + rate).ravel()
+        self._sums = np.zeros((rows, cells + 1, 3))
+        parts = (hits * np.log(rate) + misses * np.log1p(-rate), hits, misses)
+        np.cumsum(np.stack(parts, axis=2), axis=1, out=self._sums[:, 1:])
+
+    @classmethod
+    def expected(cls, rate: Array, mass: Array) -> CellSums:
+        """Return what is expected of one run, if r and the cells' shares `mass` were true."""
+        return cls(rate, mass * rate, mass * (1 - rate))
+
+    def _below(self, row: NDArray[np.int64], rate: Array) -> Array:
+        """Return the sums over a row's cells with posteriors below `rate`, of log-likelihoods, hits and misses."""
+        at = np.searchsorted(self._keys, row + np.clip(rate, 0, 1))
+        return np.asarray(self._sums.reshape(-1, 3)[at + row])
+
+    def log_payoff(
+        self, row: NDArray[np.int64], ratio: Array, delta: float = 0.0, upper: Array | float = 0.0,
+        lower: Array | float = 0.0,
+    ) -> Array:  # fmt: skip
+        """Return the sum of log e over a row's runs, bet against `ratio` = exp(epsilon) with the caps u and v.
+
+        All arguments broadcast. At delta = 0 nothing is paid for caps, and no stake is cut.
+        """
+        bar = ratio / (1 + ratio)
+        rare, common = np.log1p(1 / ratio), np.log1p(ratio)
+        everything, above, low = self._sums[row, -1], self._below(row, bar), self._below(row, 1 - bar)
+        if delta == 0:
+            last, first = everything - above, low
+            total = np.float64(0)
+        else:
+            keep = 1 - 0.5 * delta * (upper + lower)
+            top, bottom = self._below(row, (upper / keep + 1) * bar), self._below(row, 1 - (lower / keep + 1) * bar)
+            last, first = top - above, low - bottom
+            total = np.log(keep) * (top - bottom)[..., 1:].sum(axis=-1)
+            last_cut = everything - top
+            for cap, won, lost in (
+                (upper, last_cut[..., 1], last_cut[..., 2]),
+                (lower, bottom[..., 2], bottom[..., 1]),
+            ):
+                # Where no stake is cut, a cap may be more than any e could bear.
+                total = total + won * np.log(keep + cap) + lost * np.log(np.maximum(keep - ratio * cap, _LEAST))
+        total = total + last[..., 0] + last[..., 1] * rare + last[..., 2] * common
+        return np.asarray(total + first[..., 0] + first[..., 1] * common + first[..., 2] * rare)
+
+    def best_caps(self, row: NDArray[np.int64], ratio: Array, delta: float) -> tuple[Array, Array]:
+        """Return the caps u and v with the greatest `log_payoff`, by row and ratio, both of shape (M,).
+
+        At delta > 0 they are chosen on a grid of exp(-epsilon) 2^(-k/2), first u, then v, then u again. A direction is
+        left out where it does not pay by itself: growth is concave in u with slope sum over x of
+        mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
+        """
+        if delta == 0:
+            return 1 / ratio, 1 / ratio
+        upper, lower = np.zeros(len(ratio)), np.zeros(len(ratio))
+        bar = ratio / (1 + ratio)
+        last, first = self._sums[row, -1] - self._below(row, bar), self._below(row, 1 - bar)
+        up_pays = last[:, 1] - ratio * last[:, 2] > delta / 2
+        down_pays = first[:, 2] - ratio * first[:, 1] > delta / 2
+        for turn, pays in enumerate((up_pays, down_pays, up_pays & down_pays)):
+            for some in _in_parts(np.flatnonzero(pays)):
+                caps = _CAPS[:, None] / ratio[some]
+                sides = (upper[some], caps) if turn == 1 else (caps, lower[some])
+                best = self.log_payoff(row[some], ratio[some], delta, *sides).argmax(axis=0)
+                (lower if turn == 1 else upper)[some] = caps[best, np.arange(len(some))]
+        return upper, lower
+
+
+def _in_parts(places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Yield parts of an array of which few enough numbers are worked on at a time."""
+    step = _MOST_NUMBERS // len(_CAPS)
+    yield from (places[start : start + step] for start in range(0, len(places), step))
 
 
 def log_payoffs(bet: Bet) -> tuple[Array, Array]:
@@ -172,31 +229,33 @@ def log_sum_exp(values: Array) -> Array:
     return found
 
 
-def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: ArrayLike, zeros: ArrayLike) -> Array:
-    """Return the logarithm of the product of e over a batch, shape (G,), given its runs in each cell on both sides.
+def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Array, zeros: Array) -> Array:
+    """Return the logarithm of the product of e over a batch, shape (N, G), by expert and epsilon.
 
-    At delta = 0 it needs no bet for each cell and epsilon: with the cells in the order of r, those that are bet on are
-    the first ones, and sums over them are looked up.
+    Parameters
+    ----------
+    rate, mass : array, shape (N, L)
+        The past of each of N experts, as of `place_bet`.
+    epsilon : array, shape (G,)
+        The epsilons that are bet against; those that differ by less than a tenth share their caps, as parts of
+        exp(-epsilon).
+    delta : float
+        The delta of the claim.
+    ones, zeros : array, shape (N, L)
+        The batch's runs in each cell on data and on neighbour.
     """
-    one, zero = (np.asarray(counts, dtype=np.float64) for counts in (ones, zeros))
-    if delta > 0:
-        ratio = np.exp(epsilon)
-        _, some, which = np.unique(
-            np.floor(np.log(np.maximum(epsilon, _GRID_START)) / _ALIKE), return_index=True, return_inverse=True
-        )
-        caps = ((cap * ratio[some])[which] / ratio for cap in _caps(rate, mass, ratio[some], delta))
-        first, second = log_payoffs(_capped(rate, ratio, delta, *caps))
-        return np.asarray(first @ one + second @ zero)
-    less = -np.log1p(np.exp(-epsilon))  # ln rho
-    total = np.zeros(len(epsilon))
-    for r, hits, misses in ((rate, one, zero), (1 - rate, zero, one)):
-        order = np.argsort(-r, kind="stable")
-        r, hits, misses = r[order], hits[order], misses[order]
-        sums = np.zeros((3, len(r) + 1))
-        np.cumsum([hits * np.log(r) + misses * np.log1p(-r), hits, misses], axis=1, out=sums[:, 1:])
-        earned, won, lost = sums[:, np.searchsorted(-r, -np.exp(less))]
-        total += earned - won * less - lost * (less - epsilon)
-    return total
+    ratio = np.exp(epsilon)
+    row = np.arange(len(rate))[:, None]
+    batch = CellSums(rate, ones, zeros)
+    if delta == 0:
+        return batch.log_payoff(row, ratio)
+    _, some, which = np.unique(
+        np.floor(np.log(np.maximum(epsilon, _GRID_START)) / _ALIKE), return_index=True, return_inverse=True
+    )
+    alike = np.broadcast_to(ratio[some], (len(rate), len(some)))
+    found = CellSums.expected(rate, mass).best_caps(np.repeat(row, len(some)), alike.ravel(), delta)
+    upper, lower = ((cap.reshape(alike.shape) * alike)[:, which] / ratio for cap in found)
+    return batch.log_payoff(row, ratio, delta, upper, lower)
 
 
 def epsilon_grid(claim: float) -> Array:

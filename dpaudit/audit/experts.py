@@ -7,8 +7,9 @@ past, so the mean is an e-value, and experts may come and go as scores are refit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,53 +46,101 @@ THOROUGH_ROWS = 2_000
 
 
 @dataclass(frozen=True)
-class Expert:
-    """Posteriors r of parts of the cells, and the shares of runs in the parts, all from the past; shapes (L,)."""
+class Counted:
+    """The cells of a discretizer that some runs were in, and how many runs on both sides; shapes (C,), (2, C)."""
 
-    slot: Slot
-    cuts: Array | dict[Any, int]
-    rate: Array
-    mass: Array
+    cells: list[Any] | NDArray[np.int64]
+    runs: Array
 
-    def parts(self, tally: Tally) -> Array:
-        """Return how many runs of a batch are in each part."""
-        if isinstance(self.cuts, dict):
-            where = np.array([self.cuts.get(cell, len(self.rate) - 1) for cell in tally], dtype=np.int64)
+    @classmethod
+    def of(cls, sides: Sides, *, ordered: bool) -> Counted:
+        """Return the counts of both sides by cell, in ascending order where cells are ordered."""
+        cells: list[Any] = list(dict.fromkeys([*sides[0], *sides[1]]))
+        if ordered:
+            cells.sort()
+        runs = np.array([[side[cell] for cell in cells] for side in sides], dtype=np.float64)
+        return cls(np.array(cells, dtype=np.int64) if ordered else cells, runs)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Parts of the cells of a discretizer: intervals between `cuts` if they are ordered, else the cells of `single`.
+
+    `slot` are the discretizer's name and the number of parts asked for, 0 for single cells; other cells are together in
+    the last part.
+    """
+
+    slot: tuple[str, int]
+    cuts: Array | None = None
+    single: dict[Any, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return 1 + len(self.single if self.cuts is None else self.cuts)
+
+    def parts(self, counted: Counted) -> Array:
+        """Return how many runs on both sides are in each part, shape (2, L)."""
+        if self.cuts is None:
+            other = len(self.single)
+            where = np.array([self.single.get(cell, other) for cell in counted.cells], dtype=np.int64)
         else:
-            where = np.searchsorted(self.cuts, np.array([*tally], dtype=np.int64), side="right")
-        times = np.fromiter(tally.values(), dtype=np.float64, count=len(tally))
-        return np.bincount(where, weights=times, minlength=len(self.rate)).astype(np.float64)
+            where = np.searchsorted(self.cuts, counted.cells, side="right")
+        return np.stack([np.bincount(where, weights=side, minlength=len(self)) for side in counted.runs])
 
 
-def experts(discretizer: Discretizer, past: Sides, parts: Sequence[int]) -> Iterator[Expert]:
-    """Yield the experts on the cells of a discretizer: quantiles if they are ordered, else each repeated cell."""
-    both = past[0] + past[1]
-    estimates: tuple[tuple[float, float], ...] = eprocess.ESTIMATES
+def partitions(discretizer: Discretizer, past: Counted, parts: Sequence[int]) -> Iterator[Partition]:
+    """Yield partitions of the cells of a discretizer: by quantiles if they are ordered, else each repeated cell."""
+    both = past.runs.sum(axis=0)
     if not discretizer.ordered:
-        cells: dict[Any, int] = {}
-        for cell, times in both.items():
-            if times > 1:
-                cells[cell] = len(cells)
-        listed: list[tuple[int, Array | dict[Any, int], int]] = [(0, cells, len(cells) + 1)] if cells else []
-        estimates = (*estimates, eprocess.RARE_ESTIMATE)
-    else:
-        known = np.sort(np.array([*both], dtype=np.int64))
-        below = np.cumsum([both[cell] for cell in known.tolist()])
-        listed = []
-        for k in parts:
-            if 2 * k > below[-1:].sum():
-                break
-            cuts = np.unique(known[np.searchsorted(below, np.arange(1, k) * below[-1] / k, side="right")])
-            listed.append((k, cuts, len(cuts) + 1))
-            if k >= len(known):
-                break
-    for k, rule, size in listed:
-        blank = Expert((discretizer.name, k, 0.0), rule, np.zeros(size), np.zeros(size))
-        ones, zeros = map(blank.parts, past)
+        repeated = [cell for cell, times in zip(past.cells, both.tolist(), strict=True) if times > 1]
+        if repeated:
+            yield Partition((discretizer.name, 0), None, {cell: i for i, cell in enumerate(repeated)})
+        return
+    known, below = np.asarray(past.cells), np.cumsum(both)
+    for k in parts:
+        if 2 * k > below[-1:].sum():
+            return
+        cuts = np.unique(known[np.searchsorted(below, np.arange(1, k) * below[-1] / k, side="right")])
+        yield Partition((discretizer.name, k), cuts)
+        if k >= len(known):
+            return
+
+
+class Experts:
+    """Experts on several partitions, each by several estimates of the posterior.
+
+    `slots` name them; `rate` are their posteriors r of the parts and `mass` the shares of runs in the parts, all from
+    the past; of shape (N, L), where parts that a partition does not have are never met.
+    """
+
+    def __init__(self, several: Sequence[tuple[Partition, Counted]], estimates: Sequence[tuple[float, float]]) -> None:
+        self.partitions = [partition for partition, _ in several]
+        self.slots: list[Slot] = [(*one.slot, shrinkage) for _, shrinkage in estimates for one in self.partitions]
+        ones, zeros = self._parts([counted for _, counted in several])
+        self.rate = np.concatenate([eprocess.posterior(ones, zeros, *estimate) for estimate in estimates])
         seen = ones + zeros + 0.5
-        for pseudo, shrinkage in estimates:
-            slot = (discretizer.name, k, shrinkage)
-            yield Expert(slot, rule, eprocess.posterior(ones, zeros, pseudo, shrinkage), seen / seen.sum())
+        seen[np.arange(seen.shape[1]) >= np.array([[len(one)] for one in self.partitions])] = 0.0
+        self.mass = np.tile(seen / seen.sum(axis=1, keepdims=True), (len(estimates), 1))
+
+    def _parts(self, several: Sequence[Counted]) -> Array:
+        """Return the runs on both sides in each part of each partition, shape (2, P, L)."""
+        found = np.zeros((2, len(self.partitions), max(map(len, self.partitions))))
+        for i, (partition, counted) in enumerate(zip(self.partitions, several, strict=True)):
+            found[:, i, : len(partition)] = partition.parts(counted)
+        return found
+
+    def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, Counted]) -> Array:
+        """Return the logarithm of what each expert's bets on a batch pay, shape (N, G), given its counts by name."""
+        ones, zeros = self._parts([batch[partition.slot[0]] for partition in self.partitions])
+        times = len(self.rate) // len(ones)
+        return eprocess.log_payoff(
+            self.rate, self.mass, epsilon, delta, np.tile(ones, (times, 1)), np.tile(zeros, (times, 1))
+        )
+
+    def expected_growth(self, which: Sequence[int], epsilon: float, delta: float) -> Array:
+        """Return the growth a run that some of the experts expect of the best bets, shape (len(which),)."""
+        row, ratio = np.arange(len(which)), np.full(len(which), math.exp(epsilon))
+        past = eprocess.CellSums.expected(self.rate[which], self.mass[which])
+        return past.log_payoff(row, ratio, delta, *past.best_caps(row, ratio, delta))
 
 
 class PairBets(CountedPair):
@@ -106,10 +155,10 @@ class PairBets(CountedPair):
         self.reduced, self.reduce_at = 0, 0
         self.log_wealth: Array = np.zeros(len(grid))
         self.won: dict[Slot, Array] = {}
-        self.experts: list[Expert] = []
+        self.experts: list[Experts] = []
         self.outputs: list[list[Any]] | None = [[], []]
         self.pilot: Pilot | None = None
-        self._promised: tuple[tuple[float, ...], Array] = ((), np.zeros(0))
+        self._promised: tuple[int, dict[int, float]] = (0, {})
         super().__init__(request, index, pair, [])
 
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
@@ -117,13 +166,13 @@ class PairBets(CountedPair):
         self.batches += 1
         if not self.experts:
             return
+        batch = {
+            one.name: Counted.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
+        }
+        slots = [slot for one in self.experts for slot in one.slots]
         delta = self.request.claim.delta
-        batch = {one.name: two for one, two in zip(self.discretizers, sides, strict=True)}
-        gains = np.zeros((len(self.experts), len(live)))
-        for gain, one in zip(gains, self.experts, strict=True):
-            ones, zeros = map(one.parts, batch[one.slot[0]])
-            gain[:] = eprocess.log_payoff(one.rate, one.mass, self.grid[live], delta, ones, zeros)
-        won = [self.won.setdefault(one.slot, np.zeros(len(self.grid))) for one in self.experts]
+        gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.experts])
+        won = [self.won.setdefault(slot, np.zeros(len(self.grid))) for slot in slots]
         weights = np.stack([one[live] for one in won])
         mean = eprocess.log_sum_exp(weights + gains) - eprocess.log_sum_exp(weights)
         self.log_wealth[live] += mean
@@ -139,12 +188,22 @@ class PairBets(CountedPair):
                 mine += [new] if len(new) else []
             if self.runs >= self.refit_at:
                 self._refit([join(mine) if mine else [] for mine in self.outputs])
+        self.experts = list(self._experts())
+
+    def _experts(self) -> Iterator[Experts]:
+        """Yield the experts on ordered cells, all together, and those on the cells of each other discretizer."""
         parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
-        self.experts = [
-            expert
-            for one, past in zip(self.discretizers, self.tallies, strict=True)
-            for expert in experts(one, past, parts if not one.name.startswith("column") else PARTS_OF_COLUMNS)
-        ]
+        ordered = []
+        for one, past in zip(self.discretizers, self.tallies, strict=True):
+            counted = Counted.of(past, ordered=one.ordered)
+            some = parts if not one.name.startswith("column") else PARTS_OF_COLUMNS
+            found = [(partition, counted) for partition in partitions(one, counted, some)]
+            if one.ordered:
+                ordered += found
+            elif found:
+                yield Experts(found, (*eprocess.ESTIMATES, eprocess.RARE_ESTIMATE))
+        if ordered:
+            yield Experts(ordered, eprocess.ESTIMATES)
 
     def _refit(self, sides: list[Any]) -> None:
         """Fit discretizers on the past; those fitted to coins count the half of it that they have not seen."""
@@ -179,18 +238,20 @@ class PairBets(CountedPair):
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
             self.outputs = None
 
-    def promise(self, epsilons: Array) -> Array:
-        """Return the growth a run against some epsilons: what was won, or what the best of the coarse experts expects.
+    def promise(self, at: int) -> float:
+        """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse expert expects.
 
         Fine ones fit chance: of pairs that do not leak one would always promise something.
         """
-        estimate = eprocess.ESTIMATES[-1][1]
-        known = (self.batches, *epsilons.tolist())
-        if self._promised[0] != known:
-            found = self.log_wealth[np.searchsorted(self.grid, epsilons)] / max(1, self.runs)
+        if self._promised[0] != self.batches:
+            self._promised = self.batches, {}
+        known = self._promised[1]
+        if at not in known:
+            estimate, delta = eprocess.ESTIMATES[-1][1], self.request.claim.delta
+            growths = [float(self.log_wealth[at]) / max(1, self.runs), 0.0]
             for one in self.experts:
-                if one.slot[1] <= COARSE and one.slot[2] == estimate:
-                    bet = eprocess.place_bet(one.rate, one.mass, epsilons, self.request.claim.delta)
-                    found = np.maximum(found, eprocess.expected_growth(bet, one.rate, one.mass))
-            self._promised = known, np.maximum(found, 0.0)
-        return self._promised[1]
+                coarse = [i for i, slot in enumerate(one.slots) if slot[1] <= COARSE and slot[2] == estimate]
+                if coarse:
+                    growths.append(float(one.expected_growth(coarse, self.grid[at], delta).max()))
+            known[at] = max(growths)
+        return known[at]

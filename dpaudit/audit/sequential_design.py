@@ -156,16 +156,16 @@ class Session:
         behind = min(self.bets, key=lambda bets: bets.runs)
         if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
             return behind
-        epsilons = self.grid[[self.target, min(int(np.argmin(self.refuted)), self.target)]]
-        growths = np.array([bets.promise(epsilons) for bets in self.bets])
-        if growths[:, 0].any():
-            growth, aim = growths[:, 0], -AIM * math.log(self.gamma) / self.runs_used
-        else:
-            growth, aim = growths[:, 1], growths[:, 1].max()
+        growth = np.array([bets.promise(self.target) for bets in self.bets])
+        aim = -AIM * math.log(self.gamma) / self.runs_used
+        if not growth.any():
+            first = min(int(np.argmin(self.refuted)), self.target)
+            growth = np.array([bets.promise(first) for bets in self.bets])
+            aim = growth.max()
         ratio = np.array([bets.runs for bets in self.bets]) * (2 * np.sqrt(aim * growth) - aim)
         # Of equal ones a pair whose outputs vary comes before a constant one, which could show nothing.
-        first = np.flatnonzero(ratio == ratio.max()).tolist()
-        return self.bets[next((i for i in first if len(first) > 1 and self.bets[i].different), first[0])]
+        best = np.flatnonzero(ratio == ratio.max()).tolist()
+        return self.bets[next((i for i in best if len(best) > 1 and self.bets[i].different), best[0])]
 
     def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
@@ -237,7 +237,7 @@ class Session:
         """Return what is known, and what more runs would show and cost, at so many seconds a run."""
         won = float(self.log_evidence[self.target])
         left = self.runs - self.runs_used
-        growth = max(float(bets.promise(self.grid[[self.target]])[0]) for bets in self.bets)
+        growth = max(bets.promise(self.target) for bets in self.bets)
         more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
         known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
         if more <= left:

@@ -102,7 +102,7 @@ def test_a_batch_pays_the_product_of_its_runs_in_any_order(delta: float) -> None
     bet = place_bet(rate, mass, EPSILONS, delta)
     coins, labels = rng.integers(0, 2, 60), rng.integers(0, 5, 60)
     ones, zeros = (np.bincount(labels[coins == b], minlength=5) for b in (1, 0))
-    got = log_payoff(rate, np.full(5, 0.2), EPSILONS, delta, ones, zeros)
+    (got,) = log_payoff(rate[None], mass[None], EPSILONS, delta, ones[None], zeros[None])
     for g in range(len(EPSILONS)):
         slow = sum(math.log(payoff(bet, g, int(b), int(x))) for b, x in zip(coins, labels, strict=True))
         assert got[g] == pytest.approx(slow, abs=1e-11)

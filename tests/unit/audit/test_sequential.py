@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from sequential_sessions import RecordedSession, request_of, run_session
 
-from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor, log_payoff, posterior
-from dpaudit.audit.experts import PARTS, Expert, PairBets, experts
+from dpaudit.audit.eprocess import ESTIMATES, epsilon_grid, last_before_survivor, log_payoff, posterior
+from dpaudit.audit.experts import PARTS, Counted, Experts, PairBets, Partition, partitions
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism, as_mechanism
 
@@ -101,26 +101,44 @@ class _Ordered(_Plain):
 
 
 def test_cells_seen_once_and_new_ones_share_a_part() -> None:
-    past = (Counter({"a": 4, "b": 1}), Counter({"a": 3, "c": 4}))
-    found = list(experts(_Plain(), past, PARTS))
-    assert len({one.slot for one in found}) == len(found) == 3
-    for one in found:
-        assert sorted(one.parts(past[0]).tolist()) == [0, 1, 4]
-        assert one.parts(past[0])[-1] == 1
-        assert one.parts(Counter({"new": 9, "a": 2}))[-1] == 9
+    past = Counted.of((Counter({"a": 4, "b": 1}), Counter({"a": 3, "c": 4})), ordered=False)
+    (found,) = partitions(_Plain(), past, PARTS)
+    assert len(found) == 3
+    assert found.parts(past).tolist() == [[4, 0, 1], [3, 4, 0]]
+    assert found.parts(Counted.of((Counter({"new": 9, "a": 2}), Counter()), ordered=False)).sum(axis=0)[-1] == 9
 
 
 def test_parts_cover_all_integers_and_are_about_equally_likely() -> None:
     rng = np.random.default_rng(0)
-    past = tuple(Counter(rng.integers(0, 2000, 3000).tolist()) for _ in range(2))
-    found = list(experts(_Ordered(), past, PARTS))
+    past = Counted.of(tuple(Counter(rng.integers(0, 2000, 3000).tolist()) for _ in range(2)), ordered=True)
+    found = list(partitions(_Ordered(), past, PARTS))
     assert {one.slot[1] for one in found} == set(PARTS)
     for one in found:
-        total = one.parts(past[0]) + one.parts(past[1])
+        total = one.parts(past).sum(axis=0)
         assert total.sum() == 6000
-        assert len(total) == one.slot[1]
+        assert len(total) == len(one) == one.slot[1]
         assert total.min() >= 0.8 * 6000 / len(total)
-        assert one.parts(Counter({-5: 1, 10**6: 1}))[[0, -1]].tolist() == [1, 1]
+        far = Counted.of((Counter({-5: 1}), Counter({10**6: 1})), ordered=True)
+        assert one.parts(far).sum(axis=0)[[0, -1]].tolist() == [1, 1]
+
+
+def test_experts_together_pay_and_expect_what_each_does_alone() -> None:
+    rng = np.random.default_rng(1)
+    past, batch = (
+        Counted.of(tuple(Counter(rng.integers(0, 50, n).tolist()) for _ in range(2)), ordered=True) for n in (300, 40)
+    )
+    several = [(one, past) for one in partitions(_Ordered(), past, (2, 3, 8))]
+    together = Experts(several, ESTIMATES)
+    assert len(together.slots) == 6
+    epsilons = np.array([0.1, 1.0])
+    for delta in (0.0, 0.02):
+        paid = together.log_payoff(epsilons, delta, {"ordered": batch})
+        expected = together.expected_growth(range(6), 0.1, delta)
+        for i, (one, estimate) in enumerate((one, estimate) for estimate in ESTIMATES for one in several):
+            alone = Experts([one], [estimate])
+            assert alone.slots == [together.slots[i]]
+            assert paid[i] == pytest.approx(alone.log_payoff(epsilons, delta, {"ordered": batch})[0], abs=1e-12)
+            assert expected[i] == pytest.approx(alone.expected_growth([0], 0.1, delta)[0], abs=1e-12)
 
 
 def test_nothing_is_bet_without_a_past() -> None:
@@ -139,15 +157,16 @@ def test_nothing_is_bet_without_a_past() -> None:
 def test_wealth_of_a_pair_is_the_mean_over_its_experts_while_none_comes_or_goes() -> None:
     bets = PairBets(request_of(GEOMETRIC, PAIR, PrivacyClaim(1.0)), 0, PAIR[0], np.array([0.5, 1.0]))
     bets.restart([_Plain()])
-    cells = {"x": 0}
-    both = [np.array([0.9, 0.5]), np.array([0.6, 0.2])]
-    bets.experts = [Expert(("plain", i, 0.0), cells, rate, np.array([0.5, 0.5])) for i, rate in enumerate(both)]
+    past = Counted.of((Counter({"x": 8, "y": 1}), Counter({"x": 1, "y": 5})), ordered=False)
+    estimates = ((0.5, 0.75), (0.5, 0.0))
+    bets.experts = [Experts([(Partition(("plain", 0), None, {"x": 0}), past)], estimates)]
     alone = np.zeros((2, 2))
     for hits in (3, 1, 4):
         batch = [(Counter({"x": hits, "z": 1}), Counter({"x": 1, "z": 2}))]
         bets.settle(batch, np.arange(2))
-        for mine, rate in zip(alone, both, strict=True):
-            mine += log_payoff(rate, rate, bets.grid, 0.0, np.array([hits, 1]), np.array([1, 2]))
+        for mine, estimate in zip(alone, estimates, strict=True):
+            rate = posterior([[8, 1]], [[1, 5]], *estimate)
+            mine += log_payoff(rate, rate, bets.grid, 0.0, np.array([[hits, 1]]), np.array([[1, 2]]))[0]
     assert np.exp(bets.log_wealth) == pytest.approx(np.exp(alone).mean(axis=0))
 
 
