@@ -27,21 +27,32 @@ class Beta:
 
     def __init__(self, a: int, b: int) -> None:
         self.a, self.b, self.mode, self.total = a, b, a / (a + b) if a + b else 0.5, 1.0
-        low, high = (last(lambda t: self._density(t) > math.exp(-80), self.mode, end) for end in (0.0, 1.0))
+        low, high = (last(lambda t: self._log(t) > -80, self.mode, end) for end in (0.0, 1.0))
         self.grid = [low + (high - low) * i / PANELS for i in range(PANELS)] + [high]
         self.total = self.mass(low, high, PANELS)
 
-    def _density(self, t: float) -> float:
+    def _log(self, t: float) -> float:
         d = t - self.mode
         if not 0 <= t <= 1 or (self.a and d <= -self.mode) or (self.b and d >= 1 - self.mode):
-            return 0.0
+            return -math.inf
         log = self.a * math.log1p(d / self.mode) if self.a else 0.0
-        return math.exp(log + (self.b * math.log1p(-d / (1 - self.mode)) if self.b else 0.0)) / self.total
+        return log + (self.b * math.log1p(-d / (1 - self.mode)) if self.b else 0.0)
 
-    def mass(self, low: float, high: float, panels: int = 1) -> float:
-        """Return the integral of the density."""
+    def density(self, t: float, base: float = 0.0) -> float:
+        """Return the density, divided by exp(base)."""
+        return math.exp(self._log(t) - base) / self.total
+
+    def mass(self, low: float, high: float, panels: int = 1, base: float = 0.0) -> float:
+        """Return the integral of that."""
         step = (high - low) / panels
-        return step * sum(w * self._density(low + step * (i + x)) for i in range(panels) for x, w in GAUSS)
+        return step * sum(w * self.density(low + step * (i + x), base) for i in range(panels) for x, w in GAUSS)
+
+    def p_value(self, t: float, coins: float) -> float:
+        """Return the p-value of b + 1 right guesses, each wrong with probability t, given m delta."""
+        base, rest = self._log(t), self.mass(min(t, self.grid[0]), min(t, self.grid[-1]), PANELS)
+        end = last(lambda u: self._log(u) > base - 40, t, 1.0)
+        share = self.total * self.mass(t, end, PANELS, base) / (1 - t) * rest
+        return self.mass(t, end, PANELS) + coins * min(t, share)
 
 
 def melded(first: Beta, second: Beta, ratio: float, delta: float) -> float:
@@ -49,7 +60,7 @@ def melded(first: Beta, second: Beta, ratio: float, delta: float) -> float:
     cuts, p, above = sorted([*first.grid, *(delta + ratio * u for u in second.grid)]), 0.0, 0.0
     for low, high in zip(cuts[-2::-1], cuts[:0:-1], strict=True):
         stop, nodes = (high - delta) / ratio, [(low + (high - low) * x, (high - low) * w) for x, w in GAUSS]
-        p += sum(w * first._density(t) * (above + second.mass((t - delta) / ratio, stop)) for t, w in nodes)
+        p += sum(w * first.density(t) * (above + second.mass((t - delta) / ratio, stop)) for t, w in nodes)
         above += second.mass((low - delta) / ratio, stop)
     return p * (1 + 1e-7) + 1e-17
 
@@ -58,12 +69,13 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
     """Return the lower confidence bound on epsilon, rounded down, from hits of runs on both sides or from guesses."""
     x, n1, y, n2 = counts[:4]
     if kind == "coin":
-        right, guesses = counts[4:]
+        right, guesses, sides = counts[4:]
         if 2 * right <= guesses:
             return 0.0
         wrong = Beta(guesses - right, right - 1)  # near 0 where nearly all are right, so that no digits are lost
-        q = last(lambda t: wrong.mass(t, wrong.grid[-1], PANELS) <= error, wrong.grid[-1], wrong.grid[0])
-        return math.log((1 - q) / q) if q < 0.5 else 0.0
+        coins = (n1 + n2) * delta * sides / 2
+        q = last(lambda t: wrong.p_value(t, coins) <= error, 0.5, wrong.grid[0])
+        return math.log((1 - q) / q) if wrong.p_value(0.5, coins) <= error else 0.0
     if x == 0 or y == n2:
         return 0.0
     first, second = Beta(x - 1, n1 - x), Beta(y, n2 - y - 1)
@@ -82,8 +94,7 @@ def verify(data: bytes) -> tuple[int, str]:
         raise ValueError("this is no certificate of version 1, or it was altered since it was written")
     explicit = stored["event"]["kind"] in ("interval", "cells", "outputs") and stored["learned"] is None
     coins = stored["bound"] == "coin"
-    known = stored["bound"] in ("melded", "clopper-pearson") or (coins and not stored["delta"])
-    if not (known and explicit):
+    if not (stored["bound"] in ("melded", "clopper-pearson", "coin") and explicit):
         return 3, f"replay only: {stored['bound']!r:.60} on an event of the kind {stored['event']['kind']!r:.60}"
     epsilon, claimed, delta, confidence, error = reals = [stored[name] for name in REALS.split()]
     x, n1, y, n2 = counts = [stored["counts"][name] for name in COUNTS.split()]
@@ -94,7 +105,8 @@ def verify(data: bytes) -> tuple[int, str]:
         raise ValueError(f"{REALS} must be numbers in [0, {MOST_EPSILON}], the error above 0: {reals!r:.200}")
     if {*map(type, counts)} != {int} or not (0 <= x <= n1 <= MOST_RUNS and 0 <= y <= n2 <= MOST_RUNS and n1 * n2):
         raise ValueError(f"hits must be in [0, runs] and runs in [1, {MOST_RUNS}], whole numbers: {counts!r:.200}")
-    most, least = (bound(stored["bound"], counts + guessed, delta, error * level) for level in (1, 1 - TOLERANCE))
+    told = counts + guessed + [2 if stored.get("opposite") else 1]
+    most, least = (bound(stored["bound"], told, delta, error * level) for level in (1, 1 - TOLERANCE))
     right = max(epsilon, least - TOLERANCE) < claimed <= most + TOLERANCE and error <= (1 - confidence) * (1 + 1e-9)
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
     given = f"{guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}"

@@ -52,8 +52,18 @@ COINS = [(1, 1), (5, 5), (4, 5), (40, 50), (50, 50), (26, 50), (25, 50), (0, 9),
 @pytest.mark.parametrize("counts", COINS, ids=str)
 def test_bounds_by_guesses_are_those_of_dpaudit(counts: tuple[int, int]) -> None:
     for error in (0.05, 1e-3, 1e-12):
-        found = bound("coin", [1, 2, 1, 2, *counts], 0.0, error)
+        found = bound("coin", [1, 2, 1, 2, *counts, 2], 0.0, error)
         assert found == pytest.approx(float(epsilon_lower(*counts, error)), abs=1e-5)
+
+
+@pytest.mark.parametrize("counts", COINS, ids=str)
+@pytest.mark.parametrize("sides", [1, 2])
+def test_bounds_by_guesses_with_delta_are_those_of_dpaudit(counts: tuple[int, int], sides: int) -> None:
+    runs = 2 * counts[1]
+    for error, delta in product((0.05, 1e-12), (1e-9, 1e-4, 0.2)):
+        expected = float(epsilon_lower(*counts, error, delta_runs=runs * delta * sides / 2))
+        found = bound("coin", [1, runs // 2, 1, runs // 2, *counts, sides], delta, error)
+        assert found == pytest.approx(expected, abs=1e-5), (error, delta)
 
 
 def told(**changed: Any) -> dict[str, Any]:
@@ -106,7 +116,16 @@ def test_guesses_of_coins_are_recomputed_from_their_number() -> None:
     assert judged(**guessed(filled=0))[0] == 0
     for wrong in (guessed(730), guessed(731, 1001), {**guessed(), "error": 0.0009}):
         assert judged(**wrong)[0] == 1
-    assert judged(**{**guessed(), "delta": 1e-6})[0] == 3
+
+
+def test_guesses_of_coins_with_delta_are_recomputed_and_one_set_pays_half_of_it() -> None:
+    lower = float(epsilon_lower(731, 1000, 1e-3, delta_runs=2000 * 1e-4))
+    right = {**guessed(), "delta": 1e-4, "opposite": {"kind": "interval"}, "epsilon_lower": lower}
+    assert judged(**right)[0] == 0
+    assert judged(**{**right, "delta": 1.1e-4})[0] == 1
+    assert judged(**{**right, "opposite": None})[0] == 1
+    half = float(epsilon_lower(731, 1000, 1e-3, delta_runs=1000 * 1e-4))
+    assert judged(**{**right, "opposite": None, "epsilon_lower": half})[0] == 0
 
 
 @pytest.mark.parametrize("counts", [(1001, 1000), (731.0, 1000), (True, 1), (-1, 1000), ("9", 10), (0, 10**13)])
@@ -176,7 +195,7 @@ def test_a_sealed_certificate_is_refused_when_anything_in_it_was_altered() -> No
 
 
 def test_one_file_of_the_standard_library_that_can_be_copied_out(tmp_path: Path) -> None:
-    assert len(SOURCE.read_text().splitlines()) < 120
+    assert len(SOURCE.read_text().splitlines()) < 130
     for node in ast.walk(ast.parse(SOURCE.read_text())):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
