@@ -27,7 +27,7 @@ from dpaudit.bounds.melded import Melded
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
-from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, codes_of
+from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, GuessCodes
 from dpaudit.events.selection import Selection
 from dpaudit.running.sampling import Observed, narrowed
 
@@ -68,8 +68,9 @@ class Confirmation:
         sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
         couples = sampler.tossed(candidate.pair, ("confirm", candidate.index), 2 * request.budget.confirmation)
         # What training counted stays here: workers need the rule alone.
-        rules = (replace(one, training=(Counter(), Counter()), orders=()) for one in selected)
-        count = _Count(tuple(rules), self._ordered)
+        rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in selected)
+        codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in selected)
+        count = _Count(rules, codes)
         self.look = 1.0
         for chunks, self.look in request.clock.looks(len(couples)):
             made = couples[chunks]
@@ -155,13 +156,12 @@ class _Count:
     """
 
     selected: tuple[Selection, ...]
-    ordered: bool
+    codes: tuple[GuessCodes | None, ...]
 
     def __call__(self, outputs: Any) -> list[tuple[Tally, Codes | None]]:
         found: list[tuple[Tally, Codes | None]] = []
-        for one in self.selected:
+        for one, said in zip(self.selected, self.codes, strict=True):
             cells = one.discretizer(outputs)
-            guessed = self.ordered and one.guesses
-            counts, codes = codes_of(one.guesses, cells) if guessed else (tally(cells), None)
+            counts, codes = said(cells) if said is not None else (tally(cells), None)
             found.append((one.event.known(counts), codes))
         return found

@@ -116,18 +116,34 @@ class Guess:
         return int(numbers[max(range(len(numbers)), key=lambda i: (refuting[i], expected[i]))])
 
 
-def codes_of(guesses: Sequence[Guess], cells: Any) -> tuple[Tally, NDArray[np.uint16]]:
-    """Return the counts of the cells of a batch, and two bits a guess of each run, as `Guess.code` has them."""
-    if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
-        values, places = np.unique(cells, return_inverse=True)
-        known: list[Any] = values.tolist()
-    else:
-        index: dict[Hashable, int] = {}
-        places = np.array([index.setdefault(canonical(cell), len(index)) for cell in cells], dtype=np.intp)
-        known = list(index)
-    counts = np.bincount(places, minlength=len(known)).tolist()
-    bits = [sum(guess.code(cell) << 2 * i for i, guess in enumerate(guesses)) for cell in known]
-    return Counter(dict(zip(known, counts, strict=True))), np.array(bits, dtype=np.uint16)[places]
+class GuessCodes:
+    """Says of each run of a batch what each of several guesses says of its coin: two bits a guess, as `Guess.code`."""
+
+    def __init__(self, guesses: Sequence[Guess]) -> None:
+        sets = [one for guess in guesses for one in (guess.event, guess.opposite) if one is not None]
+        named = set().union(*(one.inside | one.outside for one in sets))
+        # All cells that no set names are alike.
+        *codes, self._other = (
+            sum(guess.code(cell) << 2 * i for i, guess in enumerate(guesses)) for cell in (*named, _UNNAMED)
+        )
+        self._codes = dict(zip(named, codes, strict=True))
+
+    def __call__(self, cells: Any) -> tuple[Tally, NDArray[np.uint16]]:
+        """Return the counts of the cells of a batch, and the bits of each run."""
+        if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
+            values, places = np.unique(cells, return_inverse=True)
+            known: list[Any] = values.tolist()
+        else:
+            index: dict[Hashable, int] = {}
+            places = np.array([index.setdefault(canonical(cell), len(index)) for cell in cells], dtype=np.intp)
+            known = list(index)
+        counts = np.bincount(places, minlength=len(known)).tolist()
+        bits = np.array([self._codes.get(cell, self._other) for cell in known], dtype=np.uint16)
+        return Counter(dict(zip(known, counts, strict=True))), bits[places]
+
+
+_UNNAMED = object()
+"""A cell that is in no set."""
 
 
 def choose_guesses(

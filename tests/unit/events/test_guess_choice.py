@@ -21,7 +21,7 @@ from dpaudit.events.discretizers import Identity
 from dpaudit.events.event import CellSet
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, families_by_counts
-from dpaudit.events.guesses import DATA, MOST, NEIGHBOUR, Guess, choose_guesses, codes_of
+from dpaudit.events.guesses import DATA, MOST, NEIGHBOUR, Guess, GuessCodes, choose_guesses
 from dpaudit.events.selection import CellFamilies, Selection
 
 GAMMA, CONFIRM = 0.05, 20_000
@@ -124,7 +124,7 @@ def test_codes_of_a_batch_are_those_of_its_cells(cells: list[tuple[int, int]], b
     made = [10**12 if wide and cell == 50 else cell for cell in batch]
     expected = [sum(guess.code(cell) << 2 * i for i, guess in enumerate(guesses)) for cell in made]
     for outputs in (np.array(made), made):
-        tally, codes = codes_of(guesses, outputs)
+        tally, codes = GuessCodes(guesses)(outputs)
         assert tally == Counter(made)
         assert codes.tolist() == expected
 
