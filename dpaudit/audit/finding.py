@@ -160,7 +160,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         An event over how floats are stored and not over their values, with an error of its own beside that of the
         verdict, which does not speak of it; None where outputs hold no floats, or where `float_bits` makes bits count.
     curve : Curve or None
-        Bounds on delta at every epsilon, if asked for.
+        Bounds on delta at every epsilon for independent runs, if asked for.
     claim_id : str
         The theorem, where its own statement was tested.
     warnings : tuple of str

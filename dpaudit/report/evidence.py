@@ -130,7 +130,7 @@ def _asked_lines(finding: findings.OneAudit) -> Lines:
         grid = sorted({0.0, finding.epsilon / 2, finding.epsilon})
         deltas = zip(curve.delta_lower(grid).tolist(), grid, strict=True)
         steps = ", ".join(f"{significant(delta, 'down')} at ε = {value_text(epsilon)}" for delta, epsilon in deltas)
-        sure = f"with confidence {percent(1 - curve.gamma)}, simultaneously for all ε"
+        sure = f"with confidence {percent(1 - curve.gamma)}, simultaneously for all ε, for independent runs"
         lines.append(("curve", f"δ ≥ {steps}; μ ≥ {significant(curve.mu_lower, 'down')} ({sure})"))
     if isinstance(finding, LawFinding) and finding.enclosure is not None:
         lines.append(("enclosed", "ε in [{}, {}], by ball arithmetic".format(*finding.enclosure)))
