@@ -40,9 +40,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was loaded and collected out of the collector's sight: it would look through all of it many times."""
+    """Keep what was loaded and collected out of the collector's sight, and let it look at the rest half as often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture
