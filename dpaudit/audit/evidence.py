@@ -35,7 +35,7 @@ class CheckName(enum.StrEnum):
     CLOCK = "clock"
     """Whether outputs depend on the time of day: in runs stored before, asked no more."""
     PROCESS = "process"
-    """Whether outputs depend on the id of the process: in runs stored before, asked no more."""
+    """Whether outputs depend on the process that makes them; in a finding only if they do, or in runs stored before."""
     WORKERS = "workers"
     """Whether workers repeat each other's streams."""
 
@@ -239,10 +239,10 @@ def verdict_of(refuted: bool, gaps: Sequence[Gap], *, run_by_run: bool) -> Verdi
     """Return the verdict: silence counts only where there is no gap, and a violation only where runs are evidence.
 
     They are not where a check makes them meaningless. Only bets on coins that are drawn for single runs (`run_by_run`)
-    are valid in whatever state earlier runs leave a mechanism.
+    are valid in whatever state earlier runs leave a mechanism, or its process gives it.
     """
     checks = {gap.check for gap in gaps if isinstance(gap, Meaningless)}
-    if checks - ({CheckName.STATE} if run_by_run else set()):
+    if checks - ({CheckName.STATE, CheckName.PROCESS} if run_by_run else set()):
         return Verdict.NO_EVIDENCE
     if refuted:
         return Verdict.VIOLATION

@@ -10,14 +10,14 @@ import functools
 import inspect
 import math
 import os
+import platform
 import random
 import sys
 import time
 import types
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
-from dpaudit.running.workers import spread
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
@@ -46,6 +45,10 @@ CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
 ROUNDS = 8
 """The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
+REPEATS = 5
+"""Batches of equal generators in which each of two workers must give its own outputs again and again before they are
+said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
+process agreed before 1/2: together below `ERROR`, however few runs a batch has."""
 
 Label = Hashable
 
@@ -125,7 +128,7 @@ class Hygiene:
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         seed, passed = _passed(not repeated), Answer.PASSED
-        return self._checks(generator=passed, seed=seed, state=passed)
+        return (*self._checks(generator=passed, seed=seed, state=passed), *self._processes())
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -182,20 +185,55 @@ class Hygiene:
 
     def _workers(self) -> tuple[Check, ...]:
         """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
-        sampler = self.sampler
-        if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
+        if not self._spread:
             return self._checks(workers=Answer.NOT_ASKED)
         runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
-        batch = partial(_remote_batch, self.mechanism, self.inputs[0], sampler.seed)
-        found: dict[int, list[Label] | None] = {}
+        found: dict[Hashable, list[Label] | None] = {}
         for start in range(0, ROUNDS * CALLS, CALLS):
-            calls = [partial(batch, number, runs) for number in range(start, start + CALLS)]
-            found |= dict(spread(calls, n_jobs=sampler.n_jobs, backend=sampler.backend))
-            self.spent += CALLS * runs
+            found |= dict(self._answers(range(start, start + CALLS), runs))
             if len(found) > 1:
                 break
         streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
         return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
+
+    def _processes(self) -> tuple[Check, ...]:
+        """Return that workers differ, if they do: where they agree, a finding is the same with one job or several."""
+        differ = self._spread and self._workers_differ()
+        spent, self.spent = self.spent, 0
+        return (Check(CheckName.PROCESS, Answer.DEPENDS, spent),) if differ else ()
+
+    def _workers_differ(self) -> bool:
+        """Say whether two workers give different outputs of equal generators, and each of them always the same."""
+        found: defaultdict[Hashable, list[list[Label] | None]] = defaultdict(list)
+        for _ in range(ROUNDS):
+            # Two calls, as a rule: more are made where workers differ, or one has taken both.
+            for worker, seen in self._answers([0] * (CALLS if len(found) > 1 else 2), self.runs):
+                found[worker].append(seen)
+            batches = list(found.values())
+            if any(None in one or one.count(one[0]) < len(one) for one in batches):
+                return False
+            if len(batches) > 1 and all(one[0] == batches[0][0] for one in batches):
+                return False
+            often = [one[0] for one in batches if len(one) >= REPEATS]
+            if len(often) > 1:
+                return any(seen != often[0] for seen in often)
+        return False
+
+    @property
+    def _spread(self) -> bool:
+        """Whether runs are made in other processes than this one."""
+        if self.sampler.n_jobs == 1 or self.sampler.backend in ("threading", "sequential"):
+            return False
+        from joblib import effective_n_jobs
+
+        return bool(effective_n_jobs(self.sampler.n_jobs) > 1)
+
+    def _answers(self, numbers: Sequence[int], runs: int) -> list[tuple[Hashable, list[Label] | None]]:
+        """Return what workers make of the data with the generator of each number; equal numbers, equal generators."""
+        sampler, pair = self.sampler, self.pairs[0]
+        made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
+        self.spent += len(numbers) * runs
+        return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], _signed)]
 
     def _checks(self, **answers: Answer) -> tuple[Check, ...]:
         """Return checks by their names, of which the first has the runs made since earlier ones."""
@@ -225,9 +263,10 @@ def _passed(passed: bool) -> Answer:
     return Answer.PASSED if passed else Answer.DEPENDS
 
 
-def _remote_batch(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
+def _signed(outputs: Any) -> tuple[Hashable, list[Label] | None]:
+    """Return which process has made a batch, and its labels."""
     time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
-    return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))
+    return (platform.node(), os.getpid()), labels(outputs)
 
 
 def _probe_warnings(mechanism: Mechanism, outputs: Sequence[Any]) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ Tally: TypeAlias = Counter[Hashable]
 
 RARE: Hashable = ("rare",)
 """A cell that no output has."""
+NAN_CELLS = ("not NaN", "NaN")
+"""The cells that say whether a number is one."""
 MISSING = object()
 """Stands for the part of an output that has no such part."""
 Path = tuple[int | str, ...]
@@ -56,7 +58,8 @@ class Cells(_Event, frozen=True, tag="cells"):
     Attributes
     ----------
     feature : str
-        The feature: "output" for the outputs as they are, else the name of the discretizer whose cells these are.
+        The feature: "output" for the outputs as they are, else the name of the discretizer whose cells these are; with
+        `NAN_CELLS` as values, the number that they are said of.
     ranges : tuple of (int, int)
         Cells that are integers, as ascending ranges with both ends included.
     values : tuple of str

@@ -37,7 +37,8 @@ _DEPENDS = {
     "arguments: a state is kept between runs, so that they are not independent (if a library draws noise of its own "
     'besides, randomness="own" says that this is meant)',
     CheckName.CLOCK: "outputs depend on the clock, so that runs at different times do not have one law",
-    CheckName.PROCESS: "outputs depend on the id of the process, so that runs of one do not have the law of all",
+    CheckName.PROCESS: "equal generators gave different outputs in different processes, so that runs of one do not "
+    "have the law of all",
     CheckName.WORKERS: "workers repeat each other's streams, so that the same runs are counted several times: seed the "
     "mechanism from the generator that is passed, or use one job",
 }
@@ -64,7 +65,7 @@ _REMEDIES = {
     CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
     CheckName.STATE: "start every run without state of an earlier one",
     CheckName.CLOCK: "keep the clock out of the output",
-    CheckName.PROCESS: "keep the id of the process out of the output",
+    CheckName.PROCESS: "take out of the mechanism what differs between processes, or use one process",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
 }
 

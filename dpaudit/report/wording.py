@@ -85,7 +85,13 @@ def answers_of(event: Event) -> list[str]:
     if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
         return []
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
+    if _says_whether_nan(labels):
+        return []
     return labels if len(labels) <= _FEW and all(len(label) <= _LONG for label in labels) else []
+
+
+def _says_whether_nan(labels: Sequence[str]) -> bool:
+    return len(labels) == 1 and labels[0] in events.NAN_CELLS
 
 
 def _between(subject: str, event: Interval) -> str:
@@ -111,6 +117,8 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
     named = f"{subject} in {{{shown}}}" if labels else ""
     if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
         named = f"{subject} = {labels[0]}"
+    if _says_whether_nan(labels):
+        named = f"{subject} is {labels[0]}"
     words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
     if event.path or not whole:
         return words

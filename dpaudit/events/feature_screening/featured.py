@@ -169,9 +169,11 @@ class FeatureCells(Discretizer):
         return self.feature(outputs)
 
     def describe(self, event: CellSet) -> Event:
-        """Return an event over the cells, each as a person would write it."""
+        """Return an event over the cells, each as a person would write it; of a number itself it is said to be NaN."""
         shown = (self.feature.cell(code) for code in event.inside if isinstance(code, int))
-        return Cells.of_values(self.name, shown, event.rare)
+        one = self.feature
+        name = one.leaf.name if isinstance(one, Feature) and one.kind == "nans" else self.name
+        return Cells.of_values(name, shown, event.rare)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.cells import places_of
+from dpaudit.events.event import NAN_CELLS
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
@@ -46,6 +47,15 @@ def _real(values: Any) -> Reals:
     """Return integers or floats as floats, NaN below all numbers."""
     real: Reals = values.real if isinstance(values, WholeValues) else values
     return np.where(np.isnan(real), -np.inf, real)
+
+
+def nans(values: Reals) -> list[LeafFeature]:
+    """Return whether a float is NaN, if training showed one."""
+    return [LeafFeature("being NaN", _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
+
+
+def _is_nan(values: Reals) -> CellNumbers:
+    return np.isnan(values).astype(np.int64)
 
 
 def repeats(values: Any) -> list[LeafFeature]:

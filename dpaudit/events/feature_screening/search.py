@@ -233,7 +233,10 @@ Group = Callable[[Any], list[LeafFeature]]
 
 _WHOLE: tuple[Group, ...] = (numbers.value, numbers.repeats, numbers.forms)
 _LONG: tuple[Group, ...] = (numbers.bits, numbers.residues, numbers.digits, numbers.check_digits)
-_REAL: tuple[Group, ...] = (numbers.value, numbers.repeats, numbers.fractions, numbers.storage, numbers.mantissa)
+# Of features that tell the same the first is named.
+_REAL: tuple[Group, ...] = (
+    numbers.nans, numbers.value, numbers.repeats, numbers.fractions, numbers.storage, numbers.mantissa,
+)  # fmt: skip
 _TEXT: tuple[Group, ...] = (numbers.repeats, texts.characters, texts.affixes, texts.words, texts.counts)
 _BYTES: tuple[Group, ...] = (
     numbers.repeats, texts.byte_values, texts.byte_bits, texts.byte_numbers, texts.affixes,

@@ -204,4 +204,5 @@ def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_B
             yield _Background(f"{times} records with the greatest value", _copies(greatest, times), Rows(), units)
     row = candidates.all_with(NewValue.MOST) if candidates.outside else None
     if row is not None:
-        yield _Background(f"one record with {NewValue.MOST.value}", _copies(row, 1), Rows(), units)
+        words = f"one record with {NewValue.MOST.value}{candidates.beyond(candidates.cells(NewValue.MOST))}"
+        yield _Background(words, _copies(row, 1), Rows(), units)

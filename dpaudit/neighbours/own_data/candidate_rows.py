@@ -110,7 +110,13 @@ class CandidateRows:
             return None
         where = "" if only is None else f" in {self.columns[only].title}"
         rows = tuple(self.row(cells, unit, template) for unit in range(self.group))
-        return UnitRows(rows * times, f"{self._noun()}{words} with {value.value}{where}")
+        return UnitRows(rows * times, f"{self._noun()}{words} with {value.value}{where}{self.beyond(cells)}")
+
+    def beyond(self, cells: Mapping[int, Any]) -> str:
+        """Return in words that the bounds that were given do not allow some of these values; empty if they do."""
+        given = ((self.bounds[i], number) for i, number in cells.items() if i in self.bounds)
+        # NaN lies between no two numbers.
+        return "" if all(low <= number <= high for (low, high), number in given) else " (outside the bounds)"
 
     def made(self) -> list[UnitRows]:
         """Return new units by value, those in all columns first; none where no unit can be new."""

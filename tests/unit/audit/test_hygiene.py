@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import os
 import random
 import time
 from collections.abc import Callable
@@ -14,9 +15,10 @@ import pytest
 
 import dpaudit
 from dpaudit.audit import preflight as of_mechanisms
-from dpaudit.audit.evidence import Answer, CheckName
+from dpaudit.audit.evidence import Answer, CheckName, Meaningless
 from dpaudit.audit.preflight import Hygiene, arrangements, labels, one_way
 from dpaudit.contract import Pair
+from dpaudit.running import sampling
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.sampling import Sampler
 
@@ -163,12 +165,52 @@ def test_workers_are_asked_again_where_one_has_taken_all_calls(monkeypatch: pyte
 
     def busy(calls: Any, **options: Any) -> list[Any]:
         sent.append(len(calls))
-        return [(len(sent) // 3, call()[1]) for call in calls]  # the second worker answers in the third round
+        # The second worker answers in the third round.
+        return [((len(sent) // 3, call()[0][1]), None) for call in calls]
 
-    monkeypatch.setattr(of_mechanisms, "spread", busy)
+    monkeypatch.setattr(sampling, "spread", busy)
     monkeypatch.setattr(of_mechanisms, "PAUSE", 0.0)
     assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
     assert len(sent) == 3
+
+
+def test_workers_that_differ_leave_no_evidence() -> None:
+    found = audit(lambda x, rng: float(os.getpid() + rng.laplace()), n_jobs=2)
+    assert {check.name: check.answer for check in found.checks}[CheckName.PROCESS] == Answer.DEPENDS
+    assert Meaningless(CheckName.PROCESS) in found.gaps
+    assert found.verdict == "no evidence"
+
+
+def test_workers_that_agree_are_not_spoken_of() -> None:
+    # A finding says nothing that a finding by one job does not say.
+    assert asked(lambda x, rng: x + rng.laplace(), n_jobs=2) == asked(lambda x, rng: x + rng.laplace())
+    assert "process" not in asked(lambda x, rng: float(os.getpid()), n_jobs=2, own=True)
+
+
+def differ(answer: Callable[[int, Any], Any], monkeypatch: pytest.MonkeyPatch, audits: int = 1) -> int:
+    """Return how many audits say that workers differ which answer so, given a worker's number and a generator."""
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(
+        Hygiene, "_answers", lambda self, numbers, runs: [(i % 2, [answer(i % 2, rng)]) for i in range(len(numbers))]
+    )
+    hygiene = Hygiene(Sampler(as_mechanism(lambda x, rng: 0), 0, 2), (Pair(0, 1),), 10, False)
+    return sum(hygiene._workers_differ() for _ in range(audits))
+
+
+def test_workers_differ_where_each_repeats_itself_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert differ(lambda worker, rng: worker, monkeypatch)
+    assert not differ(lambda worker, rng: "alike", monkeypatch)
+    assert not differ(lambda worker, rng: rng.random(), monkeypatch)
+    steps = itertools.count()
+    assert not differ(lambda worker, rng: worker or next(steps) // 3, monkeypatch)  # one of them changes its mind
+
+
+def test_randomness_of_its_own_is_hardly_taken_for_workers_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Batches of one run, a coin: 2 / 4^5 of 4,000 audits, 7.8, are expected; 25 have a probability below 1e-6.
+    assert differ(lambda worker, rng: rng.random() < 0.5, monkeypatch, audits=4_000) < 25
+    # They are asked only where two batches here agreed, which of coins half of them do.
+    likely = [2 * (p * (1 - p)) ** of_mechanisms.REPEATS * (p**2 + (1 - p) ** 2) for p in np.linspace(0, 1, 101)]
+    assert max(likely) < of_mechanisms.ERROR
 
 
 def test_the_runs_of_checks_are_few_and_counted() -> None:

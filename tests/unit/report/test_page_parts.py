@@ -74,6 +74,9 @@ def test_numbers_lean_to_the_safe_side():
 def test_answers_are_the_outputs_where_these_are_few():
     assert answer_words(Cells("output", ((0, 1),))) == "“0” or “1”"
     assert answer_words(Cells("output", (), ("'a'",))) == "“'a'”"
+    assert answer_words(Cells("output", (), ("NaN",))) == "output is NaN"
+    assert answer_words(Cells("output", (), ("'NaN'",))) == "“'NaN'”"
+    assert answer_words(Cells("output[0]", (), ("not NaN",), rare=True)).startswith("output[0] is not NaN or any")
     assert answer_words(Cells.of("output", [canonical((Fraction(-1, 2), Fraction(3)))])) == "“(-1/2, 3)”"
     assert answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1"}) == "“parity of x1”"
     assert answer_words(Cells("output", ((0, 50),))) == "output in {0..50}"

@@ -142,9 +142,36 @@ def test_what_an_attacker_would_try_is_there() -> None:
     assert found["4 records, all with the greatest value; a record with the least value added"].data == [1.0] * 4
     ties = "2 records with the least value and 2 with the greatest; a record with the greatest value added"
     assert found[ties].neighbour == [0.0, 0.0, 1.0, 1.0, 1.0]
-    assert found["the data; a record with a value far above the greatest added"].neighbour[-1] == 1001.0
-    assert np.isnan(found["the data; a record with NaN added"].neighbour[-1])
-    assert found["the data; a record with minus infinity added"].neighbour[-1] == -np.inf
+    assert (
+        found["the data; a record with a value far above the greatest (outside the bounds) added"].neighbour[-1] == 1001
+    )
+    assert np.isnan(found["the data; a record with NaN (outside the bounds) added"].neighbour[-1])
+    assert found["the data; a record with minus infinity (outside the bounds) added"].neighbour[-1] == -np.inf
+
+
+@pytest.mark.parametrize("relation", ["add-remove-one", "replace-one"])
+@pytest.mark.parametrize("name", ["floats", "wide", "users"])
+def test_the_usual_pairs_have_values_outside_the_bounds_and_say_so(name: str, relation: str) -> None:
+    wide = pd.DataFrame(np.random.default_rng(0).integers(1, 9, size=(40, 8)).astype(float)).add_prefix("c")
+    data, options = {
+        "floats": ([0.1 * i for i in range(10)], {}),
+        "wide": (wide, {}),
+        "users": (wide, {"unit": [f"user {i // 4}" for i in range(40)]}),
+    }[name]
+    pairs = dpaudit.neighbours_of(data, relation, bounds=(0.0, 10.0), **options)
+    said = ["outside the bounds" in pair.origin.text for pair in pairs]
+    sides = [(np.asarray(pair.data), np.asarray(pair.neighbour)) for pair in pairs]
+    assert said == [not all(((side >= 0) & (side <= 10)).all() for side in both) for both in sides]
+    assert any("far above" in pair.origin.text for pair in pairs)
+
+
+def test_bounds_that_are_not_given_are_not_spoken_of() -> None:
+    assert not any("bounds" in text for text in recipes([0.2, 0.9, 0.4]))
+    found = recipes({"age": [31, 47], "share": [0.5, 0.25]}, bounds={"age": (0, 100)})
+    assert "no record; a record with NaN added" in found
+    assert "no record; a record with a value above the greatest in column 'age' (outside the bounds) added" in found
+    ends = recipes(np.array([1, 2], dtype=np.uint8), bounds=(0, 300))
+    assert "the data; a record with the greatest number of its type added" in ends
 
 
 def test_bounds_are_those_of_the_data_where_none_are_given() -> None:
