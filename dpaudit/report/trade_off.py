@@ -55,7 +55,8 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
         )
         parts = [area, *refuted, *parts]
         caption += (
-            f" Grey: ruled out by the runs, all of it at once with confidence {percent(1 - finding.curve.gamma)}, if they are independent."
+            f" Grey: ruled out by the runs, all of it at once with confidence {percent(1 - finding.curve.gamma)}, "
+            "if they are independent."
         )
         caption += " Orange: what is promised and was ruled out." * bool(refuted)
     box = element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
