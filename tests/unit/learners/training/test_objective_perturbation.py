@@ -12,6 +12,7 @@ from scipy.stats import chi2
 
 import dpaudit
 from dpaudit.errors import InputError
+from learners.training import objective_perturbation
 from learners.training.objective_perturbation import FAULTS, ObjectivePerturbation
 
 CASES = [ObjectivePerturbation(1.0, 4, 1.0), ObjectivePerturbation(1.0, 4, 0.0025)]
@@ -94,6 +95,12 @@ def test_an_audit_detects_each_fault_and_does_not_accuse_the_right_one(fault: st
         # The right one uses a quarter of its claim on these pairs.
         made = dpaudit.audit_privacy(one.run, [pair], epsilon=one.privacy.epsilon, trials=5_000, batched=True)
         assert made.verdict == verdict
+
+
+def test_a_minimiser_that_is_not_reached_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objective_perturbation, "_STEPS", 1)
+    with pytest.raises(ArithmeticError, match="did not reach"):
+        CASES[0].run(LINE, np.random.default_rng(0), 5)
 
 
 def test_bad_parameters_and_data_are_refused() -> None:
