@@ -82,7 +82,7 @@ class Logistic:
 
     def gradients(self, parameters: Floats, points: Floats, labels: Integers) -> Floats:
         """Return (Pr[label = 1] - label) x for each example, (r, n, k), at each of r parameters (r, k)."""
-        residuals = _logistic(parameters @ points.T) - labels
+        residuals = logistic(parameters @ points.T) - labels
         return np.asarray(residuals[:, :, None] * points)
 
 
@@ -110,7 +110,7 @@ class Network:
         weights = parameters[:, : h * k].reshape(runs, h, k)
         offsets, outer = parameters[:, h * k : h * (k + 1)], parameters[:, h * (k + 1) : h * (k + 2)]
         active = np.tanh(np.einsum("rhk,nk->rnh", weights, points) + offsets[:, None])
-        residuals = _logistic(np.einsum("rnh,rh->rn", active, outer) + parameters[:, -1:]) - labels
+        residuals = logistic(np.einsum("rnh,rh->rn", active, outer) + parameters[:, -1:]) - labels
         inner = residuals[:, :, None] * outer[:, None] * (1 - active**2)
         weighted = (inner[:, :, :, None] * points[:, None]).reshape(runs, len(points), h * k)
         return np.concatenate([weighted, inner, residuals[:, :, None] * active, residuals[:, :, None]], axis=2)
@@ -213,12 +213,12 @@ class NoisySGD:
         n = len(data.points)
         total = np.einsum("rn,rnd->rd", batches[:, :n], own) + batches[:, n:] @ self._clipped(data.gradients)
         if self.fault == "clipping by batch":
-            return self._batch * _shortened(total / self._batch, self.clip)
+            return self._batch * shortened(total / self._batch, self.clip)
         return np.asarray(total)
 
     def _clipped(self, gradients: Floats) -> Floats:
         whole = self.fault in ("no clipping", "clipping by batch")
-        return gradients if whole else _shortened(gradients, self.clip)
+        return gradients if whole else shortened(gradients, self.clip)
 
 
 def one_training(
@@ -251,11 +251,12 @@ def one_training(
     return along.mean(axis=0), along.var(axis=0), included
 
 
-def _shortened(vectors: Floats, most: float) -> Floats:
+def shortened(vectors: Floats, most: float) -> Floats:
     """Return vectors (last axis) scaled down to norm `most` where they are longer."""
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors * (most / np.maximum(norms, most)))
 
 
-def _logistic(x: Floats) -> Floats:
+def logistic(x: Floats) -> Floats:
+    """Return 1 / (1 + exp(-x))."""
     return np.asarray(0.5 * (1 + np.tanh(x / 2)))

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpaudit import PrivacyClaim, Relation
 from dpaudit.errors import InputError
+from dpaudit.training import noisy_step
 from learners.training.accountant import Accountant
 from learners.training.noisy_sgd import FAULTS, Examples, Logistic, Model, Network, NoisySGD, one_training
 
@@ -98,6 +100,25 @@ def test_each_fault_does_what_its_name_says() -> None:
     assert short == pytest.approx(0.1 / 6, rel=0.03)  # a standard error is 0.4 %
     fixed = replace(quiet, fault="without replacement")._batches(7, rng, 100)
     assert (fixed.sum(axis=1) == 3).all()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bets_on_whole_trainings_detect_each_fault(fault: str) -> None:
+    canary, others = np.array([3.0, 4.0]), data()
+    if fault == "without replacement":  # every other example opposes the canary: displacing one adds to it
+        others = Examples(others.points[:0], others.labels[:0], np.tile(-canary, (8, 1)))
+    if fault == "noise reused":  # the steps of a run differ only where there is an example that comes and goes
+        others = Examples(others.points[:0], others.labels[:0], others.gradients)
+    sgd = NoisySGD(Logistic(2), sampling_rate=0.5, examples=8, steps=8)
+    claim = PrivacyClaim(0.5, sgd.accountant.delta(0.5), Relation.ADD_REMOVE_ONE)
+    # The right algorithm is accused at most once in a thousand seeds.
+    for one, trials in ((sgd, 300), (replace(sgd, fault=fault), 2_000)):
+        made = noisy_step(
+            one.updates, others, canary, noise_multiplier=1.0, steps=8, claim=claim, direction=canary, batched=True,
+            join=Examples.adding,
+        )  # fmt: skip
+        found = made.audit(trials=trials, sequential=True)
+        assert (found.verdict == "violation") == bool(one.fault)
 
 
 def test_bad_parameters_are_refused() -> None:
