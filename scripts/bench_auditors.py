@@ -109,8 +109,8 @@ NUMBERS = ("true_epsilon", "optimum", "standard_error", "two_sets", "reached", "
 NOTES = """
 The algorithms from SmartSum to BadAdaptiveSVT are those of CheckDP (Wang et al., CCS 2020), which analyses source: it
 reports a counterexample for each wrong one and a proof for each right one within 70 seconds, and no bound on epsilon.
-The Gaussian samplers, the libraries' Gaussians and their deltas are those of Delta-Siege (Lokna et al., CCS 2023). Rows of
-libraries that are not installed are left out.
+The Gaussian samplers, the libraries' Gaussians and their deltas are those of Delta-Siege (Lokna et al., CCS 2023).
+Rows of libraries that are not installed are left out.
 
 Seconds are those of one audit on one core. Continuous mechanisms are rounded to multiples of 2^-20 before they are
 audited, because raw doubles leak through their bits: that leak has a row of its own, with `float_bits=True`.
