@@ -34,6 +34,8 @@ class Notes:
         self._inputs: dict[int, tuple[str, ...]] = {}
         self._runs = 0
         self._lock = threading.Lock()
+        self.forked_at: int | None = None
+        """In a copy of a process, the number of the input on which it was made: both go on to write that of theirs."""
 
     @property
     def forked(self) -> bool:
@@ -42,6 +44,8 @@ class Notes:
 
     def fork(self) -> None:
         """Note, in the copy, that it returned, and the input it was made on."""
+        for thread, words in self._inputs.items() if len(self._inputs) == 1 and self.forked_at is not None else ():
+            self._inputs[thread] = words[self.forked_at :][:1] or words
         self._write(self.COPY, ROOM)
         self._page[self.FORKED] = 1
 
@@ -110,6 +114,20 @@ def noted() -> Notes:
     if not _notes:
         begin(Notes())
     return _notes[0]
+
+
+def _keep_turn() -> None:
+    for notes in _notes:
+        notes.forked_at = notes.turn
+
+
+def _forget_turn() -> None:
+    for notes in _notes:
+        notes.forked_at = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_keep_turn, after_in_parent=_forget_turn)
 
 
 class RunFault(ToolFault):
