@@ -105,8 +105,8 @@ def verify(data: bytes) -> tuple[int, str]:
         raise ValueError(f"{REALS} must be numbers in [0, {MOST_EPSILON}], the error above 0: {reals!r:.200}")
     if {*map(type, counts)} != {int} or not (0 <= x <= n1 <= MOST_RUNS and 0 <= y <= n2 <= MOST_RUNS and n1 * n2):
         raise ValueError(f"hits must be in [0, runs] and runs in [1, {MOST_RUNS}], whole numbers: {counts!r:.200}")
-    told = counts + guessed + [2 if stored.get("opposite") else 1]
-    most, least = (bound(stored["bound"], told, delta, error * level) for level in (1, 1 - TOLERANCE))
+    numbers = counts + guessed + [2 if stored.get("opposite") else 1]
+    most, least = (bound(stored["bound"], numbers, delta, error * level) for level in (1, 1 - TOLERANCE))
     right = max(epsilon, least - TOLERANCE) < claimed <= most + TOLERANCE and error <= (1 - confidence) * (1 + 1e-9)
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
     given = f"{guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}"

@@ -47,6 +47,9 @@ _ALIKE = 0.1
 _MOST_NUMBERS = 50_000
 """Numbers worked on at a time: they and what is made of them fit a processor's cache, which halves the time."""
 _LEAST = 1e-300
+"""Stands for a payoff of nothing or less, where no run is paid it."""
+_MOST_EPSILON = 700.0
+"""Beyond it exp(epsilon) leaves the floats; no posterior is sure enough for a bet against that or more."""
 _ABOVE = 1e-6
 _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
 """Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
@@ -158,7 +161,9 @@ class CellSums:
     ) -> Array:  # fmt: skip
         """Return the sum of log e over a row's runs, bet against `ratio` = exp(epsilon) with the caps u and v.
 
-        All arguments broadcast. At delta = 0 nothing is paid for caps, and no stake is cut.
+        `row` are places in [0, N), `upper` and `lower` the caps; all arguments but delta broadcast to the shape of what
+        is returned. At delta = 0 nothing is paid for caps, and no stake is cut. The formula is in the class docstring,
+        with c = 1 - (u + v) delta / 2; a stake that is cut pays c + u, or c - exp(epsilon) u.
         """
         bar = ratio / (1 + ratio)
         rare, common = np.log1p(1 / ratio), np.log1p(ratio)
@@ -244,7 +249,7 @@ def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Arr
     ones, zeros : array, shape (N, L)
         The batch's runs in each cell on data and on neighbour.
     """
-    ratio = np.exp(epsilon)
+    ratio = np.exp(np.minimum(epsilon, _MOST_EPSILON))
     row = np.arange(len(rate))[:, None]
     batch = CellSums(rate, ones, zeros)
     if delta == 0:

@@ -71,6 +71,6 @@ def test_a_nan_that_was_added_to_the_data_is_told_as_such():
         mean, data=[i / 10 for i in range(10)], bounds=(0, 1), epsilon=1.0, trials=200, seed=0
     )
     assert finding.verdict == "violation"
-    told = " ".join(str(finding).split())
-    assert "output is not NaN: 100 % on " in told
-    assert "never on the same, a record with NaN (outside the bounds) added" in told
+    text = " ".join(str(finding).split())
+    assert "output is not NaN: 100 % on " in text
+    assert "never on the same, a record with NaN (outside the bounds) added" in text

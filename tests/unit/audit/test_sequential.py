@@ -191,6 +191,12 @@ def test_a_true_claim_spends_the_budget_exactly() -> None:
     assert bounds == sorted(bounds)
 
 
+def test_a_claim_whose_exponential_leaves_the_floats_is_bet_against() -> None:
+    outcome = audit(GEOMETRIC, PAIR, epsilon=400.0, runs=500)
+    assert not outcome.rejected
+    assert 0 < outcome.epsilon_lower < 1.5
+
+
 def test_identical_inputs_show_nothing() -> None:
     outcome = audit(GEOMETRIC, [Pair(0, 0)], epsilon=0.5, runs=5_000)
     assert (outcome.rejected, outcome.epsilon_lower) == (False, 0.0)
