@@ -90,9 +90,9 @@ def audit_privacy(
         `.trade_off(f)` or `.points([(epsilon, delta), ...])`. Training then chooses one point (epsilon, delta) that
         the claim implies, which the finding states and tests; `finding.curve_test` has the rest.
     trials : int
-        Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
-        the most promising ones. Some that check randomness and state are among them where each run takes a call (where
-        calls make many, they come on top: at most 16 in each of six calls).
+        Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
+        Some that check randomness and state are among them where each run takes a call (where calls make many, they
+        come on top: at most 16 in each of six calls).
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.
@@ -234,10 +234,10 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         for _ in sampler.reduced(sampler.couples(pairs[0], [("pace", number)] * 2, *sizes), len):
             pass
 
-    with followed(progress, 2 * request.trials * len(pairs), "runs") as report:
-        LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(pairs), request.trials)
+    with followed(progress, 2 * request.trials, "runs") as report:
+        LOG.info("privacy of %s: %d pairs, %d runs a side", name, len(pairs), request.trials)
         request.hygiene.open()
-        trials = request.clock.trials(request.trials, 2 * len(pairs), pace)
+        trials = request.clock.trials(request.trials, 2, pace)
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)

@@ -26,7 +26,7 @@ class Stopped(Frozen, frozen=True):
     Attributes
     ----------
     trials : int
-        Runs on each side of each pair that the audit began with.
+        Runs on each side in all that the audit began with.
     looks : int or None
         Looks after which the time was over; None where it was not.
     """

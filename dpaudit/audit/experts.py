@@ -241,7 +241,8 @@ class PairBets(CountedPair):
     def promise(self, at: int) -> float:
         """Return the growth a run against an epsilon of the grid: what was won, or what the best coarse expert expects.
 
-        Fine ones fit chance: of pairs that do not leak one would always promise something.
+        Fine ones fit chance: of pairs that do not leak one would always promise something. So does each further cell
+        of a category, by half a unit of log-likelihood.
         """
         if self._promised[0] != self.batches:
             self._promised = self.batches, {}
@@ -252,6 +253,8 @@ class PairBets(CountedPair):
             for one in self.experts:
                 coarse = [i for i, slot in enumerate(one.slots) if slot[1] <= COARSE and slot[2] == estimate]
                 if coarse:
-                    growths.append(float(one.expected_growth(coarse, self.grid[at], delta).max()))
+                    fitted = np.array([len(one.partitions[i % len(one.partitions)]) - 2 for i in coarse])
+                    expected = one.expected_growth(coarse, self.grid[at], delta) - fitted / (2 * self.runs)
+                    growths.append(float(expected.max()))
             known[at] = max(growths)
         return known[at]

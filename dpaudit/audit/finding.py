@@ -22,7 +22,7 @@ from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probabilit
 from dpaudit.results import AuditFinding
 
 _BUDGETS = {
-    "fixed": {"halving", "local", "pilot", "training", "confirmation", "checks"},
+    "fixed": {"search", "local", "pilot", "training", "confirmation", "checks"},
     "sequential": {"used", "allowed", "checks"},
 }
 
@@ -125,7 +125,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     confidence : float
         Of the verdict, over all pairs, events and directions together.
     trials : int
-        Runs on each side of each pair given, selection and confirmation together.
+        Runs on each side in all: of every pair and every purpose, checks among them.
     selection_trials, confirmation_trials : int
         Runs on each side that chose, and that decided.
     pairs, events : int

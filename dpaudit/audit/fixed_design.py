@@ -1,7 +1,8 @@
 """Audit by a fixed number of runs: choose a pair and events on some, confirm the events on fresh ones.
 
-The pilot shows what outputs look like. Of several pairs successive halving finds the most promising one, and a local
-search varies it. On that pair scores are fitted, those that promise most are kept, and their cells are counted.
+Of several pairs bets find the one most likely to leak, as in the sequential design, and a local search varies it. On
+that pair the pilot shows what outputs look like, scores are fitted, those that promise most are kept, and their cells
+are counted.
 
 How floats are stored is looked at beside the verdict, which speaks of their values. Noise added in floating point leaks
 through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and gaps in what a sampler
@@ -11,7 +12,6 @@ runs that confirm, with an error of its own.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -27,6 +27,7 @@ from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
+from dpaudit.audit.sequential_design import Session
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.events.cells import separation, tally
@@ -42,14 +43,14 @@ from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, p
 
 Tallies = tuple[Tally, Tally]
 
-PILOT_PAIRS = 8
-"""The most pairs that the pilot's runs are spread over."""
+SURE = 0.02
+"""The search among pairs ends when bets refute the claim with this error. The finding does not rest on that."""
 QUICK_ROWS = 10_000
 """The most runs a side that a quick fit takes: it has only to rank pairs."""
 LOCAL_ROUNDS = 3
 """Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs."""
 LOCAL_PHASE = 100
-"""The first local round's part of the address, above that of any round of halving: the best so far gets fresh runs."""
+"""The first local round's part of the address: in each the best pair so far gets fresh runs."""
 REPRESENTATION_ROWS = 10_000
 """Runs a side that choose the event over the bits: they leak outright or hardly at all."""
 FIT_ROWS = 250_000
@@ -69,37 +70,37 @@ LAST = 2
 class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
-    Its `request` knows from the `pilot` how wide outputs are; the search has tried so many `pairs`, and has `compared`
-    so many events to find the best one.
+    Its `request` knows from the `pilot`, on the `index`-th pair, how wide outputs are; the search has tried so many
+    `pairs`, and has `compared` so many events to find the best one.
     """
 
     def __init__(self, request: Request) -> None:
-        """Look at some outputs of a few pairs; one run a side of the first pair shows how many numbers they hold."""
-        pairs = request.pairs
-        some = range(0, len(pairs), -(-len(pairs) // PILOT_PAIRS))
-        first = request.sampler.sides(pairs[0], ("peek",), 1)
+        """Search among several pairs; then look at some outputs of the best one, first of all at how large they are.
+
+        The search bets against the claim for `Budget.search` runs at most, until it is refuted.
+        """
+        pairs, self.index, self.not_run = request.pairs, 0, 0
+        if len(pairs) > 1:
+            sampler = knowing(request.sampler, request.hygiene.shown())
+            search = Session(replace(request, sampler=sampler), 2 * request.budget.search, SURE)
+            self.index = search.search().index
+            request, self.not_run = replace(request, searched=-(-search.runs_used // 2)), search.not_run
+        first = request.sampler.sides(pairs[self.index], ("peek",), 1)
         sampler = knowing(request.sampler, first)
-        runs = min(request.budget.pilot // len(some), held_runs(sampler))
-        self._sides = {i: sampler.sides(pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
-        self._sides[0] = [join(batches) for batches in zip(first, self._sides[0], strict=True)]
-        self.pilot = Pilot.of(join([side for sides in self._sides.values() for side in sides]))
+        runs = min(request.budget.pilot, held_runs(sampler)) - 1
+        rest = sampler.sides(pairs[self.index], ("pilot", self.index), runs)
+        self._sides = [join(batches) for batches in zip(first, rest, strict=True)]
+        self.pilot = Pilot.of(join(self._sides))
         self.request = replace(request, sampler=sampler, width=self.pilot.width)
         self.pairs, self.compared = len(pairs), 0
 
     def search(self) -> Candidate:
-        """Return the most promising pair.
+        """Return the most promising pair: that of the bets, or where variations are proposed the best of these and it.
 
-        In each of ceil(log2 pairs) rounds the surviving pairs share an equal part of the halving budget, and the half
-        with the greater expected bound survives. Then, if variations of a pair are proposed, three rounds compare the
-        best so far with them on equally many fresh runs.
+        Three rounds compare the best so far with its variations on equally many fresh runs.
         """
         request, budget, shared = self.request, self.request.budget, self.pilot.shared
-        alive = [Candidate(request, i, pair, shared) for i, pair in enumerate(request.pairs)]
-        rounds = math.ceil(math.log2(len(alive)))
-        for _ in range(rounds):
-            ranked = self._ranked(alive, budget.halving // (rounds * len(alive)))
-            alive = ranked[: (len(alive) + 1) // 2]
-        (winner,) = alive
+        winner = Candidate(request, self.index, request.pairs[self.index], shared)
         for step in range(LOCAL_ROUNDS if budget.local else 0):
             nearby = request.moves(winner.pair, step) if request.moves else []
             numbered = [(winner.index, winner.pair), *enumerate(nearby, self.pairs)]
@@ -129,7 +130,7 @@ class Training:
         The pilot's own runs on the pair are counted, or fitted on, as well.
         """
         # Variations of a pair have indices of their own, which the pilot did not look at.
-        left, pilot = self.request.budget.training, self._sides.get(candidate.index, [])
+        left, pilot = self.request.budget.training, self._sides if candidate.index == self.index else []
         if not self.pilot.sufficient:
             left -= self._fit(candidate, pilot, left)
         elif pilot:
@@ -288,6 +289,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         shown.seen,
         training.pilot,
         request.budget.training // 2,
+        training.not_run,
         refuted=best.epsilon_lower > claim.epsilon or (tested_claim is not None and tested_claim.by_holder),
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
@@ -324,7 +326,7 @@ def _power(training: Training, main: Selection, runs: int, gamma: float) -> Powe
     """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
     request, budget = training.request, training.request.budget
     # The runs that meet rare events: all of training, or those that features are compared on.
-    met = budget.training + (budget.pilot if len(request.pairs) == 1 else 0)
+    met = budget.training + (0 if request.moves else budget.pilot)
     met = met if training.pilot.sufficient else min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     return Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, runs, request.claim, gamma)

@@ -222,7 +222,9 @@ class Options(_Declared):
     n: int | None = _option(
         default=None, groups=("input",), ge=1, metavar="N", help="examples in a sample", usual="the example's"
     )
-    trials: int = _option(default=100_000, ge=10, metavar="N", help="runs on each side of each pair, on average")
+    trials: int = _option(
+        default=100_000, ge=10, metavar="N", help="runs on each side, of all pairs and phases together"
+    )
     confidence: float = _option(default=CONFIDENCE, gt=0.5, lt=1, help="of the verdict, over everything that is tried")
 
 

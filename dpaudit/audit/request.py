@@ -158,9 +158,8 @@ def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | 
     return sequential if continued is None else True
 
 
-SEARCH_SHARE = 0.3
-"""Of several pairs' runs, for the search: with it successive halving reached 91 % of epsilon on one leaking pair among
-32 of 20,000 runs, against 73 % by Bonferroni over all pairs."""
+SEARCH_SHARE = 0.5
+"""Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
 LOCAL_SHARE = 0.3
 """Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""
 TRAINING_SHARE = 0.2
@@ -178,12 +177,12 @@ PILOT_SHARE = 0.5
 class Budget:
     """The runs on each side, by purpose.
 
-    On all given pairs together `halving` finds the most promising one, and `local` varies it; the `pilot` shows on some
-    of the pairs what outputs look like. On the pair chosen `training` chooses the event, with the pilot's runs on that
-    pair, and `confirmation`, fresh, decides. `checks` are of randomness and state, on the first pair.
+    On all given pairs together `search` finds the most promising one, and `local` varies it. On the pair chosen the
+    `pilot` shows what outputs look like, `training` chooses the event, with the pilot's runs, and `confirmation`,
+    fresh, decides. `checks` are of randomness and state, on the first pair.
     """
 
-    halving: int
+    search: int
     local: int
     pilot: int
     training: int
@@ -191,22 +190,34 @@ class Budget:
     checks: int = 0
 
     @classmethod
-    def of(cls, trials: int, pairs: int, *, local: bool = False, wide: bool = False, checks: int = 0) -> Budget:
-        """Split `trials` times `pairs` runs, less those of checks.
+    def of(
+        cls,
+        trials: int,
+        pairs: int,
+        *,
+        local: bool = False,
+        wide: bool = False,
+        checks: int = 0,
+        searched: int | None = None,
+    ) -> Budget:
+        """Split `trials` runs, less those of checks, where the search among pairs took so many, if it is over.
 
-        30 % search (none for one pair), then 20 % training (40 % where outputs are wide), half of it at most the pilot.
+        Half of them at most search (none for one pair), then 20 % train (40 % where outputs are wide), half of these at
+        most as the pilot.
         """
-        total = trials * pairs - checks
-        search = 0 if pairs == 1 else int(SEARCH_SHARE * total)
-        nearby = int(LOCAL_SHARE * search) if local else 0
-        training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * (total - search)))
-        pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * (total - search)))))
-        return cls(search - nearby, nearby, pilot, training - pilot, total - search - training, checks)
+        total = trials - checks
+        most = 0 if pairs == 1 else int(SEARCH_SHARE * total)
+        nearby = int(LOCAL_SHARE * most) if local else 0
+        search = most - nearby if searched is None else searched
+        left = total - search - nearby
+        training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * left))
+        pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * left))))
+        return cls(search, nearby, pilot, training - pilot, left - training, checks)
 
     @property
     def selection(self) -> int:
         """Runs on each side that choose and do not decide."""
-        return self.halving + self.local + self.pilot + self.training
+        return self.search + self.local + self.pilot + self.training
 
 
 SLOW_RUN = 0.1
@@ -234,7 +245,8 @@ class Request:
     The `sampler` is the `source` as a batched mechanism, with the root seed and the workers. The pairs were checked
     against `relation`, None where it is unknown; where they were made here, `moves` proposes variations. `trials` are
     those of the options, or fewer where the time is limited. `width` is that of the widest row of numbers in an output,
-    where it is more than scores can be fitted on; else 0. Of a `curve_claim` the `claim` is a point: one to search by,
+    where it is more than scores can be fitted on; else 0. The search among pairs has `searched` by so many runs a side,
+    None until it is over. Of a `curve_claim` the `claim` is a point: one to search by,
     and from the end of training on the one that is tested. Where the audit is `continued`, its runs are in that file.
     """
 
@@ -249,6 +261,7 @@ class Request:
     clock: Clock
     moves: Moves | None = None
     width: int = 0
+    searched: int | None = None
     curve_claim: CurveClaim | None = None
     continued: str | Path | None = None
 
@@ -274,8 +287,10 @@ class Request:
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        kind = {"local": self.moves is not None, "wide": self.width > 0}
-        return Budget.of(self.trials, len(self.pairs), **kind, checks=self.check_runs)
+        local, wide = self.moves is not None, self.width > 0
+        return Budget.of(
+            self.trials, len(self.pairs), local=local, wide=wide, checks=self.check_runs, searched=self.searched
+        )
 
     @property
     def check_runs(self) -> int:
@@ -296,13 +311,15 @@ class Request:
         seen: Observations,
         pilot: Pilot,
         summed: int,
+        not_run: int,
         *,
         refuted: bool,
         **found: Any,
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`.
 
-        `summed` are the runs on each side that chose the columns of wide outputs to look at.
+        `summed` are the runs on each side that chose the columns of wide outputs to look at; for `not_run` of the pairs
+        there were no runs.
         """
         claim, checks, unseen = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
@@ -338,6 +355,7 @@ class Request:
             warnings=(
                 *_wide_limits(pilot.width, summed),
                 *self.hygiene.warnings,
+                *([f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"] if not_run else []),
                 *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
                 *self.clock.warnings,
             ),
@@ -352,7 +370,6 @@ class Request:
             raise InputError(message, names=("sequential", "curve"))
         runs = self.budget.confirmation
         if 2 * runs > MAX_RUNS:
-            made = f"{self.trials} with {len(self.pairs)} pair(s) makes {runs} runs a side to confirm"
-            why = f"and bounds take at most {MAX_RUNS // 2}: lower {{trials}}"
-            raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials",))
+            made = f"makes {runs} runs a side to confirm, and bounds take at most {MAX_RUNS // 2}: lower {{trials}}"
+            raise InputError(f"{{trials}} of {self.trials} {made}", value=self.trials, names=("trials",))
         _ = self.least_runs

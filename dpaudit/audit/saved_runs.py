@@ -81,7 +81,7 @@ class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
     Attributes
     ----------
     trials : int
-        Runs on each side of each pair that it might make in all, those of earlier links among them.
+        Runs on each side that it might make in all, those of earlier links among them.
     digest : str
         Of the line and all before it.
     """

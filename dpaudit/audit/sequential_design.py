@@ -25,6 +25,7 @@ it is explained at `eprocess.last_before_survivor`.
 
 from __future__ import annotations
 
+import bisect
 import math
 import time
 from collections import Counter
@@ -62,6 +63,9 @@ LEAST_SHARE = 0.25
 AIM = 2
 """The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40 took
 a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find."""
+CHANCE = 3.0
+"""A search believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win this much,
+in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
@@ -97,6 +101,7 @@ class Session:
         self.grid = eprocess.epsilon_grid(self.claim.epsilon)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
+        self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * len(request.pairs))))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         self._won = np.zeros((len(self.bets), len(self.grid)))
         self.runs_used = self.bet = self.fitted = self.summed = 0
@@ -128,6 +133,11 @@ class Session:
         return np.asarray(np.logaddexp(self._won.sum(axis=0), mean) - math.log(2))
 
     @property
+    def not_run(self) -> int:
+        """The pairs that there were no runs for."""
+        return sum(not bets.runs for bets in self.bets)
+
+    @property
     def pilot(self) -> Pilot:
         """The form of the outputs of the first pair."""
         return self.bets[0].pilot or Pilot(None, False)
@@ -137,25 +147,47 @@ class Session:
         for index, sides in self.saved.batches if self.saved is not None else ():
             self._bet(self.bets[index], sides)
         report, began, known = self.sampler.report, time.monotonic(), self.runs_used
-        while self.runs_used < self.runs and not self.rejected:
-            if self.request.clock.over(sum(bets.batches for bets in self.bets)):
-                break
+        while self._open and not self.request.clock.over(sum(bets.batches for bets in self.bets)):
             self._bet(self._next())
             if report is not None:
                 report(0, self.in_words((time.monotonic() - began) / (self.runs_used - known)))
         return self
 
+    def search(self) -> PairBets:
+        """Bet until claim or budget is over, whatever the time, and return the best pair.
+
+        It is the one most likely to be leaking if the claim is refuted, else that with the greatest epsilon which its
+        own runs bear out.
+        """
+        while self._open:
+            self._bet(self._next())
+        leader = self._leader()
+        return leader if self.rejected else max(self.bets, key=lambda bets: (self._borne_out(bets), bets is leader))
+
+    def _borne_out(self, bets: PairBets) -> int:
+        """Return the number of epsilons of the grid that the runs of a pair bear out beyond chance, from the least."""
+        at = range(len(self.grid))
+        return bisect.bisect_left(at, True, key=lambda i: bets.promise(i) * bets.runs < CHANCE)
+
+    @property
+    def _open(self) -> bool:
+        return self.runs_used < self.runs and not self.rejected
+
     def _next(self) -> PairBets:
-        """Return the pair to run next: one far behind its share, else the one most likely to be the leaking one.
+        """Return the pair to run next: one far behind its share, else the one most likely to be leaking."""
+        behind = min(self.bets, key=lambda bets: bets.runs)
+        if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
+            return behind
+        return self._leader()
+
+    def _leader(self) -> PairBets:
+        """Return the pair most likely to be leaking.
 
         That is by about the log-likelihood ratio, after n runs of a pair that promise the growth g, of a leak of growth
         a to none: n (2 sqrt(a g) - a), where a is what would refute the claim in 1 / `AIM` of the runs made so far.
         Where no pair promises any growth against the claim, it is that against the first epsilon that is not rejected,
         and a the greatest.
         """
-        behind = min(self.bets, key=lambda bets: bets.runs)
-        if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
-            return behind
         growth = np.array([bets.promise(self.target) for bets in self.bets])
         aim = -AIM * math.log(self.gamma) / self.runs_used
         if not growth.any():
@@ -169,7 +201,7 @@ class Session:
 
     def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
-        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs))
+        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs) if bets.runs else self._first)
         if bets.outputs is not None:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)))
         # An epsilon once rejected stays so; no more is bet against it.
@@ -257,10 +289,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     what bets on one given event, of the pair that leads, refute within all the runs allowed.
     """
     gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
-    if 2 * request.trials * pairs < LEAST_RUNS:
-        least = -(-LEAST_RUNS // (2 * pairs))
-        raise InputError.of("trials", request.trials, f"at least {least} in a sequential audit of {pairs} pair(s)")
-    allowed = max(LEAST_RUNS, 2 * (request.trials * pairs - request.check_runs))
+    if 2 * request.trials < LEAST_RUNS:
+        raise InputError.of("trials", request.trials, f"at least {LEAST_RUNS // 2} in a sequential audit")
+    allowed = max(LEAST_RUNS, 2 * (request.trials - request.check_runs))
     request = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
     saved = None
     if request.continued is not None:
@@ -279,6 +310,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         Observations(found.bet, sum(bets.different for bets in found.bets), found.raised),
         found.pilot,
         found.summed,
+        found.not_run if able == allowed else 0,
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,

@@ -64,7 +64,7 @@ def make_plan(
     confidence : float
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
-        Runs on each side of each pair in the black-box audit, instead of the profile's.
+        Runs on each side in the black-box audit, instead of the profile's.
     **limits : float, optional
         The most seconds of a run, `timeout`, and of each black-box audit, `time_limit`; as for `audit_privacy`.
     """
@@ -164,7 +164,7 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
 class Profile:
     """The amount of work that a run does; the defaults are those of the profile "default"."""
 
-    privacy_trials: int = 10_000  # runs on each side of each pair, on average, in the black-box audit
+    privacy_trials: int = 10_000  # runs on each side in the black-box audit
     control_trials: int = 2_000  # the same for positive controls, whose leaks are known to be large
     utility_trials: int = 2_000  # samples drawn for each hard case at the theorem's n
     fixed_trials: int = 10_000  # runs for each hard case of settings with one sample for all runs, which are cheap

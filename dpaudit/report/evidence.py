@@ -29,7 +29,7 @@ from dpaudit.report.terminal import Lines, ShellCommand, aligned
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
-    "halving": "to compare the pairs",
+    "search": "to compare the pairs",
     "local": "to vary the best pair",
     "pilot": "to see what outputs look like",
     "training": "to choose the event",
