@@ -31,14 +31,11 @@ from dpaudit.running.sampling import Job, Observed, Sampler
 class CountedPair:
     """One pair of an audit with the cells counted so far on its two sides, by each of its discretizers.
 
-    `index` is the pair's part of the address of its runs, to which `phase` is added in a search; of wide outputs a
-    `reducer` picks the columns to look at.
+    `index` is the pair's part of the address of its runs; of wide outputs a `reducer` picks the columns to look at.
     """
 
-    def __init__(
-        self, request: Request, index: int, pair: Pair, discretizers: list[Discretizer], phase: int = 0
-    ) -> None:
-        self.request, self.index, self.pair, self.phase = request, index, pair, phase
+    def __init__(self, request: Request, index: int, pair: Pair, discretizers: list[Discretizer]) -> None:
+        self.request, self.index, self.pair = request, index, pair
         self.reducer: Reducer | None = None
         self.restart(discretizers)
 

@@ -13,7 +13,6 @@ runs that confirm, with an error of its own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET
 
-from dpaudit.audit.candidate import Candidate, promise
+from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
 from dpaudit.audit.finding import PrivacyFinding, Witness
@@ -30,6 +29,7 @@ from dpaudit.audit.request import Request
 from dpaudit.audit.sequential_design import Session
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
+from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
 from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.event import Tally
@@ -39,18 +39,14 @@ from dpaudit.events.feature_screening.featured import screened_discretizers, sup
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, held_runs, knowing, learned_reducer, placing_runs
+from dpaudit.running.sampling import held_runs, knowing, learned_reducer
 
 Tallies = tuple[Tally, Tally]
 
 SURE = 0.02
 """The search among pairs ends when bets refute the claim with this error. The finding does not rest on that."""
-QUICK_ROWS = 10_000
-"""The most runs a side that a quick fit takes: it has only to rank pairs."""
 LOCAL_ROUNDS = 3
 """Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs."""
-LOCAL_PHASE = 100
-"""The first local round's part of the address: in each the best pair so far gets fresh runs."""
 REPRESENTATION_ROWS = 10_000
 """Runs a side that choose the event over the bits: they leak outright or hardly at all."""
 FIT_ROWS = 250_000
@@ -70,75 +66,60 @@ LAST = 2
 class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
-    Its `request` knows from the `pilot`, on the `index`-th pair, how wide outputs are; the search has tried so many
-    `pairs`, and has `compared` so many events to find the best one.
+    Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
+    to leak. The `request` knows from the `pilot` on it how wide outputs are.
     """
 
     def __init__(self, request: Request) -> None:
-        """Search among several pairs; then look at some outputs of the best one, first of all at how large they are.
-
-        The search bets against the claim for `Budget.search` runs at most, until it is refuted.
-        """
-        pairs, self.index, self.not_run = request.pairs, 0, 0
-        if len(pairs) > 1:
-            sampler = knowing(request.sampler, request.hygiene.shown())
-            search = Session(replace(request, sampler=sampler), 2 * request.budget.search, SURE)
-            self.index = search.search().index
-            request, self.not_run = replace(request, searched=-(-search.runs_used // 2)), search.not_run
-        first = request.sampler.sides(pairs[self.index], ("peek",), 1)
+        """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
+        self.pairs, self.not_run = len(request.pairs), 0
+        index, pair, request = self._search(request)
+        first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
-        runs = min(request.budget.pilot, held_runs(sampler)) - 1
-        rest = sampler.sides(pairs[self.index], ("pilot", self.index), runs)
+        runs = min(request.budget.pilot, held_runs(sampler))
+        rest = sampler.sides(pair, ("pilot", index), runs - 1)
         self._sides = [join(batches) for batches in zip(first, rest, strict=True)]
         self.pilot = Pilot.of(join(self._sides))
         self.request = replace(request, sampler=sampler, width=self.pilot.width)
-        self.pairs, self.compared = len(pairs), 0
+        self.candidate = Candidate(self.request, index, pair, self.pilot.shared)
 
-    def search(self) -> Candidate:
-        """Return the most promising pair: that of the bets, or where variations are proposed the best of these and it.
+    def _search(self, request: Request) -> tuple[int, Pair, Request]:
+        """Return the best pair with its index, and the request with the runs that the search took.
 
-        Three rounds compare the best so far with its variations on equally many fresh runs.
+        Bets against the claim search all given pairs, and then, in three rounds, the best so far and variations of it,
+        if such are proposed. They end where the claim is refuted, or their runs are over.
         """
-        request, budget, shared = self.request, self.request.budget, self.pilot.shared
-        winner = Candidate(request, self.index, request.pairs[self.index], shared)
+        given, index, used = request.pairs, 0, 0
+        if len(given) == 1:
+            return 0, given[0], request
+        betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
+        budget = request.budget
+        search = Session(betting, 2 * budget.search, SURE, name="search")
+        index, used, self.not_run = search.search().index, search.runs_used, search.not_run
+        pair, nearby = given[index], 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):
-            nearby = request.moves(winner.pair, step) if request.moves else []
-            numbered = [(winner.index, winner.pair), *enumerate(nearby, self.pairs)]
-            rivals = [Candidate(request, i, pair, shared, LOCAL_PHASE + step) for i, pair in numbered]
-            winner, *_ = self._ranked(rivals, budget.local // (LOCAL_ROUNDS * len(rivals)))
-            self.pairs += len(nearby)
-        return winner
+            variations = request.moves(pair, step) if request.moves else []
+            if variations:
+                rivals = replace(betting, pairs=(pair, *variations))
+                search = Session(rivals, 2 * budget.local // LOCAL_ROUNDS, SURE, name=f"search near {step}")
+                found = search.search()
+                index, pair = self.pairs + found.index - 1 if found.index else index, found.pair
+                nearby += search.runs_used
+            self.pairs += len(variations)
+        return index, pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
-    def _ranked(self, candidates: Sequence[Candidate], runs: int) -> list[Candidate]:
-        """Return the candidates after more runs, the most promising first.
-
-        Where none promises anything, one whose outputs vary comes before a constant one, which could show nothing.
-        """
-        _count_runs(candidates, runs)
-        events = [max(candidate.events(), key=promise) for candidate in candidates]
-        self.compared += sum(event.compared for event in events)
-
-        def rank(i: int) -> tuple[float, bool, float, int]:
-            expected = events[i].expected
-            return -max(expected, 0.0), candidates[i].different == 0, -expected, candidates[i].index
-
-        return [candidates[i] for i in sorted(range(len(events)), key=rank)]
-
-    def train(self, candidate: Candidate) -> None:
-        """Count the training runs of the pair chosen; first fit scores, if the pilot's cells do not suffice.
-
-        The pilot's own runs on the pair are counted, or fitted on, as well.
-        """
-        # Variations of a pair have indices of their own, which the pilot did not look at.
-        left, pilot = self.request.budget.training, self._sides if candidate.index == self.index else []
-        if not self.pilot.sufficient:
-            left -= self._fit(candidate, pilot, left)
-        elif pilot:
-            candidate.count_outputs(pilot, 0, len(pilot[0]))
+    def train(self) -> Candidate:
+        """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""
+        left, candidate = self.request.budget.training, self.candidate
+        if self.pilot.sufficient:
+            candidate.count_outputs(self._sides, 0, len(self._sides[0]))
+        else:
+            left -= self._fit(candidate, self._sides, left)
         if left > 0:
             if len(candidate.discretizers) > LAST:
                 candidate.keep([*candidate.by_promise(careful=True)[:LAST], *candidate.refuting_place()])
-            _count_runs([candidate], left)
+            _count_runs(candidate, left)
+        return candidate
 
     def _fit(self, candidate: Candidate, pilot: list[Any], training: int) -> int:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
@@ -184,31 +165,16 @@ class Training:
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
 
 
-def _count_runs(candidates: Sequence[Candidate], runs: int) -> None:
-    """Add runs on each side to each candidate's counts; where one has no discretizers, half of them fit quick ones."""
-    work: list[tuple[tuple[Job, Job], Candidate, bool]] = []
-    for candidate in candidates:
-        counted = runs if candidate.discretizers else runs - _fit_quickly(candidate, min(QUICK_ROWS, max(1, runs // 2)))
-        addresses = [("select", candidate.index, side, candidate.phase) for side in (0, 1)]
-        for couple in candidate.sampler.couples(candidate.pair, addresses, max(1, counted)):
-            slowly = [candidate.take_slowly(side, job.size) for side, job in enumerate(couple)]
-            work.append((couple, candidate, all(slowly)))
-        candidate.phase += 1
-    # Jobs of candidates that share their discretizers run together, so that no worker waits.
-    for (_, slow), group in groupby(work, key=lambda one: (id(one[1].discretizers), one[2])):
-        couples, owners, _ = zip(*group, strict=True)
-        counts = owners[0].sampler.reduced(couples, CountCells(tuple(owners[0].discretizers), slow))
-        for candidate, sides in zip(owners, counts, strict=True):
+def _count_runs(candidate: Candidate, runs: int) -> None:
+    """Add runs on each side to the candidate's counts, some of them by slow discretizers as well."""
+    addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
+    couples = list(candidate.sampler.couples(candidate.pair, addresses, runs))
+    slowly = [all([candidate.take_slowly(side, job.size) for side, job in enumerate(couple)]) for couple in couples]
+    for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
+        count = CountCells(tuple(candidate.discretizers), slow)
+        for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
             for side, tallies in enumerate(sides):
                 candidate.count(side, tallies)
-
-
-def _fit_quickly(candidate: Candidate, runs: int) -> int:
-    """Fit quick scores on so many runs, and return their number; of wide outputs half of them first choose columns."""
-    left = max(1, runs - _reduce(candidate, runs, [])) if candidate.request.width else runs
-    sides = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), left)
-    candidate.restart(candidate.fitted(sides, confirm=candidate.request.budget.confirmation, thorough=False))
-    return runs
 
 
 def _reduce(candidate: Candidate, training: int, pilot: list[Any]) -> int:
@@ -217,13 +183,9 @@ def _reduce(candidate: Candidate, training: int, pilot: list[Any]) -> int:
     A pilot's outputs, beside these runs, say what the leaves are and about where, and are summed up too.
     """
     sampler, pair, index = candidate.request.sampler, candidate.pair, candidate.index
-    if pilot:
-        first, placing, runs = pilot, 0, max(0, (training - len(pilot[0])) // 2)
-    else:
-        placing = placing_runs(sampler, training)
-        first, runs = sampler.sides(pair, ("place", index), placing), max(0, training // 2 - placing)
-    candidate.reducer = learned_reducer(sampler, pair, first, ("reduce", index, candidate.phase), runs)
-    return placing + runs
+    runs = max(0, (training - len(pilot[0])) // 2)
+    candidate.reducer = learned_reducer(sampler, pair, pilot, ("reduce", index, 0), runs)
+    return runs
 
 
 def _compare(candidate: Candidate, sides: list[Any]) -> None:
@@ -259,8 +221,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     training = Training(request)
-    candidate = training.search()
-    training.train(candidate)
+    candidate = training.train()
     curve_claim, gamma = request.curve_claim, request.verdict_gamma
     if curve_claim is not None:
         main, training.request = choose_point(training.request, candidate)
@@ -295,7 +256,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
         pairs=training.pairs,
-        events=training.compared + sum(one.compared for one in selected),
+        events=sum(one.compared for one in selected),
         witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, **counted),
         bound=MELDED if best.count is UNSET else COIN,
         distinguisher=chosen.distinguisher,
@@ -326,7 +287,7 @@ def _power(training: Training, main: Selection, runs: int, gamma: float) -> Powe
     """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
     request, budget = training.request, training.request.budget
     # The runs that meet rare events: all of training, or those that features are compared on.
-    met = budget.training + (0 if request.moves else budget.pilot)
+    met = budget.training + budget.pilot
     met = met if training.pilot.sufficient else min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     return Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, runs, request.claim, gamma)

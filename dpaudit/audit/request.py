@@ -198,9 +198,9 @@ class Budget:
         local: bool = False,
         wide: bool = False,
         checks: int = 0,
-        searched: int | None = None,
+        searched: tuple[int, int] | None = None,
     ) -> Budget:
-        """Split `trials` runs, less those of checks, where the search among pairs took so many, if it is over.
+        """Split `trials` runs, less those of checks; a search that is over took so many among pairs and near the best.
 
         Half of them at most search (none for one pair), then 20 % train (40 % where outputs are wide), half of these at
         most as the pilot.
@@ -208,7 +208,7 @@ class Budget:
         total = trials - checks
         most = 0 if pairs == 1 else int(SEARCH_SHARE * total)
         nearby = int(LOCAL_SHARE * most) if local else 0
-        search = most - nearby if searched is None else searched
+        search, nearby = searched or (most - nearby, nearby)
         left = total - search - nearby
         training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * left))
         pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * left))))
@@ -245,8 +245,8 @@ class Request:
     The `sampler` is the `source` as a batched mechanism, with the root seed and the workers. The pairs were checked
     against `relation`, None where it is unknown; where they were made here, `moves` proposes variations. `trials` are
     those of the options, or fewer where the time is limited. `width` is that of the widest row of numbers in an output,
-    where it is more than scores can be fitted on; else 0. The search among pairs has `searched` by so many runs a side,
-    None until it is over. Of a `curve_claim` the `claim` is a point: one to search by,
+    where it is more than scores can be fitted on; else 0. The search among pairs, and near the best, has `searched` by
+    so many runs a side, None until it is over. Of a `curve_claim` the `claim` is a point: one to search by,
     and from the end of training on the one that is tested. Where the audit is `continued`, its runs are in that file.
     """
 
@@ -261,7 +261,7 @@ class Request:
     clock: Clock
     moves: Moves | None = None
     width: int = 0
-    searched: int | None = None
+    searched: tuple[int, int] | None = None
     curve_claim: CurveClaim | None = None
     continued: str | Path | None = None
 

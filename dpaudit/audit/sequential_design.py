@@ -87,7 +87,7 @@ class Session:
     At most `runs` runs are made, all sides and pairs together, and the probability that a true claim is refuted is at
     most `gamma`. The outcome is a function of all arguments but the sampler's workers; if the sampler knows how many
     numbers an output holds, memory is bounded. The request's clock may stop it after any number of looks, and may go by
-    anything: the evidence is valid at any time.
+    anything: the evidence is valid at any time. Addresses of runs begin with the `name`.
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
     claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
@@ -95,9 +95,11 @@ class Session:
     scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns; else it is 0.
     """
 
-    def __init__(self, request: Request, runs: int, gamma: float, saved: SavedRuns | None = None) -> None:
+    def __init__(
+        self, request: Request, runs: int, gamma: float, saved: SavedRuns | None = None, name: str = "sequential"
+    ) -> None:
         self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
-        self.runs, self.gamma = runs, gamma
+        self.runs, self.gamma, self.name = runs, gamma, name
         self.grid = eprocess.epsilon_grid(self.claim.epsilon)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
@@ -234,7 +236,7 @@ class Session:
         seen = Observed(_Seen(CountCells(tuple(bets.discretizers)), keep))
         couples: Iterable[Any]
         if known is None:
-            couples = sampler.reduced(sampler.tossed(bets.pair, ("sequential", "bet", *where), size), seen)
+            couples = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), seen)
         else:
             couples = [[seen(side) if len(side) else None for side in known]]
         for couple in couples:
@@ -255,12 +257,12 @@ class Session:
             bets.reduce_at = self.runs
             return
         placing = placing_runs(sampler, runs)
-        first = sampler.sides(bets.pair, ("sequential", "place", bets.index, phase), placing)
+        first = sampler.sides(bets.pair, (self.name, "place", bets.index, phase), placing)
         self._spend(bets, 2 * runs)
         bets.reduced, bets.reduce_at = phase + 1, WIDE_AGAIN * bets.runs
         self.fitted += 2 * runs
         self.summed = runs
-        address = ("sequential reduce", bets.index, phase)
+        address = (f"{self.name} reduce", bets.index, phase)
         bets.reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing)
         bets.restart([])
         bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
