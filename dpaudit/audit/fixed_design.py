@@ -77,8 +77,10 @@ class Training:
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
         runs = min(request.budget.pilot, held_runs(sampler))
-        rest = sampler.sides(pair, ("pilot", index), runs - 1)
-        self._sides = [join(batches) for batches in zip(first, rest, strict=True)]
+        self._sides = first
+        if runs > 1:
+            rest = sampler.sides(pair, ("pilot", index), runs - 1)
+            self._sides = [join(batches) for batches in zip(first, rest, strict=True)]
         self.pilot = Pilot.of(join(self._sides))
         self.request = replace(request, sampler=sampler, width=self.pilot.width)
         self.candidate = Candidate(self.request, index, pair, self.pilot.shared)

@@ -164,8 +164,8 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
 class Profile:
     """The amount of work that a run does; the defaults are those of the profile "default"."""
 
-    privacy_trials: int = 10_000  # runs on each side in the black-box audit
-    control_trials: int = 2_000  # the same for positive controls, whose leaks are known to be large
+    privacy_trials: int = 300_000  # runs on each side in the black-box audit
+    control_trials: int = 60_000  # the same for positive controls, whose leaks are known to be large
     utility_trials: int = 2_000  # samples drawn for each hard case at the theorem's n
     fixed_trials: int = 10_000  # runs for each hard case of settings with one sample for all runs, which are cheap
     utility_growth: int = 64  # by how much both may grow where an interval contains beta
@@ -177,8 +177,8 @@ class Profile:
 
 PROFILES = {
     "quick": Profile(
-        privacy_trials=1_000,
-        control_trials=1_000,
+        privacy_trials=30_000,
+        control_trials=30_000,
         utility_trials=100,
         fixed_trials=1_000,
         utility_growth=256,
@@ -189,8 +189,8 @@ PROFILES = {
     ),
     "default": Profile(),
     "full": Profile(
-        privacy_trials=200_000,
-        control_trials=20_000,
+        privacy_trials=6_000_000,
+        control_trials=600_000,
         utility_trials=10_000,
         fixed_trials=100_000,
         ladder_trials=2_000,

@@ -52,7 +52,7 @@ def instant_privacy(monkeypatch):
             design="fixed",
             detectable_delta=0.2,
             frontier=((0.1, claim + 0.2), (0.01, float("inf"))),
-            budget={"halving": 0, "local": 0, "pilot": 2, "training": 3, "confirmation": 10, "checks": 0},
+            budget={"search": 0, "local": 0, "pilot": 2, "training": 3, "confirmation": 10, "checks": 0},
             errors={"verdict": 1 - confidence},
             scores=("toy",),
             origins=(Origin(text="toy"),),

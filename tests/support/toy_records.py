@@ -72,7 +72,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "design": "fixed",
         "detectable_delta": 0.2,
         "frontier": ((0.1, 1.2), (0.01, float("inf"))),
-        "budget": {"halving": 0, "local": 0, "pilot": 2, "training": 8, "confirmation": 10, "checks": 0},
+        "budget": {"search": 0, "local": 0, "pilot": 2, "training": 8, "confirmation": 10, "checks": 0},
         "errors": {"verdict": 0.05},
         "scores": ("toy",),
         "origins": (Origin(text="toy"),),

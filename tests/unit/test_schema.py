@@ -154,7 +154,7 @@ BAD = [
     ("privacy", {"frontier": [[0.1]]}),
     ("privacy", {"frontier": [[0.0, 1.0]]}),
     ("privacy", {"frontier": [[0.1, 1.0, 2.0]]}),
-    ("privacy", {"budget": {"halving": 0, "local": 0, "pilot": 1, "training": 1, "confirmation": -1}}),
+    ("privacy", {"budget": {"search": 0, "local": 0, "pilot": 1, "training": 1, "confirmation": -1}}),
     ("privacy", {"errors": {"verdict": 0}}),
     ("privacy", {"scores": "histogram"}),
     ("privacy", {"tests": [{"event": {"kind": "told", "text": "the output is 1"}}]}),

@@ -17,7 +17,7 @@ from dpaudit.contract import OriginKind, Relation
 from dpaudit.events.event import Withheld
 from dpaudit.neighbours.own_data.tables import table_of
 
-RUNS = 250
+RUNS = 4_000
 
 
 @pytest.mark.parametrize("name", LEAKS)

@@ -92,7 +92,7 @@ def test_the_frontier_ends_with_events_that_are_impossible_on_the_other_side():
 
 
 def test_the_budget_leaves_out_what_was_not_spent():
-    spent = {"halving": 0, "local": 0, "pilot": 512, "training": 3_488, "confirmation": 16_000, "checks": 24}
+    spent = {"search": 0, "local": 0, "pilot": 512, "training": 3_488, "confirmation": 16_000, "checks": 24}
     words = (
         "runs on each side, all pairs together: 512 to see what outputs look like, 3,488 to choose the event, "
         "16,000 to confirm it, 24 to check randomness and state"
