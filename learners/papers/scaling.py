@@ -83,12 +83,15 @@ def _law(
         laws = [tools.scaling_law(learner, name, values, **rest) for learner, name, values, rest in RUNS[id]]
         return _judged(laws, measured)
 
-    shown = "{exponent, upper half:.2f}" + found
+    shown = "not refuted: slope of ln(n*/theorem) {slope of ln(n*/theorem):+.2f}" + found
     return states(id, statement, place, short=short, printed=f"exponent {exponent}", found=shown, slow=slow)(check)
 
 
 def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
-    """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
+    """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value.
+
+    Hard cases bound n* from below: an exponent below the theorem's refutes nothing and confirms nothing.
+    """
     broken = [
         law
         for law in found
@@ -97,9 +100,9 @@ def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
     worst = max(found, key=lambda law: float(law.ratio_slope.upper))
     last = worst.points[-1]
     words = "; ".join(
-        f"{law.learner}, {law.abscissa}: n* {law.points[0].upper} to {law.points[-1].upper}, exponent "
-        f"{law.exponent.value:.3f}, {law.upper_exponent.value:.3f} in the upper half, slope of ln(n*/theorem) there "
-        f"{law.ratio_slope.value:+.3f} [{law.ratio_slope.lower:+.3f}, {law.ratio_slope.upper:+.3f}]"
+        f"{law.learner}, {law.abscissa}: slope of ln(n*/theorem) in the upper half {law.ratio_slope.value:+.3f} "
+        f"[{law.ratio_slope.lower:+.3f}, {law.ratio_slope.upper:+.3f}]; n* {law.points[0].upper} to "
+        f"{law.points[-1].upper}, exponent {law.exponent.value:.3f}, {law.upper_exponent.value:.3f} in the upper half"
         for law in found
     )
     numbers = {
@@ -120,12 +123,13 @@ def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
         for law in found
     ]
     return judged(
-        Verdict.HOLDS if all(law.verdict == Verdict.HOLDS for law in found) else Verdict.UNDECIDED,
-        f"{measured}, {words}",
+        Verdict.UNDECIDED,
+        f"{'refuted' if broken else 'not refuted'} by {measured}: {words}",
         numbers,
         "; ".join(f"{law.learner} against {law.abscissa}: {law.points[-1].case}" for law in broken),
         {"kind": "laws", "laws": laws},
         grade=max((law.grade for law in found), key=["exact", "numeric", "statistical"].index),
+        one_sided=True,
     )
 
 

@@ -263,12 +263,14 @@ def test_instances_of_one_learner_are_one_part():
 
 def test_the_ledger_shows_what_is_refuted_and_folds_the_rest(small):
     page = Page(small)
-    assert "3 statements checked: 1 holds, 1 loose, 1 refuted, 0 undecided" in page.unfolded
+    assert "4 statements of papers checked: 1 misprint, 1 loose, 1 holds, 1 refuted" in page.unfolded
     part = page.unfolded[page.unfolded.index("Ledger: what papers state") :]
     assert "One example moves Pr[fail] from 1/2 to 1/2 + ε/4" in part
     assert "Pr[fail] = 0.75" in part
     assert "at most 0.625" in part
     assert "SL-Rounds" not in part
+    assert "The threshold learner: c_j(x) = 1 iff x < j; why: The slide before has x <= j" in page.text
+    assert "the theorem survives" in page.text
     assert "Witness: d = 1, epsilon = 1: the sample (1 -> 1) replaced by (0 -> 1)." in page.text
     assert "J rounds of epsilon/J each are epsilon-private." in page.text
     assert 'id="ledger"' not in html.render(only(load_small(), "parity-private"))

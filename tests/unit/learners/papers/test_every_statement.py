@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,8 +16,7 @@ from ledger_rows import ledger_row
 from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, made, scaled, with_sizes
 
 import dpaudit
-from dpaudit.contract import Distribution, HasSettings, HasUtility
-from dpaudit.engine.perform import check_statement
+from dpaudit.contract import ACCUSATIONS, Distribution, HasSettings, HasUtility
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
@@ -199,9 +197,9 @@ def test_the_verdict_follows_the_numbers(
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
     statement = next(s for s in module.STATEMENTS if s.id == statement_id)
-    row = check_statement(replace(statement, check=lambda _: statement.check(tools)))
-    assert row.verdict == verdict, row
-    assert bool(row.witness) == (verdict == "refuted")
+    evidence = statement.check(tools)
+    assert evidence.verdict == verdict, evidence
+    assert bool(evidence.witness) == (verdict == "refuted")
 
 
 AS_PRINTED = [
@@ -217,7 +215,7 @@ AS_PRINTED = [
 @pytest.mark.parametrize("statement_id", AS_PRINTED)
 def test_what_is_printed_is_refuted(statement_id: str) -> None:
     row = ledger_row(statement_id)
-    assert row.verdict == "refuted"
+    assert row.verdict in (*ACCUSATIONS, "refuted")
     assert row.witness
 
 
