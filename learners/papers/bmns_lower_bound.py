@@ -228,7 +228,8 @@ def _theorem(tools: Tools) -> Evidence:
     numbers |= {"delta, n=4": private.delta_at_claim, "delta claimed, n=4": small.delta}
     sample = small.domain.sample(small.domain.points(), [0] * 4)
     law = small.law(sample)
-    fails = [np.exp(p) for atom, p in zip(law.atoms, law.log_prob, strict=True) if not small.solves(atom, sample)]
+    judge: Any = small.solves
+    fails = [np.exp(p) for atom, p in zip(law.atoms, law.log_prob, strict=True) if not judge(atom, sample)]
     numbers["failure, n=4"] = math.fsum(fails)
     for d in FAR:
         numbers[f"printed, d={d}"] = printed_bound(d, **FEW)
@@ -259,7 +260,7 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     The random example at m = ceil(1/delta), the exponential mechanism that finds a common point, and randomised
     response on one example, at m' = d/2.
     """
-    found = []
+    found: list[tuple[float, str, int, int, float, float, float]] = []
     for d, values, epsilon in product((10, 20, 100), (2, 10, 10**6), (1e-9, 1e-3, 1.0, 8.0)):
         for delta in (0.5, 0.05, 1e-3, 1e-6):
             m = d // 2 * math.ceil(math.ceil(1 / delta) / (d // 2))
