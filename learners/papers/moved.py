@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-MOVED_STATEMENTS: dict[str, str] = {}
+MOVED_STATEMENTS: dict[str, str] = {
+    "NIS-Generic-LargeEpsilon": "O(.) is read for epsilon <= 1; see NIS-Generic",
+}
 """Former id -> its new place."""
