@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools, Verdict
 from learners.conjunctions.concepts import Conjunctions
-from learners.domains import Cube, Interval
+from learners.domains import Cube
 from learners.finite.vc import vc_dimension
 from learners.papers.evidence import errors_data, pair_data
 from learners.papers.sizes import answer, hard_case, two_point
@@ -83,8 +83,8 @@ def _occam(tools: Tools) -> Evidence:
     formula="c_j(x) = 1 iff x < j; return c_i, i the largest with (i, 1)",
     failure=Verdict.MISPRINT,
     survives=Survives.YES,
-    argument="Thresholds are defined twice, by x < j and, on the slide of the learner, by x <= j. The learner is right for "
-    "its own slide's; for the other it returns c_(i+1).",
+    argument="Thresholds are defined twice, by x < j and, on the slide of the learner, by x <= j. The learner is right "
+    "for its own slide's; for the other it returns c_(i+1).",
     found="{errors_literal} error on one example",
 )
 def _threshold(tools: Tools) -> Evidence:
@@ -166,8 +166,8 @@ def _random_hypothesis(concepts: Any, target: str) -> Evidence:
     formula="all labels are zero: h = 0 (or a random h in C)",
     failure=Verdict.FALSE,
     survives=Survives.YES,
-    argument="Where the mass is on the first point and the target is 0 there, T of the T + 1 thresholds are wrong on all "
-    "of it, whatever n. The first alternative, h = 0, is right.",
+    argument="Where the mass is on the first point and the target is 0 there, T of the T + 1 thresholds are wrong on "
+    "all of it, whatever n and whichever definition. The first alternative, h = 0, is right.",
 )
 def _random_threshold(tools: Tools) -> Evidence:
     return _random_hypothesis(Thresholds(8), "c_0")
@@ -178,7 +178,7 @@ def _random_threshold(tools: Tools) -> Evidence:
     "If all labels are zero, the point learner may return a random concept.",
     "Example 0: learning points, the learner",
     short="A random point may be returned if all labels are zero",
-    printed="fails ≤ (1 - α)^n",
+    printed="fails ≤ (1 - alpha)^n",
     found="fails {failure:.3g} at every n",
     best="h = 0",
     formula="all labels are zero: h = 0 (or a random h in C)",
@@ -208,8 +208,8 @@ def most_dichotomies(n: int, vc: int) -> int:
     conditions="n <= d",
     failure=Verdict.MISPRINT,
     survives=Survives.YES,
-    argument="n points have at most 2^n dichotomies, fewer than 2^d for n < d. The slide before defines shattering by 2^n, "
-    "with which both the bound and the equality are true.",
+    argument="n points have at most 2^n dichotomies, fewer than 2^d for n < d. The slide before defines shattering by "
+    "2^n, with which both the bound and the equality are true.",
 )
 def _few_points(tools: Tools) -> Evidence:
     n, d = 2, 3
@@ -233,18 +233,12 @@ def _few_points(tools: Tools) -> Evidence:
     argument="A shattered set of d points takes 2^d concepts.",
 )
 def _vc_below_log(tools: Tools) -> Evidence:
-    line: list[tuple[str, Any, Any]] = [
-        ("intervals", Intervals(6), Interval(6)),
-        ("thresholds", Thresholds(6), Interval(6)),
-    ]
-    classes = [*line, ("parities", Parities(3), Cube(3)), ("conjunctions", Conjunctions(3), Cube(3))]
+    classes: tuple[Any, ...] = (Intervals(6), Thresholds(6), Parities(3), Conjunctions(3))
     cases = []
-    for name, concepts, domain in classes:
-        found = vc_dimension(domain.points(), concepts)
-        share = found / np.log2(concepts.size)
-        cases.append(
-            (float(share), f"{name}: VC dimension {found}", {"class": name, "size": concepts.size, "vc": found})
-        )
+    for concepts in classes:
+        found = vc_dimension(concepts.domain.points(), concepts)
+        data = {"class": repr(concepts), "size": concepts.size, "vc": found}
+        cases.append((float(found / np.log2(concepts.size)), f"{concepts!r}: VC dimension {found}", data))
     share, where, data = greatest(cases)
     text = f"intervals, thresholds, parities, conjunctions: at most {share:.4f} of log2|C| ({where})"
     return judged(Verdict.HOLDS, text, {"share": share}, where, data, failed=share > 1 + 1e-12)

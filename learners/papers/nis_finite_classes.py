@@ -28,8 +28,8 @@ from learners.points.exponential import ThresholdExponential
     "examples suffice.",
     "PPAC learning of finite concept classes",
     short="Examples for any finite class at small ε",
-    printed="factor {slides_factor:,.0f} at α = 0.1, ε = 0.01, with constant 1",
-    found="{sufficient_factor:,.0f} there; the ratio tends to 0 like 4 ε/α",
+    printed="factor {slides_factor:,.0f} at alpha = 0.1, ε = 0.01",
+    found="{sufficient_factor:,.0f} there; the ratio tends to 0 like 4 ε/alpha",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
     formula="n >= O((log|C| + log(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)))",
     constants=Constants.OURS,
@@ -52,7 +52,7 @@ def _generic(tools: Tools) -> Evidence:
         f"exact epsilon {loss}, of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
         f"ln(2|C|/beta) = {n} the exact failure probability on a hard case is {failure:.1e}, beta is {beta}. At "
         f"epsilon = {small} the slides' maximum is {slides:.0f}, where {needed:.0f} suffices: 1/epsilon^2 is not "
-        f"needed. Agnostic learning needs 1/alpha^2",
+        f"needed",
         {"epsilon": loss.value, "n": n, "failure": failure, "slides_factor": slides, "sufficient_factor": needed},
         otherwise=Verdict.HOLDS,
         failed=failure > beta,

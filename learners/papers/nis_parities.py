@@ -28,8 +28,8 @@ from learners.parities.restart import ParityRestart
     printed="ε = {epsilon:.3g}",
     found="ε = {exact_epsilon:.3g}; at 3.4, {at 3.4:.3g}",
     formula="picks examples with probability epsilon/4: epsilon-DP",
-    argument="The loss is ln((4 + epsilon)/(4 - epsilon)), about epsilon/2 where epsilon is small, and crosses epsilon at "
-    "3.83; see NIS-ParityLearner-large.",
+    argument="The loss is ln((4 + epsilon)/(4 - epsilon)), about epsilon/2 where epsilon is small, and crosses epsilon "
+    "at 3.83; see NIS-ParityLearner-large.",
     best="ε = {at tanh(epsilon/2):.3g} with p = tanh(ε/2) for ε/4",
 )
 def _parity(tools: Tools) -> Evidence:
@@ -75,13 +75,12 @@ def loss_of_one_example(epsilon: float) -> float:
     short="The parity learner's ε, near 4",
     printed="ε = {epsilon:.3g}",
     found="ε = {loss:.3g}",
-    best="p = tanh(ε/2)/2 or less; ε ≤ 3.83 with p = ε/4",
+    best="p = tanh(ε/2); or ε ≤ 3.83",
     formula="picks examples with probability epsilon/4: epsilon-DP",
-    conditions="no range is printed; epsilon/4 is a probability for epsilon <= 4",
     failure=Verdict.FALSE,
     survives=Survives.YES,
-    argument="At one example the loss is ln((4 + epsilon)/(4 - epsilon)), which exceeds epsilon in (3.83, 4) and has no "
-    "bound near 4. Below 3.83 the learner is private, with room to spare.",
+    argument="No range of epsilon is printed, and epsilon/4 is a probability up to 4. At one example the loss is "
+    "ln((4 + epsilon)/(4 - epsilon)), which exceeds epsilon in (3.83, 4) and has no bound near 4.",
 )
 def _parity_large(tools: Tools) -> Evidence:
     epsilon = 3.9
@@ -100,8 +99,8 @@ def _parity_large(tools: Tools) -> Evidence:
     short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
     printed="Pr[fail] = {slides:.3g}",
     formula="Pr[Fail] changes from 1/2 to 1/2 + epsilon/4",
-    argument="The coin must pass, 1/2, and the example be kept, epsilon/4: the move is epsilon/8, and the slide's an upper "
-    "bound, twice as large.",
+    argument="The coin must pass, 1/2, and the example be kept, epsilon/4: the move is epsilon/8, and the slide's an "
+    "upper bound, twice as large.",
     found="at most {after:.3g}",
 )
 def _parity_failure(tools: Tools) -> Evidence:
