@@ -22,7 +22,7 @@ from learners.papers.verdicts import TOLERANCE, judged, statements_in, states, t
     formula="(alpha, beta)-PAC learner for CONJ_(k,d), at most k literals",
     failure=Verdict.EDGE_CASE,
     survives=Survives.YES,
-    argument="An answer holds at least one literal, and each literal errs on half of the cube. That a target may have no "
+    argument="An answer holds at least one literal, and each errs on half of the cube. That a target may have no "
     "literal is allowed by 'at most k' and by nothing else in the text; one more candidate repairs it.",
     short="Every conjunction of at most k literals is learned, that of none included",
     printed="fails ≤ β",
@@ -164,8 +164,8 @@ def _pure_budget(tools: Tools) -> Evidence:
     "Claim 3.4",
     formula="eps_hat = epsilon/(2 ln(e/delta))",
     conditions="epsilon in (0, 1), delta < 1/e",
-    argument="The game over the probabilities with which a round removes the example bounds the cost from above, for any "
-    "sample. At k = 4, epsilon = 0.5, delta = 1e-5 more than five times the eps_hat is allowed too.",
+    argument="The game over the probabilities with which a round removes the example bounds the cost from above, for "
+    "any sample. Numbers are at the end of the range, epsilon = 1.",
     short="The budget of a round, ε/(2 ln(e/δ))",
     printed="{eps_hat of the paper:.3g}",
     found="{eps_hat calibrated by the game:.3g} is allowed",
