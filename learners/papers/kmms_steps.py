@@ -18,7 +18,7 @@ from learners.papers.evidence import pair_data
 from learners.papers.sizes import judged_sizes
 from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
 
-Kinds = tuple[int, int, int, int]
+Kinds = tuple[int, ...]
 """Numbers of examples: negative and positive ones that a hypothesis labels 0, then those that it labels 1."""
 
 
@@ -50,12 +50,12 @@ def _sensitivity(tools: Tools) -> Evidence:
         after[new] += 1
         negatives = kinds[0] + kinds[2], after[0] + after[2]
         for b in ((Fraction(-1), Fraction(-1)), (Fraction(3), Fraction(3)), tuple(map(Fraction, negatives))):
-            change = abs(score(kinds, k, b[0]) - score(tuple(after), k, b[1]))  # type: ignore[arg-type]
+            moved = float(abs(score(kinds, k, b[0]) - score(tuple(after), k, b[1])))
             words = f"k = {k}, b = {b[0]} and {b[1]}, examples {kinds} and {tuple(after)}"
-            cases.append((float(change), words, {"k": k, "before": kinds, "after": after, "change": float(change)}))
+            cases.append((moved, words, {"k": k, "before": kinds, "after": after, "change": moved}))
     change, witness, data = greatest(cases)
     text = (
-        f"all {len(cases):,} ways to replace one of up to 8 examples, k = 1 .. 3, b fixed or |S_0|: at most {change:g}"
+        f"all {len(cases):,} ways to replace one of up to 8 examples, k = 1 .. 3, b fixed or |S_0|: {change:g} at most"
     )
     numbers = {"change": change, "cases": len(cases)}
     return judged(Verdict.HOLDS, text, numbers, witness, data, failed=exceeds(change, 1))
@@ -84,9 +84,7 @@ def _round_score(tools: Tools) -> Evidence:
         data = {"literals": literals, "counts": counts, "best score": float(best)}
         found.append((-float(best), f"literals {literals} of 2 variables, counts {counts}", data))
     least, witness, data = greatest(found)
-    text = (
-        f"{len(found)} samples of the square that one or two literals label, b = |S_0|: the best score is >= {-least:g}"
-    )
+    text = f"{len(found)} samples that one or two literals of 2 variables label, b = |S_0|: {-least:g} at least"
     numbers = {"least": 0.0 - least, "cases": len(found)}
     return judged(Verdict.HOLDS, text, numbers, witness, data, failed=least > 0)
 
@@ -100,7 +98,7 @@ def noise_bound(k: int, epsilon: float, alpha: float, beta: float) -> tuple[int,
 
 @states(
     "KMMS-Claim3.1-noise",
-    "With probability 1 - beta none of the J = 2 k ln(2/alpha) draws from Lap(J/epsilon) exceeds Delta in absolute value.",
+    "With probability 1 - beta no |w_j| of J = 2 k ln(2/alpha) draws from Lap(J/epsilon) exceeds Delta.",
     "proof of Claim 3.1",
     short="No noise exceeds Δ",
     printed="≤ β",
@@ -121,7 +119,7 @@ def _noise_event(tools: Tools) -> Evidence:
 
 
 def vertices(side: int) -> set[tuple[Fraction, Fraction]]:
-    """Return where dual lines b = y - x a of the grid cross each other, or the box [-2 d^2, 2 d^2]^2, and its corners."""
+    """Return where the dual lines b = y - x a of the grid cross, in [-2 d^2, 2 d^2]^2, its edges included."""
     width, lines = 2 * side**2, list(itertools.product(range(side + 1), repeat=2))
     found = {(Fraction(a), Fraction(b)) for a in (-width, width) for b in (-width, width)}
     for x, y in lines:
@@ -154,8 +152,9 @@ def _distance(tools: Tools) -> Evidence:
         np.fill_diagonal(apart, np.inf)
         i, j = (int(v) for v in divmod(int(apart.argmin()), len(ends)))
         exact = (ends[i][0] - ends[j][0]) ** 2 + (ends[i][1] - ends[j][1]) ** 2
-        data = {"d": side, "vertices": [list(map(str, ends[i])), list(map(str, ends[j]))], "squared": str(exact)}
-        cases.append((-float(exact) * side**4, f"d = {side}: ({', '.join(data['vertices'][0])})", data))
+        near = [[str(a), str(b)] for a, b in (ends[i], ends[j])]
+        data = {"d": side, "vertices": near, "squared": str(exact)}
+        cases.append((-float(exact) * side**4, f"d = {side}: ({', '.join(near[0])}), ({', '.join(near[1])})", data))
     nearest, witness, data = greatest(cases)
     share = math.sqrt(-nearest)
     text = f"all vertices of the full grid's lines in the box, d = 1 .. 5: at least {share:.4f}/d^2 apart ({witness})"
@@ -167,8 +166,7 @@ SMALL: dict[str, Any] = {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6}
 
 @states(
     "KMMS-Thm1.3",
-    "The Set Cover Learner for disjunctions is (epsilon, delta)-private, and an (alpha, beta)-PAC learner of disjunctions "
-    "of at most k literals with our constants.",
+    "The Set Cover Learner for disjunctions is (epsilon, delta)-private, and a PAC learner with our constants.",
     "Theorem 1.3; Theorem 3.5",
     short="Examples for disjunctions",
     printed="n = {d = 2, k = 1: theorem's n:,}",

@@ -193,7 +193,7 @@ def _random_point(tools: Tools) -> Evidence:
 
 def most_dichotomies(n: int, vc: int) -> int:
     """Return how many dichotomies n <= VC points should have at most, with equality for some: as printed, 2^d."""
-    return 2**vc
+    return int(2**vc)
 
 
 @states(

@@ -202,7 +202,7 @@ def _exponential_size(tools: Tools) -> Evidence:
 
 def conjunctions_of(dimension: int, k: int) -> int:
     """Return |CONJ_{k,d}| as functions: at most k variables, each with a sign, and for k >= 2 the contradiction."""
-    return sum(math.comb(dimension, i) * 2**i for i in range(k + 1)) + (k >= 2)
+    return sum(math.comb(dimension, i) << i for i in range(k + 1)) + (k >= 2)
 
 
 @states(
