@@ -102,6 +102,7 @@ def _parity_large(tools: Tools) -> Evidence:
     argument="The coin must pass, 1/2, and the example be kept, epsilon/4: the move is epsilon/8, and the slide's an "
     "upper bound, twice as large.",
     found="at most {after:.3g}",
+    best="1/2 + ε/8",
 )
 def _parity_failure(tools: Tools) -> Evidence:
     epsilon = 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,7 @@ def _laplace_utility(tools: Tools) -> Evidence:
     d, alpha, beta = 2, 0.2, 0.05
     learner = ConjunctionLaplace(d, 1.0, beta)
     n = learner.utility(alpha, beta, "empirical").sample_size
-    enough = next(k for k in range(1, 10 * n) if laplace_failure_bound(k, d, 1.0, alpha, beta) <= beta)
+    enough = next(k for k in count(1) if laplace_failure_bound(k, d, 1.0, alpha, beta) <= beta)
     failures = {k: spread_failure(learner, k, alpha)[0] for k in range(10, 400)}
     few = max(k for k, failure in failures.items() if failure > beta)
     printed, sample = spread_failure(learner, n, alpha)
