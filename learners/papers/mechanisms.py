@@ -24,6 +24,8 @@ RATE = 0.5
     "KMMS-Thm2.4",
     "f + Lap(s/epsilon), f of sensitivity s, is epsilon-private.",
     "Theorem 2.4",
+    formula="f(S) + Lap(s/epsilon): epsilon-DP",
+    conditions="f of sensitivity s",
     short="The Laplace mechanism's ε",
     printed="ε",
     found="{share of epsilon:.3g} ε",
@@ -50,6 +52,8 @@ def _laplace(tools: Tools) -> Evidence:
     "Weights exp(epsilon q/2), q of sensitivity 1, are epsilon-private, and Pr[q <= max q - lambda] <= |H| "
     "exp(-epsilon lambda/2).",
     "Proposition 2.5",
+    formula="exp(epsilon q/2): epsilon-DP; Pr[q <= max q - lambda] <= |H| exp(-epsilon lambda/2)",
+    conditions="q of sensitivity 1",
     short="The exponential mechanism's ε and its loss of score",
     printed="ε, |H| exp(-ε λ/2)",
     found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
