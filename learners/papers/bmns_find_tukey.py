@@ -100,9 +100,9 @@ def _figure_1_share(tools: Tools) -> Evidence:
 
 
 @states(
-    "BMNS-Exponential",
+    "OURS-HullPoint",
     "The exponential mechanism with Tukey depth, epsilon/d a coordinate, is epsilon-private.",
-    "beside Section 1.1",
+    "beside BMNS, Section 1.1",
     short="The ε of the exponential mechanism by coordinates",
     printed="ε = 1",
     found="ε ≥ {epsilon:.3g}",

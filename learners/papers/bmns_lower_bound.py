@@ -209,7 +209,7 @@ FAR = (10, 100, 1000, 10_000)
     short="Examples that a point in the span of the data takes",
     printed="Ω(min(d² ln T, d ln(1/δ))/ε), any ε, δ",
     found="{m} at ε = 1, δ = 0.01, T = 2 in every dimension; printed {printed, d=10000:,.0f} at d = 10⁴",
-    best="BMNS-Thm5.1-repaired; ⌈1/δ⌉ by a random example",
+    best="OURS-SpanBound; ⌈1/δ⌉ by a random example",
     formula="m = Omega(min{(d^2/epsilon) log T, (d/epsilon) log(1/delta)})",
     conditions="T >= 2, d >= 10, A (epsilon, delta)-private with a non-trivial linear combination w.p. >= 1/2",
     failure=Verdict.FALSE,
@@ -284,11 +284,11 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
 
 
 @states(
-    "BMNS-Thm5.1-repaired",
+    "OURS-SpanBound",
     "m' = (d/2) ceil(2 m/d) >= min{(d/(2 epsilon)) ((d/2 - 1) ln T - ln 4 d), (d/(2 epsilon)) W(epsilon/(4 d delta))} "
     "for private algorithms that answer in span(S) half of the time, d >= 6 even; with m copies of x_i alone all obey "
     "Pr[x_i named on S] <= e^(epsilon m) Pr[x_i named on S'] + delta (e^(epsilon m) - 1)/(e^epsilon - 1).",
-    "beside Theorem 5.1; proof in docs/results.md",
+    "beside BMNS, Theorem 5.1; proof in docs/results.md",
     short="The lower bound for every ε and δ, repaired",
     printed="at most 1",
     found="≤ {greatest share:.2f} m' of what succeeds; {random example:.2f} m' of the random example",

@@ -201,7 +201,7 @@ def _log_star(tools: Tools) -> Evidence:
     return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
 
 
-SELECTIONS = "beside Proposition 2.11: selections of ours"
+SELECTIONS = "beside BMNS, Proposition 2.11"
 NAMED = Fraction(1, 10**6)
 
 
@@ -213,10 +213,9 @@ def _measured(select: StableSelect) -> tuple[float, float]:
 
 
 @states(
-    "Stable-select-safe",
+    "OURS-StableSelect",
     "Lap(2/eps), threshold 2 + (2/eps) ln(1/(2 delta)) is (eps, delta)-private.",
     SELECTIONS,
-    paper="BMNS",
     short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
     printed="(1, 10⁻⁶)",
     found="({epsilon:.3g}, {delta:.2g})",
@@ -239,10 +238,9 @@ def _as_claimed(select: StableSelect, words: str) -> Evidence:
 
 
 @states(
-    "Stable-select-wrong",
+    "OURS-StableSelect-wrong",
     "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.",
     SELECTIONS,
-    paper="BMNS",
     short="Lap(1/ε) with threshold ln(1/δ)/ε is (ε, δ)-private",
     printed="(1, 0.02)",
     found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",

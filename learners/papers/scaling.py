@@ -1,8 +1,4 @@
-"""Sample-complexity theorems as laws: measured n* and its exponents against the printed formula.
-
-The learner from mixtures runs in at most three dimensions. In more of them n* is bounded from below, by
-`mixtures.missed_facets`: a bound that outgrew the theorem would refute it as n* itself would.
-"""
+"""Sample-complexity theorems as laws: measured n* and its exponents against the printed formula."""
 
 from __future__ import annotations
 
@@ -28,11 +24,6 @@ COVER: dict[str, Any] = {**GREEDY, "delta": 1e-6, "parameters": {"alpha": 0.1, "
 """The Set Cover Learner is built for half of alpha and a quarter of beta."""
 BOXES: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "side": 2, "epsilon": 1.0, "parameters": {"beta": 0.05}}
 """Over {0, 1, 2}^d; the learner's own beta, which is half of the one that is asked for, is set apart."""
-LINE: dict[str, Any] = {"beta": 0.1, "dimension": 1, "side": 7, "epsilon": 1.0, "moves": 0}
-"""Climbing from the hard cases that are proposed found n* larger by 7 % at most, and takes most of the time."""
-COARSE = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 5, 1 / 3)
-MANY: dict[str, Any] = {"alpha": 1e-4, "beta": 0.1, "side": 1023, "epsilon": 0.1}
-"""The 2 d + 1 public points of the hard case have more than alpha each; the bound is near its rate at small epsilon."""
 
 Run = tuple[str, str, Sequence[float], dict[str, Any]]
 """Learner, parameter, its values, and the rest."""
@@ -58,9 +49,6 @@ RUNS: dict[str, tuple[Run, ...]] = {
     "KMMS-Thm3.2-law-k": (("set-cover-conjunction", "k", LITERALS, {**COVER, "variant": "paper"}),),
     "KMMS-Ex3.3-law-k": (("set-cover-conjunction", "k", LITERALS, {**COVER, "variant": "composition"}),),
     "STE-Conj2-law-k": (("conjunction-greedy", "k", LITERALS, GREEDY),),
-    "BMN-Thm4.9-law-alpha": (("mixture-halfspace", "alpha", COARSE, {**LINE, "setting": "realizable"}),),
-    "BMN-Thm4.10-law-alpha": (("mixture-halfspace", "alpha", COARSE, {**LINE, "setting": "agnostic"}),),
-    "BMN-Thm4.9-law-dimension": (("mixture-halfspace", "dimension", (16, 32, 48, 64, 96, 128, 192, 256), MANY),),
     "STE-Boxd-law-basic": (("box-interior-point", "dimension", (1, 2, 4, 8, 16, 32), BOXES),),
     # Below d = 16 basic composition is the better one, at delta = 1e-6.
     "STE-Boxd-law-advanced": (
@@ -176,24 +164,6 @@ STATEMENTS = (
         "STE-Conj2-law-k", "2",
         "The greedy learner of conjunctions needs O(k^2) examples in the number of literals, up to logarithms.",
         "step 3", "Growth with k, greedy conjunctions", ", theorem's n {ratio:.0f} times n*",
-    ),
-    _law(
-        "BMN-Thm4.9-law-alpha", "1",
-        "Learning from mixtures takes O(1/alpha) examples in the accuracy, up to logarithms, with labels of a "
-        "halfspace.",
-        "Theorem 4.9, with explicit constants", "Growth with 1/alpha, mixtures", ", theorem's n {ratio:.0f} times n*",
-    ),
-    _law(
-        "BMN-Thm4.10-law-alpha", "2",
-        "Learning from mixtures takes O(1/alpha^2) examples in the accuracy, up to logarithms, under noisy labels.",
-        "Theorem 4.10, with explicit constants", "Growth with 1/alpha, mixtures under noisy labels",
-        ", theorem's n {ratio:.0f} times n*",
-    ),
-    _law(
-        "BMN-Thm4.9-law-dimension", "2",
-        "Learning from mixtures takes O(d^2) examples in the dimension, up to logarithms, with labels of a halfspace.",
-        "Theorem 4.9, with explicit constants", "Growth with d, mixtures, d = 16 to 256",
-        ", theorem's n at most {ratio:.0f} times n*", measured="lower bounds of n* on a hard case",
     ),
     _law(
         "STE-Boxd-law-basic", "2",

@@ -206,7 +206,7 @@ AS_PRINTED = [
     "BMNS-Clm3.5-literal", "BMNS-Fact2.20-remark", "BMNS-Fig1-r", "BMNS-Fig2-step3", "KMMS-Claim4.5-proof",
     "KMMS-n2regions", "NIS-ParityLearner-large", "NIS-Thr-random", "NIS-Thr", "NIS-Point-random", "NIS-Sauer-small",
     "STE-ConjExp-Size", "STE-Box2-signs", "STE-Conj2-Constant", "STE-Conj2-Delta", "STE-ExpRec",
-    "Stable-select-wrong", "BMNS-Thm5.1-count", "BMNS-Thm5.1-display", "OURS-TreeLog-slices",
+    "OURS-StableSelect-wrong", "BMNS-Thm5.1-count", "BMNS-Thm5.1-display", "OURS-TreeLog-slices",
 ]  # fmt: skip
 """Statements that their check refutes as they are printed."""
 

@@ -22,9 +22,9 @@ VERDICTS = {
     "STE-Box2-size": "holds",
     "OURS-BoxTight": "holds",
     "BMNS-Prop2.11": "loose",
-    "Stable-select-safe": "holds",
+    "OURS-StableSelect": "holds",
     "Stable-select-loose": "loose",
-    "Stable-select-wrong": "refuted",
+    "OURS-StableSelect-wrong": "refuted",
 }
 
 
@@ -57,7 +57,7 @@ def test_verdicts(statement: Statement) -> None:
         assert numbers["RecConcave, 2^64"] > 50 * numbers["exponential, 2^64"]
     elif statement.id == "Stable-select-loose":
         assert numbers["epsilon"] == pytest.approx(0.5, abs=1e-9)
-    elif statement.id == "Stable-select-wrong":
+    elif statement.id == "OURS-StableSelect-wrong":
         assert numbers["epsilon"] == pytest.approx(2, abs=1e-9)
         assert numbers["inside RecConcave"] < 4
 

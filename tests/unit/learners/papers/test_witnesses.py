@@ -329,7 +329,7 @@ OWN: dict[str, Callable[[Data], None]] = {
     "BMNS-Thm2.4": check_composition,
     "KMMS-Thm2.4": check_laplace,
     "KMMS-Prop2.5": check_exponential,
-    "Stable-select-safe": check_stable,
+    "OURS-StableSelect": check_stable,
     "Stable-select-loose": check_stable,
 }
 PAPERS = {"KMMS", "NIS", "STE", "BMNS", "BMN", "OURS", "Stable"}
