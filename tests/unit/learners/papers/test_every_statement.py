@@ -18,7 +18,7 @@ from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, ma
 import dpaudit
 from dpaudit.contract import ACCUSATIONS, Distribution, HasSettings, HasUtility
 from dpaudit.errors import InputError
-from dpaudit.registry import list_learners, list_statements
+from dpaudit.registry import list_learners, list_statements, load
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.halfspaces.hull_point import HullPointJoint
@@ -202,6 +202,7 @@ def test_the_verdict_follows_the_numbers(
 
 
 AS_PRINTED = [
+    "KMMS-Thm3.5",
     "BMN-Alg1-literal", "BMN-Lem4.8-k", "BMN-Thm4.10-display", "BMNS-Sec3-loss", "BMNS-Thm4.2-rank",
     "BMNS-Clm3.5-literal", "BMNS-Fact2.20-remark", "BMNS-Fig1-r", "BMNS-Fig2-step3", "KMMS-Claim4.5-proof",
     "KMMS-n2regions", "NIS-ParityLearner-large", "NIS-Thr-random", "NIS-Thr", "NIS-Point-random", "NIS-Sauer-small",
@@ -216,6 +217,17 @@ def test_what_is_printed_is_refuted(statement_id: str) -> None:
     row = ledger_row(statement_id)
     assert row.verdict in (*ACCUSATIONS, "refuted")
     assert row.witness
+
+
+def test_every_accusation_is_computed() -> None:
+    assert {entry.id for entry in list_statements() if entry.failure} <= set(AS_PRINTED)
+
+
+def test_former_ids_lead_somewhere() -> None:
+    ids = {entry.id for entry in list_statements()}
+    for former, place in load().moved.items():
+        assert former not in ids
+        assert any(id in place for id in ids), former
 
 
 PAPERS = {"KMMS", "NIS", "STE", "BMNS", "BMN", "OURS", "Stable"}

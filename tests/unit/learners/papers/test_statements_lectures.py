@@ -41,6 +41,7 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "STE-ConjExp-Size": ("false", {"failure": 1 - 1 / (1 + 61 * math.exp(-3.5) + math.exp(-7)), "n": 14}),
     "STE-Conj-count": ("derived", {}),
     "STE-Conj2-Rounds": ("holds", {}),
+    "STE-Conj2-Strong": ("derived", {}),
     "STE-ConjExp": ("holds", {"epsilon": 1.0, "n": 20}),
     "STE-Conj2": ("holds", {"epsilon_k1": 1.0, "epsilon_k2": 0.75, "add_remove": math.inf}),
     "STE-Conj2-Proved": ("holds", {"epsilon": 1.0, "gain": 1.603}),

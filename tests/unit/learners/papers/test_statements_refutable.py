@@ -310,6 +310,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms_covers, "KMMS-Ex3.3-pure", {}, Leaky, "refuted"),
     (ste_greedy, "STE-Conj2-Delta", {"ConjunctionGreedy": scaled(ste_greedy.ConjunctionGreedy, 99.0)},
      dpaudit, "undecided"),
+    (ste_greedy, "STE-Conj2-Strong", {"composed_share": lambda calls, e, d: e / calls}, dpaudit, "refuted"),
     (ste_greedy, "STE-Conj2-Rounds", {"rounds_needed": lambda k, n: k}, dpaudit, "refuted"),
     (ste_greedy, "STE-Conj2-Constant",
      {"ConjunctionGreedy": made(ste_greedy.ConjunctionGreedy, literal=False)}, dpaudit, "undecided"),
