@@ -49,7 +49,7 @@ def wrong_geometry() -> Iterator[str]:
     "beside BMN, Theorem 4.9; proof in docs/results.md",
     short="Theorem 4.9 is of the right order for its algorithm",
     printed="n* ≥ {fails at, d=16:.3g} and {fails at, d=256:.3g}",
-    found="at d = 16 and 256; the theorem has {theorem by that, d=16:.0f} and {theorem by that, d=256:.0f} times as many",
+    found="theorem's n {theorem by that, d=16:.0f} and {theorem by that, d=256:.0f} times that, d = 16, 256",
     best="Ω(d² ln(1/(d alpha))/(ε alpha)), for every d",
     slow=True,
     formula="n* >= (1 - o(1)) d ln(M/d^2)/(alpha (e^(epsilon/2) - 1))",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Pair, Survives, Tools, Verdict
-from learners.halfspaces.concepts import Halfspaces
+from learners.halfspaces.concepts import HalfspaceExponential, Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
+from learners.halfspaces.depth.tukey_depth import tukey_depths
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.evidence import against, judged_loss, losses_of, pair_data
@@ -278,6 +280,98 @@ def _corollary(tools: Tools) -> Evidence:
     data = {"growth": growth, "s at d = 10": corollary_examples(*plain)}
     # Exponents are rounded to the nearest half.
     return judged(Verdict.HOLDS, text, growth, witness, data, grade="numeric")
+
+
+@states(
+    "BMNS-Thm4.2-agreement",
+    "If a halfspace of depth r among the h_i, as points of R^(d + 1), errs on x, at least r of the h_i err on x.",
+    "proof of Theorem 4.2, utility",
+    short="Where the released halfspace errs, r of the h_i err",
+    printed="≥ r",
+    found="≥ r in {cases:,} cases; r attained",
+    formula="if h errs on x, at least r halfspaces in H_0 err on x",
+    conditions="h has a Tukey depth of at least r with respect to H_0",
+    argument="The (a, w) that err on x are an open or a closed halfspace of R^(d + 1); it holds h, and so at least "
+    "depth many of the h_i: an open one contains a closed one with the same of these finitely many points and h.",
+)
+def _agreement(tools: Tools) -> Evidence:
+    places = list(product((-1, 0, 1), (-1, 0, 1, 2)))
+    cases, fewest, broken = 0, math.inf, list[dict[str, Any]]()
+    for start in range(0, len(places) - 4):
+        votes = np.array([places[start], places[start + 1], places[start + 3], places[start + 4]])
+        depths = tukey_depths(votes, np.array([2, 1, 1, 1]), places)
+        for (a, w), depth in zip(places, depths.tolist(), strict=True):
+            for x, truth in product((-2, 0, 1, 3), (False, True)):
+                if (a * x >= w) != truth and depth:
+                    wrong = int(((votes[:, 0] * x >= votes[:, 1]) != truth) @ np.array([2, 1, 1, 1]))
+                    cases, fewest = cases + 1, min(fewest, wrong - depth)
+                    if wrong < depth:
+                        broken.append({"h_i": votes, "h": (a, w), "x": x, "depth": depth, "err": wrong})
+    data = broken[0] if broken else {"h_i": votes, "excess": fewest}
+    text = f"{cases} cases on the line, five h_i each: at least {fewest} more of the h_i err than the depth says"
+    return judged(Verdict.HOLDS, text, {"cases": cases, "excess": fewest}, str(data), data, failed=bool(broken))
+
+
+WEIGHTS = (1, 2, 5)
+"""Coefficients of combinations."""
+
+
+@states(
+    "BMNS-Cor4.3-remark",
+    "If all h_i are right on x, every combination of them with positive coefficients is right on x.",
+    "remark after Corollary 4.3",
+    short="Positive combinations of the h_i are right where all h_i are",
+    printed="right",
+    found="right in {cases:,} cases",
+    formula="any linear combination with positive coefficients of the hypotheses in H_0 is correct of x",
+    argument="Sums of a_i x - w_i that are all >= 0, or all < 0, times positive numbers have that sign.",
+)
+def _combinations(tools: Tools) -> Evidence:
+    places = list(product((-2, -1, 0, 1), (-1, 0, 2)))
+    cases, broken = 0, list[dict[str, Any]]()
+    for pair in combinations(places, 2):
+        for weights, x in product(product(WEIGHTS, repeat=2), (-2, 0, 1)):
+            single = {a * x >= w for a, w in pair}
+            if len(single) == 1:
+                a, w = (
+                    sum(c * part for c, part in zip(weights, parts, strict=True)) for parts in zip(*pair, strict=True)
+                )
+                cases += 1
+                if {a * x >= w} != single:
+                    broken.append({"h_i": pair, "weights": weights, "x": x})
+    data = broken[0] if broken else {"h_i": pair, "weights": weights, "x": x}
+    text = f"{cases} pairs of halflines that are right, coefficients {WEIGHTS}: {len(broken)} combinations are wrong"
+    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+
+
+@states(
+    "BMNS-Sec4-exponential",
+    "The exponential mechanism over all halfspaces learns with O(d log|X|) examples, O(d^2 log T) on [T]^d.",
+    "Section 4, first paragraph",
+    short="Examples of the exponential mechanism over halfspaces",
+    printed="O(d ln |X|)",
+    found="≤ {greatest ratio:.3g} d ln |X|, alpha = β = 0.1, ε = 1",
+    formula="O(d log |X|), O(d^2 log T)",
+    constants=Constants.OURS,
+    argument="It is the generic learner over at most 2 |X|^(d + 1) labellings, and (epsilon, 0)-private.",
+)
+def _generic_halfspaces(tools: Tools) -> Evidence:
+    numbers: dict[str, float] = {}
+    data: dict[str, Any] = {}
+    for side, d in ((1, 1), (7, 1), (63, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
+        n = HalfspaceExponential(side, d, EPSILON).sample_size(0.1, BETA)
+        ratio = n / (d * d * math.log(side + 1))
+        if ratio >= max(numbers.values(), default=0.0):
+            data = {"side": side, "dimension": d, "n": n, "ratio": ratio}
+        numbers[f"side {side}, d={d}"] = ratio
+    greatest_ratio, first = data["ratio"], numbers["side 1, d=1"]
+    text = (
+        f"alpha = beta = 0.1, epsilon = 1: n by d^2 ln T is {first:.3g} on two points and at most {greatest_ratio:.3g} "
+        "over seven grids"
+    )
+    numbers["greatest ratio"] = greatest_ratio
+    # |H| <= 2 |X|^(d + 1), so that ln |H| by d ln |X| is greatest where both are least.
+    return judged(Verdict.HOLDS, text, numbers, str(data), data, failed=greatest_ratio > first)
 
 
 STATEMENTS = statements_in(globals())

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
 from learners.bisection import least_beyond
 from learners.interior_points.controls import StableSelectWrong, WrongStable
 from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
@@ -199,6 +199,31 @@ def _log_star(tools: Tools) -> Evidence:
     witness = f"two adjacent points on 2^{HUGE}, or within a level"
     data = {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers}
     return judged(Verdict.HOLDS, summary, numbers, witness, data, failed=spread > 1.1 or gain <= 1, grade="numeric")
+
+
+@states(
+    "BMNS-Sec4-base",
+    "s = O~(d^4.5 2^(log* |X|)) for LearnHalfSpace with FindTukey.",
+    "Section 4, first paragraph",
+    short="The base of log* in the examples to learn halfspaces",
+    printed="2^(log* |X|)",
+    found="a factor of {factor:.3g} for each unit of log*, far out",
+    best="2^O(log* |X|), as in Corollary 4.3",
+    formula="O~(d^4.5 2^(log* |X|))",
+    failure=Verdict.MISPRINT,
+    survives=Survives.YES,
+    argument="Proposition 2.11 has 8^(log* T), and Corollary 4.3 has 2^O(log* |X| + log* d).",
+)
+def _base(tools: Tools) -> Evidence:
+    def promise(k: int) -> float:
+        return printed_promise(k, 0.5, 1.0, DELTA, BETA)
+
+    factors = {k: promise(k + 1) / promise(k) for k in (5, 50)}
+    numbers = {"factor": factors[50], "factor at 5": factors[5]}
+    text = f"the promise of Proposition 2.11 grows by {factors[5]:.2f} from log* = 5 to 6, by {factors[50]:.2f} from 50 to 51"
+    data = {"k": 50, "promise": promise(50), "next": promise(51)}
+    # Up to factors that are powers of log*, the base is 2 or it is not.
+    return judged(Verdict.UNDECIDED, text, numbers, text, data, failed=factors[50] > 2 * (51 / 50) ** 2)
 
 
 SELECTIONS = "beside BMNS, Proposition 2.11"
