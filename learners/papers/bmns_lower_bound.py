@@ -300,10 +300,10 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
 def _experiment(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     most, worst = -math.inf, ""
-    plane, corners = Grid(3, 2), HullPointExponential(1, 2, 1.0)
+    plane, corners = Grid(2, 2), HullPointExponential(1, 2, 1.0)
     recursive = HullPointRecConcave(1, 2, 1.0, DELTA, BETA)
     for copies in (1, 2, 8):
-        rows = HullPointRandomRow(3, 2, 1.0, 1 / copies) if copies > 1 else HullPointRandomRow(3, 2, 1.0, 0.9)
+        rows = HullPointRandomRow(2, 2, 1.0, 1 / copies if copies > 1 else 0.9)
         algorithms = (
             ("common point", partial(_point_law, BUDGET * 1.0, plane), plane, 0.0),
             ("hull point", partial(_learner_law, corners), corners.concepts.domain, 0.0),

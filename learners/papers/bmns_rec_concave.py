@@ -84,7 +84,7 @@ def _crossover(tools: Tools) -> Evidence:
     text = (
         "epsilon 1, delta 1e-6, beta 0.1, alpha 1/2, 2^64 indices: the printed promise is "
         f"{numbers['printed, 2^64']:.2g}, {numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism "
-        f"(pure) needs {numbers['exponential, 2^64']:.0f}; RecConcave wins from "
+        f"(pure) needs {numbers['exponential, 2^64']:.0f}; what suffices is less for RecConcave from "
         f"2^{numbers['crossover k, delta 1e-6, beta 0.1']:.0f} on. On 2^6 indices it fails at the printed promise with "
         f"probability {failure:.2g}. Three piles of examples on 40 points cost epsilon {law.epsilon:.3f} of 2 exactly"
     )
@@ -220,7 +220,7 @@ def _base(tools: Tools) -> Evidence:
 
     factors = {k: promise(k + 1) / promise(k) for k in (5, 50)}
     numbers = {"factor": factors[50], "factor at 5": factors[5]}
-    text = f"the promise of Proposition 2.11 grows by {factors[5]:.2f} from log* = 5 to 6, by {factors[50]:.2f} from 50 to 51"
+    text = f"the printed promise grows by {factors[5]:.2f} from log* = 5 to 6, by {factors[50]:.2f} from 50 to 51"
     data = {"k": 50, "promise": promise(50), "next": promise(51)}
     # Up to factors that are powers of log*, the base is 2 or it is not.
     return judged(Verdict.UNDECIDED, text, numbers, text, data, failed=factors[50] > 2 * (51 / 50) ** 2)
