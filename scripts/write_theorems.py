@@ -39,8 +39,8 @@ holds is checked at the sizes that were computed, and is not proved unless its a
 * A slip that the same source writes correctly elsewhere, or needs otherwise in the next line, is a misprint. A case
   that nobody means (no literal, one line, one dimension) is an edge case.
 * Exponents of n* are measured on hard cases, which bound n* from below. They can refute a growth and never confirm it:
-  such rows are undecided and say "not refuted", with the slope of ln(n*/theorem), which would be 0 if both grew alike.
-  Their limits are those of a fit to computed numbers and no confidence interval.
+  such rows say "not refuted" and count as undecided, with the slope of ln(n*/theorem), which would be 0 if both grew
+  alike. Their limits are those of a fit to computed numbers and no confidence interval.
 
 One statement, with its numbers and, where it is contradicted, its witness:
 
@@ -87,6 +87,8 @@ def section(row: dict[str, Any]) -> str:
 def shown(row: dict[str, Any], name: str) -> str:
     """Return a field as a table has it: with constants of ours nothing is called printed."""
     words = " ".join(str(row[name]).split())
+    if name == "verdict" and row["one_sided"] and words == Verdict.UNDECIDED:
+        return "not refuted"
     return escaped(f"ours: {words}" if name == "printed" and words and row["constants"] == "ours" else words)
 
 

@@ -164,6 +164,6 @@ def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WI
 
     if not rows:
         return ""
-    cells = [(str(row.verdict), row.id, str(row.grade), words(row)) for row in rows]
+    cells = [(row.word, row.id, str(row.grade), words(row)) for row in rows]
     styles = ["yellow" if row.verdict in (Verdict.REFUTED, *ACCUSATIONS) else "" for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"
