@@ -89,7 +89,8 @@ def shown(row: dict[str, Any], name: str) -> str:
     words = " ".join(str(row[name]).split())
     if name == "verdict" and row["one_sided"] and words == Verdict.UNDECIDED:
         return "not refuted"
-    return escaped(f"ours: {words}" if name == "printed" and words and row["constants"] == "ours" else words)
+    ours = row["constants"] == "ours" and row["part"] == Part.PAPERS
+    return escaped(f"ours: {words}" if name == "printed" and words and ours else words)
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -100,10 +101,12 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def accusation(row: dict[str, Any]) -> str:
     """Return what is contradicted, with the grounds, as an item of a list."""
-    name = {key: " ".join(str(value).split()) for key, value in row.items() if isinstance(value, str)}
+    name = {key: escaped(" ".join(value.split())) for key, value in row.items() if isinstance(value, str)}
     conditions = f", if {name['conditions']}" if name["conditions"] else ""
     words = f"**{name['id']}**, {name['verdict']}. {name['place']}: {name['formula']}{conditions}."
-    return f"* {words} Contradicted by {name['witness']}. {name['argument']} Theorem survives: {name['survives']}.\n"
+    found = f"Printed: {name['printed']}; found: {name['found']}."
+    why = f"{name['argument']} Witness: {name['witness']}. Theorem survives: {name['survives']}."
+    return f"* {words} {found} {why}\n"
 
 
 def part(title: str, rows: list[dict[str, Any]]) -> str:

@@ -166,6 +166,7 @@ STATEMENTS = (
         "NIS-ParityLearner-law-alpha-epsilon", "1",
         "The private learner of parities needs O(1/(alpha epsilon)) examples in alpha and in epsilon.",
         "private learner for parity", "Growth with 1/alpha and 1/epsilon, parities", slow=False,
+        formula="n = O((d log(1/beta) + log^2(1/beta))/(alpha epsilon))",
     ),
     _law(
         "KMMS-Thm3.2-law-k", "1",
