@@ -10,6 +10,7 @@ from typing import Any
 
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Verdict
 from dpaudit.report.formats import escaped
+from dpaudit.report.ledger import MEANINGS
 from learners import citations
 
 HEAD = """\
@@ -55,17 +56,6 @@ do the corrected thing, and with `literal=True` what the paper says.
 
 In Python `dpaudit.ledger()` returns a typed row for each.
 """
-MEANINGS = {
-    Verdict.FALSE: "as printed and with its conditions, an instance contradicts it",
-    Verdict.GAP: "a step of a proof does not follow; what is proved may hold",
-    Verdict.MISPRINT: "a slip: the source has it right elsewhere, or needs it otherwise in the next line",
-    Verdict.EDGE_CASE: "it fails only in a case that the source plainly leaves out",
-    Verdict.LOOSE: "true, and a constant that is printed is far from the truth, by the factor shown",
-    Verdict.HOLDS: "no computation contradicts it, on the cases that the row names",
-    Verdict.UNDECIDED: "what was computed does not contradict it, and shows nothing of other cases",
-    Verdict.DERIVED: "the source has O(.), Θ(.) or Ω(.); no computation contradicts it with constants that are ours",
-    Verdict.REFUTED: "an instance contradicts it, and no class was judged",
-}
 PAPERS = [title for name, title in vars(citations).items() if name.isupper()]
 OTHERS = {
     Part.OURS: "Our own statements, on algorithms and constants that no paper has",
