@@ -10,6 +10,7 @@ from typing import Any
 
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Verdict
 from dpaudit.report.formats import escaped
+from dpaudit.report.ledger import MEANINGS
 from learners import citations
 
 HEAD = """\
@@ -39,8 +40,8 @@ holds is checked at the sizes that were computed, and is not proved unless its a
 * A slip that the same source writes correctly elsewhere, or needs otherwise in the next line, is a misprint. A case
   that nobody means (no literal, one line, one dimension) is an edge case.
 * Exponents of n* are measured on hard cases, which bound n* from below. They can refute a growth and never confirm it:
-  such rows are undecided and say "not refuted", with the slope of ln(n*/theorem), which would be 0 if both grew alike.
-  Their limits are those of a fit to computed numbers and no confidence interval.
+  such rows say "not refuted" and count as undecided, with the slope of ln(n*/theorem), which would be 0 if both grew
+  alike. Their limits are those of a fit to computed numbers and no confidence interval.
 
 One statement, with its numbers and, where it is contradicted, its witness:
 
@@ -55,17 +56,6 @@ do the corrected thing, and with `literal=True` what the paper says.
 
 In Python `dpaudit.ledger()` returns a typed row for each.
 """
-MEANINGS = {
-    Verdict.FALSE: "as printed and with its conditions, an instance contradicts it",
-    Verdict.GAP: "a step of a proof does not follow; what is proved may hold",
-    Verdict.MISPRINT: "a slip: the source has it right elsewhere, or needs it otherwise in the next line",
-    Verdict.EDGE_CASE: "it fails only in a case that the source plainly leaves out",
-    Verdict.LOOSE: "true, and a constant that is printed is far from the truth, by the factor shown",
-    Verdict.HOLDS: "no computation contradicts it, on the cases that the row names",
-    Verdict.UNDECIDED: "what was computed does not contradict it, and shows nothing of other cases",
-    Verdict.DERIVED: "the source has O(.), Θ(.) or Ω(.); no computation contradicts it with constants that are ours",
-    Verdict.REFUTED: "an instance contradicts it, and no class was judged",
-}
 PAPERS = [title for name, title in vars(citations).items() if name.isupper()]
 OTHERS = {
     Part.OURS: "Our own statements, on algorithms and constants that no paper has",
@@ -87,7 +77,10 @@ def section(row: dict[str, Any]) -> str:
 def shown(row: dict[str, Any], name: str) -> str:
     """Return a field as a table has it: with constants of ours nothing is called printed."""
     words = " ".join(str(row[name]).split())
-    return escaped(f"ours: {words}" if name == "printed" and words and row["constants"] == "ours" else words)
+    if name == "verdict" and row["one_sided"] and words == Verdict.UNDECIDED:
+        return "not refuted"
+    ours = row["constants"] == "ours" and row["part"] == Part.PAPERS
+    return escaped(f"ours: {words}" if name == "printed" and words and ours else words)
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -98,10 +91,12 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def accusation(row: dict[str, Any]) -> str:
     """Return what is contradicted, with the grounds, as an item of a list."""
-    name = {key: " ".join(str(value).split()) for key, value in row.items() if isinstance(value, str)}
+    name = {key: escaped(" ".join(value.split())) for key, value in row.items() if isinstance(value, str)}
     conditions = f", if {name['conditions']}" if name["conditions"] else ""
     words = f"**{name['id']}**, {name['verdict']}. {name['place']}: {name['formula']}{conditions}."
-    return f"* {words} Contradicted by {name['witness']}. {name['argument']} Theorem survives: {name['survives']}.\n"
+    found = f"Printed: {name['printed']}; found: {name['found']}."
+    why = f"{name['argument']} Witness: {name['witness']}. Theorem survives: {name['survives']}."
+    return f"* {words} {found} {why}\n"
 
 
 def part(title: str, rows: list[dict[str, Any]]) -> str:

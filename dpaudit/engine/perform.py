@@ -185,6 +185,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         witness_data=jsonable(evidence.witness_data),
         repeat=shlex.join(["dpaudit", "ledger", statement.id, *(w for path in paths for w in ("--learners", path))]),
         stopped_in=stopped_in,
+        one_sided=evidence.one_sided,
     )
 
 

@@ -67,6 +67,8 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         As in `contract.Statement`.
     survives : {"yes", "no", "unknown", "not applicable"}
         Whether the theorem survives that the verdict is "false", "gap", "misprint" or "edge case".
+    one_sided : bool
+        As in `contract.Evidence`.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
@@ -92,6 +94,12 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     survives: Survives = Survives.NOT_APPLICABLE
     argument: str = ""
     part: Part = Part.PAPERS
+    one_sided: bool = False
+
+    @property
+    def word(self) -> str:
+        """The verdict in tables: of numbers that could contradict alone, and do not, it is "not refuted"."""
+        return "not refuted" if self.one_sided and self.verdict == Verdict.UNDECIDED else str(self.verdict)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -26,7 +26,7 @@ from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_n
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
 from dpaudit.report.glossary import OF_ONE, OF_RUNS, OFTEN, meanings
-from dpaudit.report.ledger import PARTS, place_words
+from dpaudit.report.ledger import MEANINGS, PARTS, place_words
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
 from dpaudit.report.pictures import pictures
 from dpaudit.report.repeat import repeat_command
@@ -147,6 +147,7 @@ def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
         {
             "id": f"ledger-{label.replace(' ', '-')}",
             "label": label.capitalize(),
+            "meaning": "" if others else MEANINGS[found[0].verdict],
             "rows": [*map(statement, found)],
             "open": not others and found[0].verdict.needs_look,
         }

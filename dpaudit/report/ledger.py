@@ -145,6 +145,18 @@ def place_words(row: LedgerRow) -> list[str]:
     return words
 
 
+MEANINGS = {
+    Verdict.FALSE: "as printed and with its conditions, an instance contradicts it",
+    Verdict.GAP: "a step of a proof does not follow; what is proved may hold",
+    Verdict.MISPRINT: "a slip: the source has it right elsewhere, or needs it otherwise in the next line",
+    Verdict.EDGE_CASE: "it fails only in a case that the source plainly leaves out",
+    Verdict.LOOSE: "true, and a constant that is printed is far from the truth, by the factor shown",
+    Verdict.HOLDS: "no computation contradicts it, on the cases that the row names",
+    Verdict.UNDECIDED: "what was computed does not contradict it, and shows nothing of other cases",
+    Verdict.DERIVED: "the source has O(.), Θ(.) or Ω(.); no computation contradicts it with constants that are ours",
+    Verdict.REFUTED: "an instance contradicts it; no class was judged, or there were none when it was made",
+}
+"""The meanings of the classes of statements, for the page of the theorems and the report of a run."""
 _SURVIVES = {
     Survives.YES: "the theorem survives",
     Survives.NO: "the theorem does not survive as it is printed",
@@ -164,6 +176,6 @@ def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WI
 
     if not rows:
         return ""
-    cells = [(str(row.verdict), row.id, str(row.grade), words(row)) for row in rows]
+    cells = [(row.word, row.id, str(row.grade), words(row)) for row in rows]
     styles = ["yellow" if row.verdict in (Verdict.REFUTED, *ACCUSATIONS) else "" for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"

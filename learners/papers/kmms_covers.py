@@ -53,7 +53,7 @@ def _no_literal(tools: Tools) -> Evidence:
     "Claim 3.4",
     formula="eps_hat = epsilon/(2 ln(e/delta))",
     conditions="epsilon in (0, 1), delta < 1/e",
-    short="The same, for one round's loss",
+    short="The budget of a round, k = 1, alpha = 0.1",
     printed="{paper:.3g}",
     found="{game, replacement:.3g} is allowed",
     best="{game, replacement:.3g} by the game, {composition:.3g} by composition",

@@ -55,8 +55,8 @@ def _observation_22(tools: Tools) -> Evidence:
     formula="2 epsilon-differential privacy",
     conditions="q of sensitivity 1",
     short="Select Halfplane with weights exp(ε q): its ε",
-    printed="ε = {claimed for full:.3g}",
-    found="ε = {full:.3g}",
+    printed="2 ε = {claimed for full:.3g}",
+    found="{full:.3g} at ε = 1/2",
 )
 def _select_halfplane(tools: Tools) -> Evidence:
     (full, half), _ = losses_of(tools, (HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")))

@@ -29,9 +29,9 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     "Claim 4.3",
     formula="eps_hat = O(epsilon/log(1/delta))",
     constants=Constants.OURS,
-    short="The same, for polygons",
-    printed="{eps_hat:.3g}",
-    found="{exact, convex-polygon:.3g} exactly",
+    short="The budget of a round, for polygons",
+    printed="{eps_hat:.3g} a round: ε ≤ 1 in all",
+    found="ε = {exact, convex-polygon:.3g} in all, exactly (k = 1, n = 3)",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
 def _claim_43(tools: Tools) -> Evidence:

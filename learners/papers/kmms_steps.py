@@ -102,7 +102,7 @@ def noise_bound(k: int, epsilon: float, alpha: float, beta: float) -> tuple[int,
     "proof of Claim 3.1",
     short="No noise exceeds Δ",
     printed="≤ β",
-    found="{share:.3g} β at most",
+    found="{share:.4f} β at most",
     formula="Pr[max |w_j| <= Delta] >= 1 - beta, Delta = (2 k/epsilon) log(2/alpha) log((2 k/beta) log(2/alpha))",
     argument="A draw exceeds Delta with probability beta/J; they are independent.",
 )
@@ -138,7 +138,7 @@ def vertices(side: int) -> set[tuple[Fraction, Fraction]]:
     "proof of Claim 4.5",
     short="The distance of two vertices",
     printed="≥ 1/d²",
-    found="{share:.3g} times that at least, d = 1 .. {most}",
+    found="{share:.3g}/d² at least, d = 1 .. {most}",
     formula="||(a_12, b_12) - (a_34, b_34)|| >= 1/d^2",
     argument="Coordinates have denominators of at most d, so that those that differ do so by 1/d^2. The proof has the "
     "crossings of four lines alone; where a line meets an edge of the box the same is true.",

@@ -105,7 +105,7 @@ _basic = states(
     "BMNS-Thm2.3",
     "k adaptive (epsilon, delta)-private calls are (k epsilon, k delta)-private.",
     "Theorem 2.3",
-    formula="(k epsilon_0, k delta_0)",
+    formula="k algorithms, each (epsilon/k, delta/k): (epsilon, delta)",
     short="Basic composition of k calls",
     printed="(k ε, k δ)",
     found="{share of delta:.3g} k δ is needed at k ε",

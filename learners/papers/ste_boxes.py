@@ -149,7 +149,7 @@ def _exponential(tools: Tools) -> Evidence:
         f"b, above ln|C|) with probability {numbers['below, any base']:.3f}, below OPT - 2 ln(|C|/{beta}) with "
         f"probability {numbers['below OPT - (2/epsilon) ln(|C|/beta)']:.2g}",
         numbers,
-        f"D = 100 points on a line, {COPIES} examples each of (49, 0), (50, 1), (51, 0): one box has score "
+        f"epsilon = 1, D = 100 points, {COPIES} examples each of (49, 0), (50, 1), (51, 0): one box has score "
         f"{3 * COPIES}, the others at most {2 * COPIES}",
         errors_data(learner, sample, limit, numbers["below, any base"]),
         failed=numbers["below, any base"] > 0.5,

@@ -195,7 +195,10 @@ def _exponential_size(tools: Tools) -> Evidence:
         f"probability {failure:.4f}"
     )
     numbers = {"n": sample.n, "asked, base 2": asked, "failure": failure, "alpha": alpha}
-    witness = f"target v1 on {sample.n} examples, v2 = .. = v31 equal and wrong on every second one"
+    witness = (
+        f"d = {d}, k = 1, epsilon = 1, alpha = {alpha}: target v1 on {sample.n} examples, v2 = .. = v31 equal and "
+        "wrong on every second one"
+    )
     data = errors_data(learner, sample, alpha * sample.n, failure)
     return judged(Verdict.UNDECIDED, text, numbers, witness, data, failed=sample.n >= asked and failure > 0.5)
 

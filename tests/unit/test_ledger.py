@@ -24,7 +24,7 @@ from dpaudit.engine.records import LedgerRow
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode, encodable
 from dpaudit.report import schema
-from dpaudit.report.ledger import LedgerFault, check_statements, counts_text
+from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
 
 HERE = Path(__file__).parent
 
@@ -284,6 +284,10 @@ def test_the_class_is_declared_and_the_contradiction_computed(found, declared, v
 
 
 def test_lower_bounds_confirm_nothing():
+    row = ledger_row("undecided", one_sided=True)
+    assert "not refuted  Toy-1" in ledger_table([row])
+    assert "undecided    Toy-1" not in ledger_table([row])
+    assert counts_text([row]) == "1 statement of papers checked: 1 undecided"
     with pytest.raises(InputError, match="verdict must be one of refuted, undecided"):
         Evidence("holds", "as found", {}, "exact", one_sided=True)
 
