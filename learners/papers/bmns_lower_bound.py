@@ -197,7 +197,7 @@ def _learner_law(learner: Any, sample: Examples) -> Mapping[Any, float]:
 
 
 FEW: dict[str, float] = {"values": 2, "epsilon": 1.0, "delta": 0.01}
-"""What stays as it is while the dimension grows."""
+"""The rest of the case, the same in every dimension."""
 FAR = (10, 100, 1000, 10_000)
 
 
