@@ -11,7 +11,8 @@ answers with a combination of them that is not trivial with probability 1/2 at l
 
 For m itself it is false: with m = 1 randomised response on [T]^d, epsilon = ln(T^d - 1), answers with its example half
 of the time. The second term is about 1/(8 delta) where delta is far above epsilon/d, within a factor of 8 of what the
-random example needs, and (d/(2 epsilon)) (1 - o(1)) ln(epsilon/(4 d delta)) where it is far below.
+random example needs, and at least d ln(1/delta)/(7 epsilon) for delta <= 1/8 and (epsilon/(4 d))^2, as W(x) >= (1 -
+1/e) ln x for x >= e. The first term is positive from d = 10 on for T >= 3, from d = 14 on for T = 2.
 
 Proof. Let x_1 .. x_k and x' be random points of [T]^d, i a random index, all independent. S has m points, the x_j in
 turn, so that none has more than c = ceil(m/k) copies; S' has x' in the place of x_i. Independent points v_1 .. v_j span
@@ -75,8 +76,9 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
     exponent = -dimension / 2 if literal else 1 - dimension / 2
 
     def excess(m: float) -> float:
-        mass = math.exp(exponent * math.log(side + 1)) + 2 * delta * m / dimension
-        return 2 * epsilon * m / dimension + math.log(mass) + math.log(2 * dimension)
+        moved = math.log(2 * delta * m / dimension) if delta * m else -math.inf
+        log_mass = float(np.logaddexp(exponent * math.log(side + 1), moved))
+        return 2 * epsilon * m / dimension + log_mass + math.log(2 * dimension)
 
     if excess(0.0) >= 0:
         return 0.0

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product, starmap
 from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools, Verdict
+from learners.bisection import least_beyond
 from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.evidence import errors_data
-from learners.papers.sizes import errors_of_law, judged_sizes
+from learners.papers.sizes import errors_of_law, failure_probability, judged_sizes
 from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
 
 ALPHA, BETA = 0.2, 0.1
@@ -229,20 +231,28 @@ def _pac(tools: Tools, setting: str, **noise: Any) -> Evidence:
     return judged_sizes(tools, f"alpha = beta = {LEVEL}, the hardest cases that a search met", cases, **levels)
 
 
+def _with_exact_size(found: Evidence) -> Evidence:
+    """Return the evidence with n* on the worst case of the line, by sums over samples and laws."""
+    line, concept, law = MixtureHalfspace(1, 1.0, side=9), TARGETS["realizable"], HARD["realizable"]
+    size = least_beyond(lambda n: failure_probability(line, concept, law, n, LEVEL) <= LEVEL, 1, 8)
+    words = f"{found.summary}; n* is {size} on the case of d = 1, exactly"
+    return replace(found, summary=words, numbers={**found.numbers, "n*, d = 1": size})
+
+
 _realizable = states(
     "BMN-Thm4.9",
     "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
     "Theorem 4.9, with explicit constants",
     short="Examples for an (alpha, β)-learner",
     printed="n = {d = 1, side 9: theorem's n:,}",
-    found="n = {d = 1, side 9: enough} is enough on the worst case found (d = 1)",
-    best="n = {d = 1, side 9: too few} is too few there",
+    found="n* = {n*, d = 1} on the worst case that a search met (d = 1)",
+    best="n* = {n*, d = 1} there, exactly",
     slow=True,
     formula="n = O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha))",
     conditions="alpha, beta, epsilon in (0, 1), realizable, label-determined",
     constants=Constants.OURS,
     argument="OURS-MixtureBound has a lower bound of the same order for this algorithm.",
-)(lambda tools: _pac(tools, "realizable"))
+)(lambda tools: _with_exact_size(_pac(tools, "realizable")))
 
 
 _agnostic = states(

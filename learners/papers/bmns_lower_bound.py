@@ -216,8 +216,8 @@ FAR = (10, 100, 1000, 10_000)
     survives=Survives.NO,
     argument="A random example is (0, 1/m)-private and a combination of the examples, so that ceil(1/delta) examples "
     "are enough whatever epsilon, d and T are, while the bound grows with d without end. Solving for m drops the "
-    "factor m of 2 delta m/d; where delta is far below epsilon/(d m) the bound is right. docs/results.md proves a "
-    "bound for all epsilon and delta.",
+    "factor m of 2 delta m/d; for delta <= 1/8 and (epsilon/(4 d))^2 its second term keeps its order. docs/results.md "
+    "proves a bound for all epsilon and delta.",
 )
 def _theorem(tools: Tools) -> Evidence:
     m = math.ceil(1 / FEW["delta"])
