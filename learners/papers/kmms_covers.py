@@ -79,7 +79,8 @@ def _calibration(tools: Tools) -> Evidence:
     summary = (
         f"at ({epsilon}, 1e-6), k = 1, alpha = 0.1 (J = {rounds}) the game allows "
         f"eps_hat = {numbers['game, replacement']:.3f} under replacement and "
-        f"{numbers['game, add or remove']:.3f} under addition, plain composition {numbers['composition']:.3f}, the paper {printed:.4f}. Under replacement {loss:.1f} times the paper's is "
+        f"{numbers['game, add or remove']:.3f} under addition, plain composition {numbers['composition']:.3f}, the "
+        f"paper {printed:.4f}. Under replacement {loss:.1f} times the paper's is "
         f"allowed, with samples so much smaller; at d = 2, n = 3 the paper's costs {law.epsilon:.3f} exactly"
     )
     return judged(
