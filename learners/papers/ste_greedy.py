@@ -60,8 +60,8 @@ def first_scores(learner: Any, sample: Any) -> Any:
     printed="0",
     found="0 in all but {wrong} of {cases:,} cases",
     formula="there is l* with q(l*) = 0",
-    argument="A literal of the target contradicts no positive example, and one of the k contradicts 1/k of the negative "
-    "ones; q is never above 0. What is left after a round is labelled by the target too.",
+    argument="A literal of the target contradicts no positive example, and one of the k contradicts 1/k of the "
+    "negative ones; q is never above 0. What is left after a round is labelled by the target too.",
 )
 def _score(tools: Tools) -> Evidence:
     wrong, cases, witness = 0, 0, ""
