@@ -14,7 +14,7 @@ from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.papers.evidence import errors_data, judged_loss, losses_of, pair_data
 from learners.papers.sizes import answer, errors_of_law, worst_empirical_failure
-from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
+from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(
@@ -76,6 +76,33 @@ def _laplace(tools: Tools) -> Evidence:
     numbers = {"replacement": replaced, "add_remove": added}
     data = pair_data(learner, flip, epsilon=replaced)
     return judged(tightness(replaced, 1.0), text, numbers, repr(flip), data, failed=exceeds(replaced, 1.0))
+
+
+def noise_limit(dimension: int, epsilon: float, beta: float) -> float:
+    """Return (2 d/epsilon) ln(2 d/beta)."""
+    return 2 * dimension / epsilon * math.log(2 * dimension / beta)
+
+
+@states(
+    "STE-Conj1-Noise",
+    "With probability 1 - beta all 2 d noises are at most (2 d/epsilon) ln(2 d/beta) in absolute value.",
+    "private algorithm for conjunctions, accuracy",
+    short="No noise exceeds (2 d/ε) ln(2 d/β)",
+    printed="≤ β",
+    found="{share:.4f} β at most",
+    formula="|Lap(2 d/epsilon)| <= (2 d/epsilon) log(2 d/beta) for all 2 d, with probability 1 - beta",
+    argument="Each exceeds it with probability beta/(2 d).",
+)
+def _laplace_noise(tools: Tools) -> Evidence:
+    cases = []
+    for d, epsilon, beta in product((1, 2, 10, 31), (0.1, 1.0), (1e-3, 0.1, 0.5)):
+        tail = math.exp(-noise_limit(d, epsilon, beta) * epsilon / (2 * d))
+        exceeded = -math.expm1(2 * d * math.log1p(-tail))
+        data = {"d": d, "epsilon": epsilon, "beta": beta, "probability": exceeded}
+        cases.append((exceeded / beta, f"d = {d}, beta = {beta}", data))
+    share, witness, data = greatest(cases)
+    text = f"d = 1 .. 31, beta = 0.001, 0.1, 0.5: the exact probability is at most {share:.4f} beta ({witness})"
+    return judged(Verdict.HOLDS, text, {"share": share}, witness, data, failed=exceeds(share, 1))
 
 
 def spread_failure(learner: ConjunctionLaplace, n: int, alpha: float) -> tuple[float, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tools, Verdict
+from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.covers.accounting import composed_share
@@ -42,6 +44,42 @@ def _rounds(tools: Tools) -> Evidence:
 def rounds_needed(k: int, n: int) -> int:
     """Return the least J >= 2 k ln n."""
     return math.ceil(2 * k * math.log(n))
+
+
+def first_scores(learner: Any, sample: Any) -> Any:
+    """Return k q of every literal in the first round."""
+    counts = GreedyCounts(sample, learner.k, idle=False)
+    return counts.scores(counts.start())
+
+
+@states(
+    "STE-Conj2-Score",
+    "In every round some literal has q = 0, if the target has a literal.",
+    "take 2, the error",
+    short="Some literal has q = 0 in every round",
+    printed="0",
+    found="0 in all but {wrong} of {cases:,} cases",
+    formula="there is l* with q(l*) = 0",
+    argument="A literal of the target contradicts no positive example, and one of the k contradicts 1/k of the "
+    "negative ones; q is never above 0. What is left after a round is labelled by the target too.",
+)
+def _score(tools: Tools) -> Evidence:
+    wrong, cases, witness = 0, 0, ""
+    data: dict[str, Any] = {}
+    for k, mask in ((1, 0b01), (2, 0b01), (2, 0b101), (2, 0b110)):
+        learner = ConjunctionGreedy(2, k, 1.0, literal=True)
+        points = learner.domain.points()
+        labels = Conjunction(2, mask).predict(points)
+        for counts in product((0, 1, 5), repeat=4):
+            if sum(counts):
+                sample = learner.domain.sample(points, labels, counts)
+                best = float(first_scores(learner, sample).max())
+                cases, wrong = cases + 1, wrong + (best != 0)
+                if best or not data:
+                    data = {"k": k, "counts": counts, "labels": labels, "best": best}
+                    witness = witness or (f"k = {k}: {sample!r}" if best else "")
+    text = f"{cases} samples of the square that one or two literals label: the best score is 0 in all but {wrong}"
+    return judged(Verdict.HOLDS, text, {"wrong": wrong, "cases": cases}, witness, data)
 
 
 def strong_size(k: int, dimension: int, delta: float) -> float:

@@ -40,6 +40,8 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "STE-Conj1-Size": ("loose", {"n": 702, "enough": 426, "too few": 199}),
     "STE-ConjExp-Size": ("false", {"failure": 1 - 1 / (1 + 61 * math.exp(-3.5) + math.exp(-7)), "n": 14}),
     "STE-Conj-count": ("derived", {}),
+    "STE-Conj1-Noise": ("holds", {}),
+    "STE-Conj2-Score": ("holds", {"wrong": 0}),
     "STE-Conj2-Rounds": ("holds", {}),
     "STE-Conj2-Strong": ("derived", {}),
     "STE-ConjExp": ("holds", {"epsilon": 1.0, "n": 20}),
