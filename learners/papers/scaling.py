@@ -62,9 +62,9 @@ RUNS: dict[str, tuple[Run, ...]] = {
 
 def _law(
     id: str, exponent: str, statement: str, place: str, short: str, found: str = "", *,
-    measured: str = "n* on hard cases", slow: bool = True, formula: str = "", part: Part = Part.PAPERS,
+    slow: bool = True, formula: str = "", part: Part = Part.PAPERS,
 ) -> Statement:  # fmt: skip
-    """Return the statement that n* grows with this exponent; `measured` is what stands for n*, in words.
+    """Return the statement that n* grows with this exponent.
 
     `found` is added to the slope that is found, in the form of `contract.Statement`. The theorem's n has constants of
     ours.
@@ -72,7 +72,7 @@ def _law(
 
     def check(tools: Tools) -> Evidence:
         laws = [tools.scaling_law(learner, name, values, **rest) for learner, name, values, rest in RUNS[id]]
-        return _judged(laws, measured)
+        return _judged(laws)
 
     shown = "slope of ln(n*/theorem) {slope of ln(n*/theorem):+.2f}" + found
     return states(
@@ -81,7 +81,7 @@ def _law(
     )(check)  # fmt: skip
 
 
-def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
+def _judged(found: Sequence[MeasuredLaw]) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value.
 
     Hard cases bound n* from below: an exponent below the theorem's refutes nothing and confirms nothing.
@@ -118,7 +118,7 @@ def _judged(found: Sequence[MeasuredLaw], measured: str) -> Evidence:
     ]
     return judged(
         Verdict.UNDECIDED,
-        f"{'refuted' if broken else 'not refuted'} by {measured}: {words}",
+        f"{'refuted' if broken else 'not refuted'} by n* on hard cases: {words}",
         numbers,
         "; ".join(f"{law.learner} against {law.abscissa}: {law.points[-1].case}" for law in broken),
         {"kind": "laws", "laws": laws},
