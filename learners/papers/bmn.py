@@ -135,6 +135,10 @@ _relaxation_i = states(
     short="A correlated private example costs one more error at most",
     printed="one each",
     found="checked on {samples:,} samples",
+    formula="the excess error grows little",
+    conditions="the privacy status is sufficiently correlated with the label",
+    argument="The source has no constant. The best halfspace may be right on a private example with the public label, "
+    "where G need not be: one error for each of these at most.",
 )(lambda tools: _relaxed((0, 1)))
 
 
@@ -145,6 +149,10 @@ _relaxation_ii = states(
     short="G keeps the best error if private examples share a label",
     printed="no excess",
     found="{excess} on {samples:,} samples",
+    formula="err^(g*; S') <= err^(h_ERM; S'), as without the relaxation",
+    conditions="private examples have the same label, public ones both",
+    argument="The halfspaces of Lemma 4.5 are those at the public points outside of the best halfspace, whatever "
+    "their labels.",
 )(lambda tools: _relaxed((1,)))
 
 
@@ -155,6 +163,9 @@ _relaxation_ii = states(
     short="The mixture learner's ε",
     printed="ε = 1",
     found="ε = {epsilon:.3g}",
+    formula="A_LearnHalf is epsilon-differentially private with respect to the private portion",
+    conditions="any status bits and S_pub",
+    argument="G depends on public points alone, and the number of errors has sensitivity 1.",
 )
 def _private(tools: Tools) -> Evidence:
     (line, plane), worst = losses_of(tools, (MixtureHalfspace(dimension, 1.0, 1) for dimension in (1, 2)))

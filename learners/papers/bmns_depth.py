@@ -31,6 +31,9 @@ from learners.papers.verdicts import judged, statements_in, states, tightness
     short="Every multiset has a point of depth n/(d + 1)",
     printed="depth ≥ n/(d + 1)",
     found="{least ratio:.3g} times that at least",
+    formula="td(x) >= |S|/(d + 1) for some x",
+    argument="By Helly: any d + 1 closed halfspaces with more than d n/(d + 1) of the n points each share a point of "
+    "S, so all of them share a point, and it is that deep.",
 )
 def _centerpoint(tools: Tools) -> Evidence:
     cases = []
@@ -84,6 +87,8 @@ def _side(points: Any, a: Any, b: Any) -> Any:
     short="Q is quasi-concave and of sensitivity 1",
     printed="1",
     found="{sensitivity}; {dips} dips",
+    formula="Q is quasi-concave, of sensitivity 1",
+    argument="Claim 3.3 on the line through two maximizers; a maximum of functions of sensitivity 1 has it too.",
 )
 def _quasi_concave(tools: Tools) -> Evidence:
     grid, extended = Grid(1, 2).points(), ExtendedDomain.grid(1, 2)
@@ -251,6 +256,9 @@ _projections = states(
     short="The depth by projections",
     printed="equal",
     found="checked on {cases:,} cases",
+    formula="td(x) = min_a t_a(<a, x>)",
+    argument="A halfspace that holds x can be moved in parallel until x is on its boundary, and holds no more points "
+    "then; t_a takes both sides.",
 )(lambda tools: _same_depth(depth_by_projections, "the least count over directions"))
 
 
@@ -261,6 +269,8 @@ _removal = states(
     short="The depth by removal",
     printed="equal",
     found="checked on {cases:,} cases",
+    formula="td(x) = min |A|, A of S, with x outside of conv(S \\ A)",
+    argument="x is outside of a convex hull if and only if some halfspace holds x and no point of it.",
 )(lambda tools: _same_depth(depth_by_removal, "the least number to remove"))
 
 
@@ -305,6 +315,8 @@ def _rank(tools: Tools) -> Evidence:
     printed="ε = 1, n ≤ {by coordinates, side 2} (side 2)",
     found="ε = {epsilon:.3g}, n = {joint, side 2} (side 2)",
     best="n = {joint, side 2} for {by coordinates, side 2} by coordinates (d = 2, side 2)",
+    formula="O(d^3 log |X|), epsilon-private",
+    argument="The depth has sensitivity 1, and X~ does not depend on the sample.",
 )
 def _joint(tools: Tools) -> Evidence:
     learner = HullPointJoint(1, 2, 1.0)
