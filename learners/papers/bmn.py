@@ -28,7 +28,7 @@ from learners.papers.verdicts import judged, statements_in, states
     printed="{least errors of a halfspace} errors",
     found="{least errors, printed} errors of 4",
     best="0 errors, if the boundary cuts the flat of the public points properly",
-    formula="one arbitrary halfspace in R^d that is supported by each set of at most d public points, and its opposite",
+    formula="of each set of at most d public points one arbitrary halfspace that it supports, and the opposite",
     failure=Verdict.GAP,
     survives=Survives.YES,
     argument="Where the public points lie in a flat, the boundary of an arbitrary halfspace may contain all of it; "
@@ -163,7 +163,7 @@ _relaxation_ii = states(
     short="The mixture learner's ε",
     printed="ε = 1",
     found="ε = {epsilon:.3g}",
-    formula="A_LearnHalf is epsilon-differentially private with respect to the private portion",
+    formula="epsilon, for replacements of private examples",
     conditions="any status bits and S_pub",
     argument="G depends on public points alone, and the number of errors has sensitivity 1.",
 )

@@ -195,7 +195,7 @@ def corners(points: Sequence[Any]) -> set[Place]:
     short="Where depth regions have their corners",
     printed="spanned by points of S",
     found="checked on {cases:,} multisets and places",
-    formula="T(r) = {x : td(x) >= r} is a polytope whose faces are supported by subspaces spanned by points of S",
+    formula="the faces of the polytope T(r) = {x : td(x) >= r} lie in subspaces that points of S span",
 )
 def _regions(tools: Tools) -> Evidence:
     cases, broken = 0, list[dict[str, Any]]()

@@ -42,7 +42,7 @@ MOST_BITS = 2**15
     "Figure 1",
     short="The printed r guarantees depth n/(2 (d + 1))",
     printed="that depth",
-    found="{printed, d=3:.3g} of it guaranteed at d = 3; no run was seen to have less",
+    found="{printed, d=3:.3g} of it guaranteed at d = 3",
     best="r = n/(d + 1) - (i - 1) n/(2 d (d + 1)), as in the proof",
     formula="r = n/(d + 1) - (i - 1) n/(d (d + 1))",
     failure=Verdict.MISPRINT,

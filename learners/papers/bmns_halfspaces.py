@@ -110,7 +110,7 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
     printed="δ = 10⁻⁶",
     found="δ = {delta:.3g} at ε = 1",
     best="δ = 0 with a default halfspace",
-    formula="3. For each S_i pick a consistent halfspace h_i in H uniformly at random",
+    formula="h_i uniform among the h in H that are consistent with S_i",
     conditions="S realizable (step 1); Definition 2.8 asks for privacy on every pair of neighbours",
     failure=Verdict.GAP,
     survives=Survives.YES,
@@ -289,7 +289,7 @@ def _corollary(tools: Tools) -> Evidence:
     short="Where the released halfspace errs, r of the h_i err",
     printed="≥ r",
     found="≥ r in {cases:,} cases; r attained",
-    formula="if h errs on x, at least r halfspaces in H_0 err on x",
+    formula="h errs on x => #{i : h_i errs on x} >= r",
     conditions="h has a Tukey depth of at least r with respect to H_0",
     argument="The (a, w) that err on x are an open or a closed halfspace of R^(d + 1); it holds h, and so at least "
     "depth many of the h_i: an open one contains a closed one with the same of these finitely many points and h.",
@@ -323,7 +323,7 @@ WEIGHTS = (1, 2, 5)
     short="Positive combinations of the h_i are right where all h_i are",
     printed="right",
     found="right in {cases:,} cases",
-    formula="any linear combination with positive coefficients of the hypotheses in H_0 is correct of x",
+    formula="sum_i c_i h_i with all c_i > 0 is right on x if all h_i are",
     argument="Sums of a_i x - w_i that are all >= 0, or all < 0, times positive numbers have that sign.",
 )
 def _combinations(tools: Tools) -> Evidence:

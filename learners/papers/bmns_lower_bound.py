@@ -291,6 +291,7 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     "Pr[x_i named on S] <= e^(epsilon m) Pr[x_i named on S'] + delta (e^(epsilon m) - 1)/(e^epsilon - 1).",
     "beside BMNS, Theorem 5.1; proof in docs/results.md",
     short="The lower bound for every ε and δ, repaired",
+    formula="m' >= min{(d/2 epsilon)((d/2 - 1) ln T - ln 4 d), (d/2 epsilon) W(epsilon/(4 d delta))}",
     printed="at most 1",
     found="≤ {greatest share:.2f} m' of what succeeds; {random example:.2f} m' of the random example",
     best="within a factor of 8 for delta far above ε/d, by the random example",
