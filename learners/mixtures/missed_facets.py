@@ -56,6 +56,7 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 from learners.halfspaces.lower_bound import coefficients
+from learners.parameters import check_integer
 
 UNSEEN = 1e-6
 """1 - q: sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""
@@ -104,6 +105,7 @@ class HardPolytope:
     alpha: float
 
     def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 2, MOST_DIMENSIONS)
         if self.share <= self.alpha:
             most = 1 / (self.vertices + 2 + EXCESS)
             raise InputError.of("alpha", self.alpha, f"below 1/({self.vertices} + {2 + EXCESS:g}) = {most:.6g}")

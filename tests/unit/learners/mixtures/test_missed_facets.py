@@ -201,6 +201,8 @@ def test_where_too_few_examples_see_the_public_points_the_closed_form_says_nothi
 def test_public_points_must_weigh_more_than_alpha(make: Any) -> None:
     with pytest.raises(InputError, match="alpha must be below 1/"):
         make(4, 0.15)
+    with pytest.raises(InputError, match=r"dimension must be an integer in \[2, 1000\]"):
+        make(1001, 1e-6)
 
 
 def test_the_theorem_suffices_in_many_dimensions() -> None:
