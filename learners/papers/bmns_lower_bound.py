@@ -233,7 +233,7 @@ def _theorem(tools: Tools) -> Evidence:
     numbers["failure, n=4"] = math.fsum(fails)
     for d in FAR:
         numbers[f"printed, d={d}"] = printed_bound(d, **FEW)
-    numbers["printed, epsilon=0.01, d=10, T=1e6"] = one = printed_bound(10, 1e6, 0.01, FEW["delta"])
+    numbers["printed, epsilon=0.01, d=10, T=1e6"] = one = printed_bound(10, values=1e6, epsilon=0.01, delta=0.01)
     ratios = [numbers[f"printed, d={d}"] / m for d in FAR]
     numbers["growth with d"] = growth = math.log(ratios[-1] / ratios[0]) / math.log(FAR[-1] / FAR[0])
     text = (
