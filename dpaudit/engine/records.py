@@ -346,12 +346,12 @@ _LONGEST = 60
 
 
 def codes_of(named: Event) -> list[int]:
-    """Return the integer outputs that an event names; none if they are more than four, or not integers.
+    """Return the integers that an event names of outputs; none if they are more than four, or not all are integers.
 
     >>> codes_of(Cells("output", ((-1, -1), (3, 5)))), codes_of(Cells("output", (), ("(1, 2)",)))
     ([-1, 3, 4, 5], [])
     """
-    if not isinstance(named, Cells) or named.feature != "output" or named.values or named.size > _MOST:
+    if not isinstance(named, Cells) or named.feature != "output" or named.labels or named.size > _MOST:
         return []
     return [code for low, high in named.ranges for code in range(low, high + 1)]
 

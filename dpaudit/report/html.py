@@ -276,7 +276,9 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
-        worst = f"exact{sentences.delta_words(row)}, the worst of {covers_text(exact)}"
+        delta = exact.claimed_delta if exact.epsilon_at_claim is not None else 0.0
+        at = f" at δ = {raised(value_text(delta))}" if delta else ""
+        worst = f"exact{at}, the worst of {covers_text(exact)}"
         lines.append((f"ε = {shown_number(row, 'exact_epsilon')}", worst))
         if exact.claimed_delta > 0:
             least = number(exact.delta_at_claim, "up", apart_from=exact.claimed_delta)

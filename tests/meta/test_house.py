@@ -23,7 +23,7 @@ from dpaudit.cli.options import FORMS
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "escaping", "jsonable", "contract", "record", "results"),
+        ("errors", "escaping", "jsonable", "contract", "record", "presentation", "results"),
         ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),
