@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from ledger_rows import ledger_row
 from test_statements_bmns import BMNS
-from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, made, scaled, with_sizes
+from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, in_quick, made, scaled, with_sizes
 
 import dpaudit
 from dpaudit.contract import ACCUSATIONS, Distribution, HasSettings, HasUtility
@@ -184,8 +184,7 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
 
 @pytest.mark.parametrize(
     ("module", "statement_id", "patches", "tools", "verdict"),
-    MORE,
-    ids=[f"{i}-{case[1]}-{case[4]}" for i, case in enumerate(MORE)],
+    in_quick(MORE),
 )
 def test_the_verdict_follows_the_numbers(
     module: Any, statement_id: str, patches: dict[str, Any], tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch

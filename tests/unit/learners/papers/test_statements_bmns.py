@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ledger_rows import ledger_row
+from test_statements_refutable import in_quick
 
 import dpaudit
 from dpaudit.registry import list_statements
@@ -112,9 +113,7 @@ BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
 """Cases in the form of `test_statements_refutable`."""
 
 
-@pytest.mark.parametrize(
-    ("module", "id", "patches", "tools", "verdict"), BMNS, ids=[f"{i}-{c[1]}-{c[4]}" for i, c in enumerate(BMNS)]
-)
+@pytest.mark.parametrize(("module", "id", "patches", "tools", "verdict"), in_quick(BMNS))
 def test_the_verdict_follows_the_numbers(
     module: Any, id: str, patches: dict[str, Any], tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
