@@ -81,7 +81,8 @@ class Training:
         sampler = knowing(request.sampler, first)
         runs = min(request.budget.pilot // len(some), held_runs(sampler))
         self._sides = {i: sampler.sides(pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
-        self._sides[0] = [join(batches) for batches in zip(first, self._sides[0], strict=True)]
+        rest = self._sides[0]  # of a pilot of one run nothing
+        self._sides[0] = [join(batches) for batches in zip(first, rest, strict=True)] if rest else first
         self.pilot = Pilot.of(join([side for sides in self._sides.values() for side in sides]))
         self.request = replace(request, sampler=sampler, width=self.pilot.width)
         self.pairs, self.compared = len(pairs), 0
