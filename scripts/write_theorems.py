@@ -38,7 +38,7 @@ holds is checked at the sizes that were computed, and is not proved unless its a
 * What is called simple, approximate, intuitive or informal, what is assumed "for simplicity" and what is left as an
   exercise is no claim: no row accuses it.
 * A slip that the same source writes correctly elsewhere, or needs otherwise in the next line, is a misprint. A case
-  that nobody means (no literal, one line, one dimension) is an edge case.
+  that the source plainly leaves out (no literal, one line, one dimension) is an edge case.
 * Exponents of n* are measured on hard cases, which bound n* from below. They can refute a growth and never confirm it:
   such rows say "not refuted" and count as undecided, with the slope of ln(n*/theorem), which would be 0 if both grew
   alike. Their limits are those of a fit to computed numbers and no confidence interval.
