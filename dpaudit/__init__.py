@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from dpaudit import presentation
+
 TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
     from typing import Any
@@ -87,6 +89,8 @@ _HOMES = {
     "utility.scaling": "scaling_law",
 }
 """Module -> the public names that it defines."""
+
+presentation.register(lambda: import_module("dpaudit.report.presenting"))
 
 
 def __getattr__(name: str) -> Any:

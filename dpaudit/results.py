@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import cache, wraps
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeVar
@@ -16,13 +15,11 @@ import msgspec
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
+from dpaudit.presentation import shown
 from dpaudit.record import Frozen, decode, encodable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_PRESENTING = "dpaudit.report.presenting"
-"""The module that shows findings. It stands above them, so they know its name and load it when they are shown."""
 
 SCHEMA_VERSION: Literal[2] = 2
 """The version of what is stored; 1 had events and verdicts as words."""
@@ -122,7 +119,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 
     def summary(self) -> str:
         """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""
-        return str(import_module(_PRESENTING).page(self))
+        return str(shown("page", self))
 
     def plot(self) -> Figure:
         """Return a matplotlib figure of the finding.
@@ -130,7 +127,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         Of privacy it shows the curve delta(epsilon) that the claim allows, and what the audit ruled out or computed; of
         utility the failure rate with its interval, against n and beta. `figure.savefig(path)` writes it.
         """
-        figure: Figure = import_module(_PRESENTING).figure(self)
+        figure: Figure = shown("figure", self)
         return figure
 
     @property
@@ -144,11 +141,11 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         return str(self.__dict__.get("call", ""))
 
     def __str__(self) -> str:
-        return str(import_module(_PRESENTING).brief(self))
+        return str(shown("brief", self))
 
     def _repr_html_(self) -> str:
         """Return the finding for a notebook: the three lines, the figure, and the rest folded."""
-        return str(import_module(_PRESENTING).notebook(self))
+        return str(shown("notebook", self))
 
 
 P = ParamSpec("P")

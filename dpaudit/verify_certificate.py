@@ -92,7 +92,7 @@ def verify(data: bytes) -> tuple[int, str]:
     seal = hashlib.blake2b(json.dumps({**stored, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
     if (stored["kind"], stored["schema_version"], stored.get("seal", seal)) != ("certificate", 1, seal):
         raise ValueError("this is no certificate of version 1, or it was altered since it was written")
-    explicit = stored["event"]["kind"] in ("interval", "cells", "outputs") and stored["learned"] is None
+    explicit = stored["event"]["kind"] in ("interval", "cells") and stored["learned"] is None
     coins = stored["bound"] == "coin"
     if not (stored["bound"] in ("melded", "clopper-pearson", "coin") and explicit):
         return 3, f"replay only: {stored['bound']!r:.60} on an event of the kind {stored['event']['kind']!r:.60}"

@@ -152,8 +152,8 @@ class CellSums:
 
     def _below(self, row: NDArray[np.int64], rate: Array) -> Array:
         """Return the sums over a row's cells with posteriors below `rate`, of log-likelihoods, hits and misses."""
-        at = np.searchsorted(self._keys, row + np.clip(rate, 0, 1))
-        return np.asarray(self._sums.reshape(-1, 3)[at + row])
+        at = np.searchsorted(self._keys, row + np.minimum(np.maximum(rate, 0.0), 1.0))
+        return self._sums.reshape(-1, 3).take(at + row, axis=0)
 
     def log_payoff(
         self, row: NDArray[np.int64], ratio: Array, delta: float = 0.0, upper: Array | float = 0.0,

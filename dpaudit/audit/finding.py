@@ -278,7 +278,7 @@ def _without_values(made: Made, part: Any) -> Any:
         case AllRaised() if made.names_a_value(part.usual):
             return replace(part, usual=WITHHELD if part.error_type is UNSET else f"{part.error_type}: {WITHHELD}")
         case Cells():
-            named = (*(end for ends in part.ranges for end in ends), *part.values, *part.path)
+            named = (*(end for ends in part.ranges for end in ends), *part.values, *part.labels, *part.path)
         case Interval():
             named = (part.low, part.high, *part.path)
         case _:

@@ -24,12 +24,11 @@ from dpaudit.events.cells import LEAST
 from dpaudit.events.event import (
     FEATURES,
     MISSING,
+    Cells,
     Event,
     Interval,
-    Outputs,
     Path,
     cell_of,
-    listed_outputs,
     numbers_of,
     part_of,
 )
@@ -54,7 +53,7 @@ DIGITS = range(1, 7)
 STORED = "lowest bit"
 
 Array = NDArray[np.float64]
-Explicit = Interval | Outputs
+Explicit = Interval | Cells
 """The events that are proposed."""
 
 
@@ -159,7 +158,7 @@ def _complexity(event: Explicit) -> tuple[int, int]:
         ends = [end for end in (event.low, event.high) if math.isfinite(end)]
         return len(event.path) + (1 if event.feature in ("value", "raised") else 2), sum(len(f"{e:g}") for e in ends)
     ranges = sum(1 if low == high else 2 for low, high in event.ranges)
-    return len(event.path) + len(event.values) + ranges, int(event.complement)
+    return len(event.path) + len(event.outputs or ()) + ranges, int(bool(event.complement))
 
 
 def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
@@ -256,7 +255,7 @@ def _listed(
             likelier = 1 - first if complement else first
             worth = _promised(hits[likelier], runs[likelier], hits[1 - likelier], runs[1 - likelier], delta)
             for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
-                event = listed_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
+                event = Cells.of_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
                 yield event, tuple(Direction)[likelier]
 
 

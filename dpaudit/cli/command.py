@@ -18,6 +18,10 @@ Exit status: 0 no violation, 1 a violation or a missed control,
 _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"
 
 
+_GONE = {("ledger", "--refuted"): "use --verdict false, or another class of statements"}
+"""Command and option of earlier versions -> what takes its place."""
+
+
 class BadInput(click.UsageError):
     """Bad input to a command, in terms of its options; the words themselves are in order."""
 
@@ -43,6 +47,11 @@ class Command(click.Command):
         """Read the words; an error in them names this command, whose help and example are then shown."""
         try:
             return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if (now := _GONE.get((str(self.name), error.option_name))) is None:
+                error.ctx = error.ctx or ctx
+                raise
+            raise BadInput(f"{error.option_name} is gone; {now}", ctx) from error
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise

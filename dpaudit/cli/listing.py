@@ -16,6 +16,7 @@ from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, wr
 from dpaudit.cli.command import command
 from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs
 from dpaudit.cli.streams import notify, output, say, wants_color, width_of
+from dpaudit.contract import OF_STATEMENTS
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,7 +101,12 @@ class LedgerOptions(NamedTuple):
     """The options of ``dpaudit ledger``."""
 
     ids: Annotated[tuple[str, ...], argument("[ID]...")]
-    refuted: Annotated[bool, given("show the refuted ones only (default: all checked)")]
+    verdict: Annotated[
+        str | None,
+        given(
+            "show those of one class only (default: all checked)", metavar="CLASS", choices=[*map(str, OF_STATEMENTS)]
+        ),
+    ]
     witness: Annotated[
         str | None,
         given(
@@ -119,20 +125,20 @@ class LedgerOptions(NamedTuple):
     learners: Learners
 
 
-@command("ledger", "dpaudit ledger --refuted", PLAIN)
+@command("ledger", "dpaudit ledger --verdict false", PLAIN)
 def ledger(asked: LedgerOptions) -> int:
     """Check the statements of the papers (default: all) by computation and show each verdict with its evidence.
 
-    A statement holds, is loose (true, but its constant is far from the truth), is refuted (with a witness) or stays
-    undecided. A refuted statement is an error of a paper and no violation: the status is 0 if every check ran, 3 if
-    --time-limit stopped one.
+    A statement is false, a gap of a proof, a misprint or an edge case, each with a witness, its place and whether the
+    theorem survives; or it is loose (true, but a constant that is printed is far from the truth), holds, is undecided,
+    or derived (with O(.), so that the constants are ours). None of these is a violation: the status is 0 if every check
+    ran, 3 if --time-limit stopped one.
     """
-    from dpaudit.contract import Verdict
     from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
     from dpaudit.report.terminal import WIDTH
 
-    if asked.witness is not None and (asked.ids or asked.refuted):
-        alone = "the only statement; neither further ids nor --refuted go with it"
+    if asked.witness is not None and (asked.ids or asked.verdict):
+        alone = "the only statement; neither further ids nor --verdict go with it"
         raise InputError.of("witness", asked.witness, alone)
     find_learners(asked.learners)
     ids = (asked.witness,) if asked.witness is not None else asked.ids
@@ -147,7 +153,7 @@ def ledger(asked: LedgerOptions) -> int:
         )
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
-    shown = [row for row in rows if row.verdict == Verdict.REFUTED or not asked.refuted]
+    shown = [row for row in rows if asked.verdict in (None, row.verdict)]
     if asked.witness is not None:
         say("".join(f"{dumps(row.to_dict(), indent=2)}\n" for row in rows))
     elif asked.json:

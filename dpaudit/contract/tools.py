@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dpaudit.contract.claims import Relation
 from dpaudit.contract.pairs import Pair
 from dpaudit.contract.samples import Distribution, Hypothesis
-from dpaudit.contract.verdicts import OF_STATEMENTS, Grade, Verdict
+from dpaudit.contract.verdicts import ACCUSATIONS, OF_CHECKS, Constants, Grade, Part, Survives, Verdict
 from dpaudit.errors import InputError
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "SupremumAudit",
     "Tools",
     "UtilityAudit",
+    "require_grounds",
 ]
 
 
@@ -143,8 +144,8 @@ class Evidence:
     Parameters
     ----------
     verdict : Verdict
-        One of `OF_STATEMENTS`: "loose" if the statement is true and its constant is far from the truth; "refuted" needs
-        a witness.
+        One of `OF_CHECKS`: "loose" if the statement is true and its constant is far from the truth; "refuted" if a
+        number contradicts it, which needs a witness.
     summary : str
         The finding in a sentence, numbers included.
     numbers : mapping of str to number
@@ -156,6 +157,9 @@ class Evidence:
     witness_data : mapping of str to data
         The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
         numbers again: learners with their parameters, samples, distributions, outputs.
+    one_sided : bool
+        Whether the numbers bound what the statement is about from below, so that they can contradict it and never
+        confirm it: then it is refuted or undecided.
     """
 
     verdict: Verdict
@@ -164,9 +168,11 @@ class Evidence:
     grade: str
     witness: str = ""
     witness_data: Mapping[str, Any] = field(default_factory=dict)
+    one_sided: bool = False
 
     def __post_init__(self) -> None:
-        for name, allowed in (("verdict", OF_STATEMENTS), ("grade", tuple(Grade))):
+        found = OF_CHECKS[2:] if self.one_sided else OF_CHECKS
+        for name, allowed in (("verdict", found), ("grade", tuple(Grade))):
             value = getattr(self, name)
             if value not in allowed:
                 raise InputError.among(name, value, allowed)
@@ -198,6 +204,21 @@ class Statement:
         Whether the check takes more than two seconds, so that quick runs leave it out.
     best : str
         The best constant known to the tool, as `found` is written; empty where the statement has no constant.
+    place : str
+        Section, theorem and line.
+    formula, conditions : str
+        The formula as it is printed, in plain notation, and the conditions under which.
+    constants : {"paper", "ours"}
+        Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
+    failure : Verdict or None
+        One of `ACCUSATIONS`: of which class the statement is if its check finds a contradiction, which is a judgement
+        of the source. It takes `place`, `formula`, `survives` and `argument`.
+    survives : {"yes", "no", "unknown", "not applicable"}
+        Whether the theorem survives that failure.
+    argument : str
+        The argument or the proof, in our words.
+    part : {"papers", "ours", "auditor"}
+        The part of the ledger in which the row is counted.
     """
 
     id: str
@@ -209,3 +230,36 @@ class Statement:
     found: str = ""
     slow: bool = False
     best: str = ""
+    place: str = ""
+    formula: str = ""
+    conditions: str = ""
+    constants: Constants = Constants.PAPER
+    failure: Verdict | None = None
+    survives: Survives = Survives.NOT_APPLICABLE
+    argument: str = ""
+    part: Part = Part.PAPERS
+
+    def __post_init__(self) -> None:
+        if self.failure is not None:
+            if self.failure not in ACCUSATIONS:
+                raise InputError.among("failure", self.failure, ACCUSATIONS)
+            require_grounds(self, self.id)
+
+    def verdict_on(self, found: Verdict) -> Verdict:
+        """Return the class of the statement, given what its check found.
+
+        Constants of ours are never loose: of a paper's statement they are "derived", and one of ours holds.
+        """
+        if found == Verdict.REFUTED:
+            return self.failure or found
+        if self.constants == Constants.OURS and found in (Verdict.HOLDS, Verdict.LOOSE):
+            return Verdict.DERIVED if self.part == Part.PAPERS else Verdict.HOLDS
+        return found
+
+
+def require_grounds(accusation: Any, id: str) -> None:
+    """Raise `InputError` unless an accusation has its place, formula and argument, and whether a theorem survives."""
+    lacking = [name for name in ("place", "formula", "argument") if not getattr(accusation, name)]
+    lacking += ["survives"] * (accusation.survives == Survives.NOT_APPLICABLE)
+    if lacking:
+        raise InputError(f"the accusation {id} has no {' and no '.join(lacking)}")

@@ -7,13 +7,18 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 __all__ = [
+    "ACCUSATIONS",
+    "OF_CHECKS",
     "OF_PRIVACY",
     "OF_STATEMENTS",
     "OF_UTILITY",
     "OPEN",
+    "Constants",
     "Direction",
     "Grade",
+    "Part",
     "Support",
+    "Survives",
     "Tone",
     "Verdict",
     "exit_status",
@@ -41,9 +46,9 @@ class Tone(enum.StrEnum):
         return member
 
     BAD = "bad", "🔶", "bold red"
-    """Refuted or missed."""
+    """Refuted, false or missed."""
     NONE = "none", "⬜", "bold"
-    """Left open."""
+    """Left open; of a statement also a slip that its source repairs."""
     OK = "ok", "🔵", "blue"
     """Kept."""
     NC = "nc", "\N{HEAVY MINUS SIGN}"
@@ -93,7 +98,15 @@ class Verdict(enum.StrEnum):
     VIOLATION = "violation", 5, "!", Tone.BAD, 1, "failure", "error", "privacy-violation"
     """The claim is refuted: exactly, or at the stated confidence."""
     REFUTED = "refuted", 5, "!", Tone.BAD, 0, "", "", "refuted"
-    """Of a statement: a witness contradicts it."""
+    """Of a statement: a witness contradicts it; its class is not judged, or it was stored when there were none."""
+    FALSE = "false", 5, "!", Tone.BAD, 0, "", "", "false"
+    """Of a statement: as printed and with its conditions, a witness contradicts it."""
+    GAP = "gap", 4, "!", Tone.BAD, 0, "", "", "gap"
+    """Of a step of a proof: it does not follow; what the proof is for may hold."""
+    MISPRINT = "misprint", 3, "~", Tone.NONE, 0, "", "", "misprint"
+    """Of a formula: its source has it right elsewhere, or needs it otherwise in the next line."""
+    EDGE_CASE = "edge case", 3, "~", Tone.NONE, 0, "", "", "edge-case"
+    """Of a statement: it fails only in a case that its source plainly leaves out."""
     FAILED = "failed", 4, "x", Tone.NONE, 2, "error", "", "audit-not-finished"
     """No finding: an audit raised."""
     INCOMPLETE = "incomplete", 4, "x", Tone.NONE, 2, "error", "", "audit-not-finished"
@@ -105,9 +118,11 @@ class Verdict(enum.StrEnum):
     ACCEPTED = "accepted", 3, "~", Tone.NONE, 0, "skipped", "note", "privacy-violation"
     """Of privacy: a violation that the settings of the project accept."""
     LOOSE = "loose", 1, "", Tone.OK, 0, "", "", "loose"
-    """Of a statement: true, and its constant is far from the truth."""
+    """Of a statement: true, and a constant that its source prints is far from the truth."""
+    DERIVED = "derived", 0, "", Tone.NC, 0, "", "", "derived"
+    """Of a statement with O(.), Theta(.) or Omega(.): no computation contradicts it with constants that are ours."""
     HOLDS = "holds", 0, "", Tone.OK, 0, "passed", "", "accuracy-holds"
-    """The interval for the failure rate lies at or below beta; of a statement, it is true."""
+    """The interval for the failure rate lies at or below beta; of a statement, no computation contradicts it."""
     VACUOUS = "vacuous", 1, "", Tone.NC, 0, "passed", "", "accuracy-vacuous"
     """Of utility: the claim promises next to nothing, so that keeping it is no merit."""
     CONSISTENT = "consistent", 0, "", Tone.OK, 0, "passed", "", "consistent"
@@ -129,15 +144,28 @@ class Verdict(enum.StrEnum):
 
     def counted(self, n: int) -> str:
         """Return how many there are of it, as "2 violations" and "3 consistent"."""
-        return f"{n:,} {self if n == 1 else {'violation': 'violations', 'holds': 'hold'}.get(self, self)}"
+        return f"{n:,} {self if n == 1 else _PLURALS.get(self, self)}"
 
 
 OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy; of several audits the first of them speaks for all."""
 OF_UTILITY = (Verdict.HOLDS, Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.VACUOUS)
 """The verdicts of an audit of utility."""
-OF_STATEMENTS = (Verdict.HOLDS, Verdict.LOOSE, Verdict.REFUTED, Verdict.UNDECIDED)
-"""The verdicts of a check of a statement of a paper."""
+OF_CHECKS = (Verdict.HOLDS, Verdict.LOOSE, Verdict.REFUTED, Verdict.UNDECIDED)
+"""The finds of a check; which class a contradiction has, the statement declares."""
+ACCUSATIONS = (Verdict.FALSE, Verdict.GAP, Verdict.MISPRINT, Verdict.EDGE_CASE)
+"""The classes of statements that a witness contradicts, the gravest first."""
+OF_STATEMENTS = (
+    *ACCUSATIONS, Verdict.LOOSE, Verdict.HOLDS, Verdict.UNDECIDED, Verdict.DERIVED, Verdict.REFUTED
+)  # fmt: skip
+"""The classes of statements: the verdicts of rows of the ledger."""
+_PLURALS = {
+    "violation": "violations",
+    "holds": "hold",
+    "gap": "gaps",
+    "misprint": "misprints",
+    "edge case": "edge cases",
+}
 
 OPEN = 3
 """The exit status of an audit that could not have detected a violation, or did not decide."""
@@ -172,6 +200,35 @@ class Support(enum.StrEnum):
     """The exact limit along a ray of samples: no sample need attain it, and another ray may reach more."""
     LOWER_BOUND = "lower bound"
     """The loss of one pair: others may lose more."""
+
+
+class Constants(enum.StrEnum):
+    """The author of the constants with which a statement is checked."""
+
+    PAPER = "paper"
+    """Its source prints them."""
+    OURS = "ours"
+    """Its source has O(.), Theta(.) or Omega(.), or the statement is our own."""
+
+
+class Survives(enum.StrEnum):
+    """The fate of the theorem for which a contradicted statement stands: whether it survives."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Part(enum.StrEnum):
+    """The part of the ledger in which a row is counted."""
+
+    PAPERS = "papers"
+    """A statement of a paper."""
+    OURS = "ours"
+    """A statement of ours, on an algorithm or a constant that no paper has."""
+    AUDITOR = "auditor"
+    """A fault of which the answer is known, which tests the auditor."""
 
 
 class Direction(enum.StrEnum):

@@ -23,7 +23,7 @@ from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.curve_claims import named_claim
 from dpaudit.audit.options import grouped
-from dpaudit.contract import Distribution, Evidence, Grade, HasScene, Picture, Statement, Verdict
+from dpaudit.contract import ACCUSATIONS, Distribution, Evidence, Grade, HasScene, Picture, Statement, Survives, Verdict
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import Task
@@ -169,22 +169,23 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
     printed, found, best = (_filled(statement, template, evidence.numbers) for template in templates)
+    verdict = statement.verdict_on(Verdict(evidence.verdict))
+    declared = ("id", "statement", "source", "short", "place", "formula", "conditions", "constants", "argument", "part")
     return LedgerRow(
-        id=statement.id,
-        statement=statement.statement,
-        source=statement.source,
-        verdict=Verdict(evidence.verdict),
+        **{name: getattr(statement, name) for name in declared},
+        verdict=verdict,
+        survives=statement.survives if verdict in ACCUSATIONS else Survives.NOT_APPLICABLE,
         summary=evidence.summary,
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),
         witness=evidence.witness,
-        short=statement.short,
         printed=printed,
         found=found,
         best=best,
         witness_data=jsonable(evidence.witness_data),
         repeat=shlex.join(["dpaudit", "ledger", statement.id, *(w for path in paths for w in ("--learners", path))]),
         stopped_in=stopped_in,
+        one_sided=evidence.one_sided,
     )
 
 

@@ -9,7 +9,19 @@ import msgspec
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import FAIL, OF_STATEMENTS, Grade, Picture, PrivacyClaim, Verdict
+from dpaudit.contract import (
+    ACCUSATIONS,
+    FAIL,
+    OF_STATEMENTS,
+    Constants,
+    Grade,
+    Part,
+    Picture,
+    PrivacyClaim,
+    Survives,
+    Verdict,
+    require_grounds,
+)
 from dpaudit.engine.arguments import Arguments
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event
@@ -31,8 +43,8 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         The statement's id.
     statement, source : str
         The statement as it is checked, and its paper and place.
-    verdict : {"holds", "loose", "refuted", "undecided"}
-        "loose" if the statement is true and its constant far from the truth.
+    verdict : Verdict
+        The class: one of `OF_STATEMENTS`; "refuted" in rows that were stored before there were classes.
     summary : str
         The finding in a sentence, numbers included.
     numbers : dict of str to number
@@ -51,6 +63,12 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         The command that makes this row, and no other, again.
     stopped_in : str
         The part of the check that was running when its time was over; empty where it ended by itself.
+    place, formula, conditions, constants, argument, part
+        As in `contract.Statement`.
+    survives : {"yes", "no", "unknown", "not applicable"}
+        Whether the theorem survives that the verdict is "false", "gap", "misprint" or "edge case".
+    one_sided : bool
+        As in `contract.Evidence`.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
@@ -69,14 +87,32 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     witness_data: dict[str, Any] = msgspec.field(default_factory=dict)
     repeat: str = ""
     stopped_in: str = ""
+    place: str = ""
+    formula: str = ""
+    conditions: str = ""
+    constants: Constants = Constants.PAPER
+    survives: Survives = Survives.NOT_APPLICABLE
+    argument: str = ""
+    part: Part = Part.PAPERS
+    one_sided: bool = False
+
+    @property
+    def word(self) -> str:
+        """The verdict in tables: of numbers that could contradict alone, and do not, it is "not refuted"."""
+        return "not refuted" if self.one_sided and self.verdict == Verdict.UNDECIDED else str(self.verdict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("statement", "source", "summary"):
             if not getattr(self, name):
                 raise InputError(f"{name} must not be empty")
-        if self.verdict == Verdict.REFUTED and not self.witness:
+        if self.verdict in (Verdict.REFUTED, *ACCUSATIONS) and not self.witness:
             raise InputError("a refutation needs a witness")
+        if self.verdict in ACCUSATIONS:
+            require_grounds(self, self.id)
+        needed = {Verdict.LOOSE: Constants.PAPER, Verdict.DERIVED: Constants.OURS}.get(self.verdict, self.constants)
+        if self.constants != needed:
+            raise InputError(f"{self.id} is {self.verdict} with constants of {self.constants}")
 
 
 class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
@@ -310,12 +346,12 @@ _LONGEST = 60
 
 
 def codes_of(named: Event) -> list[int]:
-    """Return the integer outputs that an event names; none if they are more than four, or not integers.
+    """Return the integers that an event names of outputs; none if they are more than four, or not all are integers.
 
     >>> codes_of(Cells("output", ((-1, -1), (3, 5)))), codes_of(Cells("output", (), ("(1, 2)",)))
     ([-1, 3, 4, 5], [])
     """
-    if not isinstance(named, Cells) or named.feature != "output" or named.values or named.size > _MOST:
+    if not isinstance(named, Cells) or named.feature != "output" or named.labels or named.size > _MOST:
         return []
     return [code for low, high in named.ranges for code in range(low, high + 1)]
 

@@ -1,10 +1,10 @@
 """Events: sets of outputs of a mechanism whose probabilities an audit bounds.
 
 Training selects a `CellSet` among the outcome cells of a discretizer, by which runs are counted; `Cells.of` makes an
-event of it. Findings and certificates store an `Event`, as data. One that is `explicit` says by itself which outputs
-it holds, so that a certificate of it can be checked by everybody; what the others hold, only the audit that learned
-them can say. Words are made from events in `report.wording` and nowhere else; nothing parses them. A new kind of event
-is a class here, a member of `Event`, and its words there.
+event of it, as `Cells.of_outputs` does of outputs. Findings and certificates store an `Event`, as data. One that is
+`explicit` says by itself which outputs it holds, so that a certificate of it can be checked by everybody; what the
+others hold, only the audit that learned them can say. Words are made from events in `report.wording` and nowhere else;
+nothing parses them. A new kind of event is a class here, a member of `Event`, and its words there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -51,9 +51,10 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
 
 
 class Cells(_Event, frozen=True, tag="cells"):
-    """The event that an outcome cell, the value of a discrete feature, is one of some.
+    """The event that the value of a discrete feature, an outcome cell, is one of some, or none of them.
 
-    It is explicit if the cells are integers that are the outputs themselves.
+    It is explicit if the feature is the output itself, or a part of it, and each cell is an integer or one of
+    `outputs`; of cells in words only the audit that learned them knows which outputs have them.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Cells(_Event, frozen=True, tag="cells"):
     ranges : tuple of (int, int)
         Cells that are integers, as ascending ranges with both ends included.
     values : tuple of str
-        The other cells, each as a person would write it.
+        The cells known by their words alone, each as a person would write it.
     rare : bool
         Whether every cell that training saw too rarely to distinguish, or not at all, belongs to the event.
     path : tuple of int or str
@@ -71,6 +72,10 @@ class Cells(_Event, frozen=True, tag="cells"):
     shown : tuple of str
         The values as reports list them, where that is not as they are: integers in order and three or more as a range,
         rationals as fractions. It is not in files written before there was this field.
+    outputs : tuple of JsonValue
+        Outputs whose cells belong to the event, where it was made from outputs; otherwise left out.
+    complement : bool
+        Whether the event is that the cell is none of these; left out where it is not.
     """
 
     feature: str
@@ -79,6 +84,8 @@ class Cells(_Event, frozen=True, tag="cells"):
     rare: bool = False
     path: Path = ()
     shown: tuple[str, ...] | UnsetType = UNSET
+    outputs: tuple[JsonValue, ...] | UnsetType = UNSET
+    complement: Literal[True] | UnsetType = UNSET
 
     @classmethod
     def of(cls, feature: str, cells: Iterable[Any], rare: bool = False) -> Cells:
@@ -94,27 +101,51 @@ class Cells(_Event, frozen=True, tag="cells"):
         labels = [label for ends in ranges_of(whole) for label in range_labels(*ends)]
         return cls(feature, (), tuple(sorted(map(str, (*whole, *others)))), rare)._listed([*labels, *sorted(others)])
 
+    @classmethod
+    def of_outputs(cls, outputs: Iterable[Any], *, complement: bool = False, path: Path = ()) -> Cells:
+        """Return the explicit event that a part of the output is one of some, or with `complement` none of them."""
+        cells = [(canonical(output), output) for output in outputs]
+        whole = ranges_of([cell for cell, _ in cells if type(cell) is int])
+        others = tuple(encode_value(output) for cell, output in cells if type(cell) is not int)
+        return cls("output", whole, path=path, outputs=others or UNSET, complement=complement or UNSET)
+
     def _listed(self, shown: Sequence[str]) -> Cells:
         return self if tuple(shown) == self.values else replace(self, shown=tuple(shown))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The values as reports list them."""
-        return self.values if self.shown is UNSET else self.shown
+        """The cells that are no integers, as reports list them."""
+        return (self.shown or self.values) + tuple(map(in_words, self._cells()))
+
+    def _cells(self) -> list[Hashable]:
+        return [canonical(decode_value(value)) for value in self.outputs or ()]
 
     @property
     def size(self) -> int:
         """The number of cells that the event names."""
-        return sum(high - low + 1 for low, high in self.ranges) + len(self.values)
+        return sum(high - low + 1 for low, high in self.ranges) + len(self.values) + len(self.outputs or ())
 
     @property
     def explicit(self) -> bool:
         """Whether the event says by itself which outputs are in it."""
-        return self.feature == "output" and bool(self.ranges) and not (self.values or self.rare)
+        return self.feature == "output" and self.size > 0 and not (self.values or self.rare)
+
+    def read(self, outputs: Any) -> list[Hashable]:
+        """Return the cell of the part of each output of a batch."""
+        return [cell_of(part_of(output, self.path)) for output in outputs]
 
     def holds(self, outputs: Any) -> NDArray[np.bool_]:
         """Say for each output of a batch whether it is in the event."""
-        return Outputs((), self.ranges, path=self.path).holds(outputs) if self.explicit else super().holds(outputs)
+        return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
+
+    def has(self, cells: Sequence[Hashable]) -> NDArray[np.bool_]:
+        """Say for each cell that was read whether it is in the event."""
+        listed = set(self._cells())
+        inside = np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_)
+        return inside ^ bool(self.complement)
+
+    def _in_ranges(self, cell: Hashable) -> bool:
+        return type(cell) is int and any(low <= cell <= high for low, high in self.ranges)
 
 
 class Interval(_Event, frozen=True, tag="interval"):
@@ -158,48 +189,6 @@ class Interval(_Event, frozen=True, tag="interval"):
         return inside & (found < self.high) if self.high < math.inf else inside
 
 
-class Outputs(_Event, frozen=True, tag="outputs"):
-    """The event that the output is one of some, or none of them.
-
-    Attributes
-    ----------
-    values : tuple of JsonValue
-        Outputs.
-    ranges : tuple of (int, int)
-        Integers, as ranges with both ends included.
-    complement : bool
-        Whether the event is that the output is none of these.
-    path : tuple of int or str
-        Where in the output the value is read.
-    """
-
-    values: tuple[JsonValue, ...]
-    ranges: tuple[tuple[int, int], ...] = ()
-    complement: bool = False
-    path: Path = ()
-
-    @property
-    def explicit(self) -> bool:
-        """True: the event says by itself which outputs are in it."""
-        return True
-
-    def read(self, outputs: Any) -> list[Hashable]:
-        """Return the cell of the part of each output of a batch."""
-        return [cell_of(part_of(output, self.path)) for output in outputs]
-
-    def holds(self, outputs: Any) -> NDArray[np.bool_]:
-        """Say for each output of a batch whether it is in the event."""
-        return self.has(self.read(outputs))
-
-    def has(self, cells: Sequence[Hashable]) -> NDArray[np.bool_]:
-        """Say for each cell that was read whether it is in the event."""
-        listed = {canonical(decode_value(value)) for value in self.values}
-        return np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_) ^ self.complement
-
-    def _in_ranges(self, cell: Hashable) -> bool:
-        return type(cell) is int and any(low <= cell <= high for low, high in self.ranges)
-
-
 class Bets(_Event, frozen=True, tag="bets"):
     """No single event: bets on many events of one pair's runs.
 
@@ -219,7 +208,7 @@ class Withheld(_Event, frozen=True, tag="withheld"):
     """An event that names a value of somebody's record, which the finding was not to show."""
 
 
-Event = Cells | Interval | Outputs | Bets | Withheld
+Event = Cells | Interval | Bets | Withheld
 """The events of findings and certificates."""
 
 
@@ -343,11 +332,3 @@ FEATURES: dict[str, Any] = {
     "raised": lambda value: float(type(value) is Raised),
 }
 """The features by name: what each makes of one part of an output."""
-
-
-def listed_outputs(values: Sequence[Any], *, complement: bool, path: Path) -> Outputs:
-    """Return the event that a part of the output is one of some values, or none of them."""
-    cells = list(map(canonical, values))
-    whole = ranges_of([cell for cell in cells if type(cell) is int])
-    others = tuple(encode_value(value) for value, cell in zip(values, cells, strict=True) if type(cell) is not int)
-    return Outputs(others, whole, complement=complement, path=path)

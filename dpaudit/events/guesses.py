@@ -156,6 +156,8 @@ def choose_guesses(
 ) -> list[tuple[int, int, float, float, float]]:
     """Return the guesses to test: the lengths of both ends, the share of the error, the mass and how often it is right.
 
+    There are none where no prefix that may be tried has a training run in it.
+
     Parameters
     ----------
     first, second : PrefixFamily
@@ -179,6 +181,8 @@ def choose_guesses(
     reach = np.concatenate([[len(place)], np.minimum.accumulate(place[second.order])])[ends[1]]
     both = w1[0][:, None] + w2[0]
     allowed = np.flatnonzero((reach >= ends[0][:, None]) & (both > 0))
+    if not len(allowed):
+        return []
     weight = both.ravel()[allowed]
     right = (r1[:, :, None] + r2[:, None, :]).reshape(len(share), -1)[:, allowed] / weight
     ratio = logit(np.clip(right, 1e-9, 1 - 1e-9))

@@ -189,6 +189,8 @@ class CellFamilies:
                 sets.reverse()
             ours, opposite = (event.direction, sets[1]) if len(sets) == 2 else (tuple(Direction)[i == 0], None)
             found.append(Guess(sets[0], opposite, ours, share, mass, right))
+        if not found:
+            return replace(event, guesses=(event.alone,))
         return replace(event, event=found[0].event, direction=found[0].direction, guesses=tuple(found))
 
     def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, Selection]:

@@ -13,7 +13,7 @@ from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
-from dpaudit.report.evidence import ASSUMED, delta_text, frontier_text
+from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
 from dpaudit.report.findings import because, gaps_words
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural
@@ -198,7 +198,7 @@ def _reasons(summary: Summary, named: int | None) -> Lines:
     lines = []
     for row in summary.violations[:named]:
         findings = [one for one in (row.exact, row.blackbox, row.utility) if one is not None]
-        reasons = (because(f, row.result_of(f).decoded) for f in findings if f.verdict == Verdict.VIOLATION)
+        reasons = (because(f, decoded_of(row.result_of(f))) for f in findings if f.verdict == Verdict.VIOLATION)
         lines.append(("because", f"{row.label}: {next(reasons, row.verdict)}"))
     lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:named]:

@@ -27,22 +27,19 @@ def curve_claim_words(claim: CurveClaim) -> str:
 
 
 def shows_words(finding: PrivacyFinding, tested: CurveTest) -> str:
-    """Return what is claimed and what the runs show: a bound on mu, or on delta at the point tested."""
-    claimed = f"claims {curve_claim_words(tested.claim)}"
+    """Return what the runs show: a bound on mu, or on delta at the point tested."""
     if tested.mu_lower is not None:
-        return f"{claimed}, shows μ ≥ {significant(tested.mu_lower, 'down', apart_from=tested.claim.mu)}"
+        return f"shows μ ≥ {significant(tested.mu_lower, 'down', apart_from=tested.claim.mu)}"
     holder = tested.holder
     if holder is not None and holder.refuted and finding.epsilon_lower <= finding.epsilon:
-        return (
-            f"{claimed}, shows that ε = {value_text(holder.epsilon)} at order {value_text(holder.alpha)} is too small"
-        )
+        return f"shows that ε = {value_text(holder.epsilon)} at order {value_text(holder.alpha)} is too small"
     if finding.design == "sequential":
         lower = significant(finding.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
         point = f"ε ≤ {significant(finding.epsilon, digits=3)} at δ = {significant(finding.delta, digits=3)}"
-        return f"{claimed}, so {point}; shows ε ≥ {lower} there"
+        return f"so {point}; shows ε ≥ {lower} there"
     least = significant(tested.delta_lower, "down", digits=3, apart_from=finding.delta)
     most = significant(finding.delta, "up", digits=3, apart_from=tested.delta_lower)
-    return f"{claimed}, so δ ≤ {most} at ε = {significant(finding.epsilon, digits=3)}; shows δ ≥ {least} there"
+    return f"so δ ≤ {most} at ε = {significant(finding.epsilon, digits=3)}; shows δ ≥ {least} there"
 
 
 def holder_words(tested: CurveTest) -> str:
@@ -77,7 +74,7 @@ def curve_lines(finding: PrivacyFinding) -> Lines:
     tested = finding.curve_test
     if tested is None:
         return []
-    lines = [("curve claim", shows_words(finding, tested))]
+    lines = [("curve claim", f"{curve_claim_words(tested.claim)}, {shows_words(finding, tested)}")]
     lines += [("by Holder", holder_words(tested))] if tested.holder else []
     lines += [("power", words)] if (words := power_words(tested)) else []
     if orders := untestable_orders(tested.claim):

@@ -61,7 +61,7 @@ def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: st
 def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
     finding, own = result.finding, result.claim
     assert isinstance(finding, findings.OneAudit)
-    (label, words), *lines = findings.verdict_lines(finding, name or result.learner, _decoded(result), shown)
+    (label, words), *lines = findings.parts(finding, name or result.learner, decoded_of(result), shown)
     if is_ladder(result):
         n = result.arguments.theorem_n if isinstance(result.arguments, UtilityArguments) else None
         asks = (
@@ -78,7 +78,7 @@ def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:
     return [(label, words), *lines]
 
 
-def _decoded(result: Result) -> wording.Decoded:
+def decoded_of(result: Result) -> wording.Decoded:
     """Return what the codes of a result stand for; None for a mechanism, which has no codes."""
     return None if is_place(result.learner) else result.decoded
 
@@ -154,7 +154,7 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
         lines.append(("covers", findings.covers_text(finding)))
     crafted = " on crafted pairs" * (result.arguments.samples == "crafted")
     epsilon = significant(finding.epsilon, apart_from=claimed, error=finding.error)
-    output = wording.output_text(finding, _decoded(result))
+    output = wording.output_text(finding, decoded_of(result))
     return [
         *lines,
         ("epsilon", f"{epsilon} at worst{crafted}, error at most {significant(finding.error, 'up', digits=2)}"),
@@ -193,7 +193,7 @@ def _power(finding: PrivacyFinding) -> Lines:
 def _witness(result: Result, finding: PrivacyFinding) -> str:
     """Return the two inputs, the event and its counts; bets have no counts."""
     found = finding.witness
-    event = wording.event_words(found.event, _decoded(result))
+    event = wording.event_words(found.event, decoded_of(result))
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
@@ -208,7 +208,7 @@ def _coins(result: Result, finding: PrivacyFinding) -> Lines:
     if found.count is not UNSET:
         words = f"{found.count.right:,} of {found.count.guesses:,} coins guessed right: of runs in the event"
         if found.opposite is not UNSET:
-            words += f", and for the other side of runs with {wording.event_words(found.opposite, _decoded(result))}"
+            words += f", and for the other side of runs with {wording.event_words(found.opposite, decoded_of(result))}"
         if found.count.filled:
             words += f"; {found.count.filled:,} of the coins are of no run, for fewer were in the event than planned"
         lines.append(("coins", words))

@@ -1,9 +1,12 @@
-"""One finding in brief: the verdict, what shows it, what could not be seen and what to do about it, what repeats it."""
+"""One finding in words, as labelled parts that every report takes its words from.
+
+The parts are the verdict with what is claimed and found, what shows it, what could not be seen and what to do about it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dpaudit.audit import evidence
 from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
@@ -78,12 +81,11 @@ def brief_lines(
     decoded: wording.Decoded = None,
     shown: Shown = in_python,
 ) -> Lines:
-    """Return the verdict in capitals, the reason for it, what can be done, warnings, and what repeats it.
+    """Return the parts of a finding, and at the end what repeats it.
 
-    `repeat` is the command that makes the finding again, by default its seed; `decoded` is as for
-    `wording.answer_words`; `shown` writes a parameter that is recommended.
+    `repeat` is the command that makes the finding again, by default its seed; the rest is as for `parts`.
     """
-    lines = verdict_lines(finding, name or "the mechanism", decoded, shown)
+    lines = parts(finding, name or "the mechanism", decoded, shown)
     if repeat is not None:
         return [*lines, ("repeat", repeat)]
     if isinstance(finding, LawFinding):
@@ -92,40 +94,92 @@ def brief_lines(
     return [*lines, ("seed", f"{finding.seed}, {count(finding.trials)} runs{sides}")]
 
 
-def verdict_lines(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: Shown = in_python) -> Lines:
-    """Return the lines of `brief_lines` without what repeats them."""
+def parts(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: Shown = in_python) -> Lines:
+    """Return all that a report says of a finding in brief, each part with its label: statement, reasons, warnings.
+
+    Consoles and pages of one finding show every part; the prose of a run has the `statement` of all findings on a
+    mechanism and the `reasons` of those that decide. `decoded` is as for `wording.answer_words`; `shown` writes a
+    parameter that is recommended.
+    """
+    promised = not isinstance(finding, LawFinding) or finding.claimed_epsilon is not None
+    verdict = finding.verdict if promised else Verdict.NO_CLAIM
+    return [(verdict, statement([finding], name)), *reasons(finding, decoded, shown), *_warnings(finding)]
+
+
+def statement(found: Sequence[OneAudit], name: str) -> str:
+    """Return what a mechanism claims, by the first of some findings, and what each of them shows, in one sentence."""
+    return f"{name} {', '.join(filter(None, (_claimed(found[0]), *map(_shows, found))))}"
+
+
+def _claimed(finding: OneAudit) -> str:
+    match finding:
+        case PrivacyFinding() if finding.curve_test is not None:
+            return f"claims {curve_claims.curve_claim_words(finding.curve_test.claim)}"
+        case PrivacyFinding():
+            return f"claims {wording.claim_words(finding.epsilon, finding.delta)}"
+        case LawFinding(claimed_epsilon=None):
+            return "promises no privacy"
+        case LawFinding(claimed_epsilon=float(epsilon)):
+            return f"claims {wording.claim_words(epsilon, finding.claimed_delta)}"
+    return ""
+
+
+def _shows(finding: OneAudit) -> str:
+    """Return what the runs show, the laws have, or how often a learner fails."""
     match finding:
         case PrivacyFinding():
-            return _privacy_brief(finding, name, decoded, shown)
+            lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
+            words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
+            if finding.curve_test is not None:
+                words = curve_claims.shows_words(finding, finding.curve_test)
+            return f"{words} ({percent(finding.confidence)} sure)" if finding.verdict == Verdict.VIOLATION else words
         case LawFinding():
-            return _exact_brief(finding, name, decoded)
+            return f"has {_loss(finding)} ({finding.grade})"
         case UtilityFinding():
-            return _utility_brief(finding, name, shown)
+            allowed = _rate(finding, finding.beta)
+            return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {allowed} % allowed"
 
 
-def _privacy_brief(finding: PrivacyFinding, name: str, decoded: wording.Decoded, shown: Shown) -> Lines:
-    lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
-    shows = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
-    words, bits = (
-        f"{name} claims {wording.claim_words(finding.epsilon, finding.delta)}, {shows}",
-        finding.representation,
-    )
-    if (tested := finding.curve_test) is not None:
-        words = f"{name} {curve_claims.shows_words(finding, tested)}"
-    failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
-    warnings = [("warning", text) for text in (*finding.warnings, *failed)]
-    if finding.verdict == Verdict.VIOLATION:
-        sure = f"({percent(finding.confidence)} sure)"
-        return [(finding.verdict, f"{words} {sure}"), ("because", because(finding, decoded)), *warnings]
-    if (bits := finding.representation) is not None and bits.epsilon_lower > finding.epsilon:
-        warnings.append(("warning", representation_text(finding)))
-    if finding.verdict == Verdict.NO_EVIDENCE:
-        why, remedy = _no_power(finding, shown)
-        power = [("power", f"none: {why}"), ("next", remedy)]
-    else:
-        caught = curve_claims.power_words(tested) if tested is not None else ""
-        power = [("power", caught or f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
-    return [(finding.verdict, words), *power, *warnings]
+def _loss(finding: LawFinding) -> str:
+    """Return the exact epsilon; with a claim of delta that at this delta, or the delta at the claimed epsilon."""
+    claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
+    if claimed is not None and delta and least is None:
+        return f"δ = {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=delta)} there"
+    at_delta = claimed is not None and delta > 0
+    epsilon = finding.epsilon if least is None or not at_delta else least
+    text = significant(epsilon, digits=_DIGITS, apart_from=claimed, error=finding.error)
+    if at_delta:
+        return f"ε = {text} at that δ"
+    return f"ε = {text}" if claimed is None else text
+
+
+def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = in_python) -> Lines:
+    """Return what shows the verdict of a finding, what could not have been seen, and what to do about that."""
+    refuted = finding.verdict == Verdict.VIOLATION
+    match finding:
+        case PrivacyFinding() if finding.verdict == Verdict.NO_EVIDENCE:
+            why, remedy = _no_power(finding, shown)
+            return [("power", f"none: {why}"), ("next", remedy)]
+        case PrivacyFinding() if not refuted:
+            caught = "" if finding.curve_test is None else curve_claims.power_words(finding.curve_test)
+            return [("power", caught or f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
+        case LawFinding() if not refuted:
+            return [("covers", covers_text(finding))]
+        case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
+            more = shown("trials", str(10 * finding.trials))
+            advice = f"add {more}: the interval, which holds what is allowed, gets narrower"
+            return [("because", because(finding)), ("next", advice)]
+    return [("because", because(finding, decoded))]
+
+
+def _warnings(finding: OneAudit) -> Lines:
+    """Return what limits a finding of runs, or casts doubt on it."""
+    if not isinstance(finding, PrivacyFinding):
+        return []
+    failed = (check_words(check) for check in finding.checks if not (check.passed or check.meaningless))
+    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
+    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
+    return [("warning", text) for text in (*finding.warnings, *failed, *leak)]
 
 
 def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, str]:
@@ -134,50 +188,17 @@ def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, s
     return gaps_words(finding), "; ".join(remedies)
 
 
-def caught_words(finding: PrivacyFinding, written: Callable[..., str] = significant) -> str:
-    """Return which leaks would have been caught, with numbers as they are `written`."""
-    least = written(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
+def caught_words(finding: PrivacyFinding) -> str:
+    """Return which leaks would have been caught."""
+    least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
     caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
     return f"{caught} would be detected {OFTEN}"
-
-
-def _exact_brief(finding: LawFinding, name: str, decoded: wording.Decoded) -> Lines:
-    def shown(epsilon: float) -> str:
-        return significant(epsilon, digits=_DIGITS, apart_from=claimed, error=finding.error)
-
-    claimed, delta, least = finding.claimed_epsilon, finding.claimed_delta, finding.epsilon_at_claim
-    if claimed is None:
-        words = f"{name} promises no privacy, has ε = {shown(finding.epsilon)} ({finding.grade})"
-        return [(Verdict.NO_CLAIM, words), ("covers", covers_text(finding))]
-    if not delta:
-        worst = shown(finding.epsilon)
-    elif least is not None:
-        worst = f"ε = {shown(least)} at that δ"
-    else:
-        worst = f"δ = {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=delta)} there"
-    words = f"{name} claims {wording.claim_words(claimed, delta)}, has {worst} ({finding.grade})"
-    refuted = finding.verdict == Verdict.VIOLATION
-    reason = ("because", because(finding, decoded)) if refuted else ("covers", covers_text(finding))
-    return [(finding.verdict, words), reason]
 
 
 def covers_text(finding: LawFinding) -> str:
     """Return how many pairs exact laws were compared on."""
     samples = "the samples given" if finding.n is None else f"samples of {plural(finding.n, 'example')}"
     return f"{plural(finding.pairs, 'ordered pair')} of neighbours, {samples}"
-
-
-def _utility_brief(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
-    lines = [(finding.verdict, f"{name} {fails_words(finding)}"), ("because", because(finding))]
-    if finding.verdict == Verdict.UNDECIDED:
-        more = shown("trials", str(10 * finding.trials))
-        lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
-    return lines
-
-
-def fails_words(finding: UtilityFinding) -> str:
-    """Return how often a learner fails, and how often it may."""
-    return f"fails in {_rate(finding, finding.failure_rate)} % of runs, {_rate(finding, finding.beta)} % allowed"
 
 
 def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:

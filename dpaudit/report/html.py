@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import OF_PRIVACY, Direction, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Part, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
@@ -26,6 +26,7 @@ from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_n
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
 from dpaudit.report.glossary import OF_ONE, OF_RUNS, OFTEN, meanings
+from dpaudit.report.ledger import MEANINGS, PARTS, place_words
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
 from dpaudit.report.pictures import pictures
 from dpaudit.report.repeat import repeat_command
@@ -130,16 +131,27 @@ def _line(mechanism: AuditedMechanism, columns: Sequence[Column]) -> dict[str, A
 
 
 def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
-    """Return the statements of papers by verdict, with their numbers as the page writes them."""
+    """Return the statements of papers by class, then the others, with their numbers as the page writes them."""
 
     def statement(row: LedgerRow) -> dict[str, Any]:
         numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
-        return {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip("."), **numbers}
+        words = {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip(".")}
+        return {**words, "place": "; ".join(filter(None, place_words(row))), **numbers}
 
+    grouped: dict[tuple[bool, int, str], list[LedgerRow]] = {}
+    for row in rows:
+        of_papers = row.part == Part.PAPERS
+        key = (not of_papers, row.verdict.rank, str(row.verdict)) if of_papers else (True, 0, PARTS[row.part])
+        grouped.setdefault(key, []).append(row)
     return [
-        {"id": f"ledger-{verdict}", "label": verdict.capitalize(), "rows": found, "open": verdict.needs_look}
-        for verdict in Verdict
-        if (found := [statement(row) for row in rows if row.verdict == verdict])
+        {
+            "id": f"ledger-{label.replace(' ', '-')}",
+            "label": label.capitalize(),
+            "meaning": "" if others else MEANINGS[found[0].verdict],
+            "rows": [*map(statement, found)],
+            "open": not others and found[0].verdict.needs_look,
+        }
+        for (others, _, label), found in sorted(grouped.items())
     ]
 
 
@@ -264,7 +276,9 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
-        worst = f"exact{sentences.delta_words(row)}, the worst of {covers_text(exact)}"
+        delta = exact.claimed_delta if exact.epsilon_at_claim is not None else 0.0
+        at = f" at δ = {raised(value_text(delta))}" if delta else ""
+        worst = f"exact{at}, the worst of {covers_text(exact)}"
         lines.append((f"ε = {shown_number(row, 'exact_epsilon')}", worst))
         if exact.claimed_delta > 0:
             least = number(exact.delta_at_claim, "up", apart_from=exact.claimed_delta)

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, TextIO
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.contract import OF_STATEMENTS, Verdict
+from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Survives, Verdict
 from dpaudit.engine.execute import Progress, execute
 from dpaudit.engine.records import Failure, LedgerRow, Result
 from dpaudit.engine.tasks import ledger_task
@@ -63,9 +63,11 @@ def ledger(
     Returns
     -------
     tuple of LedgerRow
-        One for each statement: `id`, `statement`, `source`, `verdict` ("holds", "loose", "refuted" or "undecided"),
-        `summary`, `numbers`, `grade` ("exact", "numeric" or "statistical"); what is `printed` and `found` and the
-        `best` constant known; the instance that decides as `witness_data`, in words as `witness` where it refutes; and
+        One for each statement: `id`, `statement`, `source`; `verdict`, its class ("false", "gap", "misprint", "edge
+        case", "loose", "holds", "undecided" or "derived"); `summary`, `numbers`, `grade` ("exact", "numeric" or
+        "statistical"); `place`, `formula` and `conditions` as printed, whose `constants` were checked, whether the
+        theorem `survives`, the `argument`, the `part` of the ledger; what is `printed` and `found` and the `best`
+        constant known; the instance that decides as `witness_data`, in words as `witness` where it contradicts; and
         `repeat`, the command that makes the row again.
 
     Raises
@@ -78,7 +80,7 @@ def ledger(
     Examples
     --------
     >>> [row.verdict for row in ledger(["NIS-ParityFailure"])]  # doctest: +SKIP
-    ['refuted']
+    ['loose']
     """
     return check_statements(ids, n_jobs=n_jobs, time_limit=time_limit)
 
@@ -112,15 +114,55 @@ def check_statements(
 
 
 def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:
-    """Return how many statements got each verdict."""
-    found = Counter(row.verdict for row in rows)
-    return {verdict: found[verdict] for verdict in OF_STATEMENTS}
+    """Return how many statements of the papers are of each class, without classes of which there are none."""
+    found = Counter(row.verdict for row in rows if row.part == Part.PAPERS)
+    return {verdict: found[verdict] for verdict in OF_STATEMENTS if found[verdict]}
+
+
+PARTS = {Part.PAPERS: "of papers", Part.OURS: "of ours", Part.AUDITOR: "to test the auditor"}
 
 
 def counts_text(rows: Sequence[LedgerRow]) -> str:
-    """Return the counts as "4 statements checked: 1 holds, 1 loose, 2 refuted, 0 undecided"."""
-    words = ", ".join(verdict.counted(n) for verdict, n in counts(rows).items())
-    return f"{plural(len(rows), 'statement')} checked: {words}"
+    """Return the counts as "4 statements of papers checked: 1 false, 2 loose, 1 holds; 1 of ours: 1 holds"."""
+    parts = []
+    for part, words in PARTS.items():
+        found = Counter(row.verdict for row in rows if row.part == part)
+        classes = ", ".join(verdict.counted(found[verdict]) for verdict in OF_STATEMENTS if found[verdict])
+        total = found.total()
+        if part == Part.PAPERS:
+            parts.append(f"{plural(total, 'statement')} {words} checked" + f": {classes}" * bool(classes))
+        elif total:
+            parts.append(f"{total} {words}: {classes}")
+    return "; ".join(parts)
+
+
+def place_words(row: LedgerRow) -> list[str]:
+    """Return where a statement stands and as what, and what follows from a contradiction."""
+    words = [f"{row.place}: {row.formula}"] if row.formula else []
+    words += [f"if {row.conditions}"] if row.conditions else []
+    if row.verdict in ACCUSATIONS:
+        words += [f"why: {row.argument}", _SURVIVES[row.survives]]
+    return words
+
+
+MEANINGS = {
+    Verdict.FALSE: "as printed and with its conditions, an instance contradicts it",
+    Verdict.GAP: "a step of a proof does not follow; what is proved may hold",
+    Verdict.MISPRINT: "a slip: the source has it right elsewhere, or needs it otherwise in the next line",
+    Verdict.EDGE_CASE: "it fails only in a case that the source plainly leaves out",
+    Verdict.LOOSE: "true, and a constant that is printed is far from the truth, by the factor shown",
+    Verdict.HOLDS: "no computation contradicts it, on the cases that the row names",
+    Verdict.UNDECIDED: "what was computed does not contradict it, and shows nothing of other cases",
+    Verdict.DERIVED: "the source has O(.), Θ(.) or Ω(.); no computation contradicts it with constants that are ours",
+    Verdict.REFUTED: "an instance contradicts it; no class was judged, or there were none when it was made",
+}
+"""The meanings of the classes of statements, for the page of the theorems and the report of a run."""
+_SURVIVES = {
+    Survives.YES: "the theorem survives",
+    Survives.NO: "the theorem does not survive as it is printed",
+    Survives.UNKNOWN: "whether the theorem survives is not known",
+    Survives.NOT_APPLICABLE: "",
+}
 
 
 def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -> str:
@@ -128,12 +170,12 @@ def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WI
 
     def words(row: LedgerRow) -> tuple[str, ...]:
         """Return the statement, and on lines of their own what was found, the witness and the best constant known."""
-        parts = [row.statement, f"-> {row.summary}"]
+        parts = [row.statement, *place_words(row), f"-> {row.summary}"]
         parts += [f"witness: {row.witness}"] * bool(row.witness) + [f"best known: {row.best}"] * bool(row.best)
         return tuple(" ".join(part.split()) for part in parts)
 
     if not rows:
         return ""
-    cells = [(str(row.verdict), row.id, str(row.grade), words(row)) for row in rows]
-    styles = ["yellow" if row.verdict == Verdict.REFUTED else "" for row in rows]
+    cells = [(row.word, row.id, str(row.grade), words(row)) for row in rows]
+    styles = ["yellow" if row.verdict in (Verdict.REFUTED, *ACCUSATIONS) else "" for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"

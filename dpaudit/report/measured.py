@@ -137,10 +137,13 @@ def _law_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
         f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"
         for slope in (finding.ratio_slope, finding.exponent, finding.upper_exponent)
     )
+    # Computed points have no chance in them: their limits measure how far they are from a line.
+    random = finding.grade == Grade.STATISTICAL
+    limits = f"{percent(finding.confidence)} sure" if random else "limits of the fit to computed n*"
     asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
     brief = [
         (finding.verdict, f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
-        ("because", f"ln(n*/theorem) has slope {ratio} there ({percent(finding.confidence)})"),
+        ("because", f"ln(n*/theorem) has slope {ratio} there ({limits})"),
         ("exponent", f"{all_values} over all, {upper} in the upper half"),
         ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),
     ]

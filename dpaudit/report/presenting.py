@@ -1,6 +1,6 @@
 """Findings in Python: one as three lines, a page, a figure or a cell of a notebook; many as a table.
 
-The methods of `results.AuditFinding` call these functions by name.
+`results.AuditFinding` shows itself by these functions, which the package `dpaudit` registers.
 """
 
 from __future__ import annotations

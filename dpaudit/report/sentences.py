@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.report.columns import shown_claim, shown_number
-from dpaudit.report.findings import caught_words, fails_words, gaps_words
+from dpaudit.report.evidence import decoded_of
+from dpaudit.report.findings import OneAudit, reasons, statement
 from dpaudit.report.ledger import counts_text
-from dpaudit.report.numbers import count, number, plural, raised, share, value_text
+from dpaudit.report.numbers import plural, raised, share
 from dpaudit.report.summary import Summary
 from dpaudit.report.terminal import Lines
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import failure_text
 
 CAVEAT = "Silence is not proof: every number is about the inputs and answers that were tried."
 """The limit of every number, beside the answer of every report of a run."""
@@ -100,7 +99,7 @@ def privacy_words(mechanism: AuditedMechanism) -> list[Phrase]:
     """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
     row, state = mechanism.tested, mechanism.state
     head = Phrase(f"{state.capitalize()}.", strong=True)
-    parts = [head, Phrase(" " + " ".join(filter(None, _privacy(row, state))))]
+    parts = [head, Phrase(" " + " ".join(_privacy(row, state)))]
     if row.conflict:
         why = " The runs show more than the exact laws allow: one of the two computations is wrong."
         parts += [Phrase(" Contradiction.", strong=True), Phrase(why)]
@@ -113,69 +112,43 @@ def _privacy(row: Row, state: Verdict) -> list[str]:
             missed = "No audit found its leak, so that finding nothing elsewhere means little."
             return [f"Planted fault: {row.fault}.", missed]
         case Verdict.CAUGHT:
-            return [f"Planted fault: {row.fault}.", _claims(row), _exactly(row), _by_runs(row)]
+            return [f"Planted fault: {row.fault}.", *_of_privacy(row)]
         case Verdict.FAILED | Verdict.INCOMPLETE:
             what = {"plan": "Nothing could be audited"}
             failed = [(what.get(t.kind, f"The audit of {t.kind} failed"), t.error.rstrip(".?")) for t in row.failures]
             return [f"{head}: {error}." for head, error in failed] or ["Planned audits were not run to their end."]
         case Verdict.ACCEPTED:
-            return [*_privacy(row, Verdict.VIOLATION), f"The project accepts this violation {row.accepted}."]
-        case Verdict.NO_EVIDENCE:
-            why = gaps_words(row.blackbox)
-            return [_claims(row), f"{why[:1].upper()}{why[1:]}.", "More runs or other inputs are needed."]
-        case Verdict.VIOLATION | Verdict.CONSISTENT:
-            return [_claims(row), _exactly(row), _by_runs(row)]
-        case Verdict.NO_CLAIM:
-            return ["It promises no privacy.", _exactly(row)]
-    return []
+            return [*_of_privacy(row), f"The project accepts this violation {row.accepted}."]
+        case Verdict.NOT_CHECKED:
+            return []
+    return _of_privacy(row)
 
 
-def _claims(row: Row) -> str:
-    return "" if row.claim is None else f"It claims {shown_claim(row.claim)}."
+def _of_privacy(row: Row) -> list[str]:
+    """Return the sentences of the findings on privacy that decide; with reasons those that refute, else all."""
+    found = [one for one in (row.exact, row.blackbox) if one is not None]
+    if row.exact is not None and row.exact.claimed_epsilon is None:
+        found.reverse()  # a claim was given, which the learner does not make
+    refuting = [one for one in found if one.verdict == Verdict.VIOLATION]
+    return _sentences(row, found, refuting or found)
 
 
-def delta_words(row: Row) -> str:
-    """Return the delta at which an exact epsilon is stated, where that is not 0."""
-    delta = row.exact.claimed_delta if row.exact is not None and row.exact.epsilon_at_claim is not None else 0.0
-    return f" at δ = {raised(value_text(delta))}" if delta else ""
-
-
-def _inputs(row: Row) -> str:
-    if row.exact is None or row.exact.n is None:
-        return "the inputs tried"
-    examples = plural(row.exact.n, "example")
-    return f"all inputs of {examples}" if row.scope == "all samples" else f"the inputs of {examples} that were tried"
-
-
-def _exactly(row: Row) -> str:
-    if row.exact is None:
-        return ""
-    return f"The exact ε is {shown_number(row, 'exact_epsilon')}{delta_words(row)} on {_inputs(row)}."
-
-
-def _by_runs(row: Row) -> str:
-    """Return what the runs found and what they would have caught."""
-    if row.blackbox is None:
-        return ""
-    if row.convicted_by:
-        calm = "" if "black box" in row.convicted_by else " and do not refute it"
-        return f"The runs show ε ≥ {shown_number(row, 'epsilon_lower')}{calm}."
-    if row.blackbox.gaps:
-        return f"The runs could have seen no leak: {gaps_words(row.blackbox)}."
-    return f"The runs found no violation; {caught_words(row.blackbox, number)}."
+def _sentences(row: Row, found: Sequence[OneAudit], reasoned: Sequence[OneAudit]) -> list[str]:
+    """Return the parts of findings as sentences: what is claimed and found, then the reasons with their labels."""
+    if not found:
+        return []
+    lines = [line for one in reasoned for line in reasons(one, decoded_of(row.result_of(one)))]
+    return [f"{raised(statement(found, 'It'))}.", *(f"{label.capitalize()}: {text}." for label, text in lines)]
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
-    """Return the sentence about accuracy; the verdict is strong where it is broken, undecided or not finished."""
+    """Return the sentences about accuracy; the verdict is strong where it is broken, undecided or not finished."""
     verdict, found = row.utility_verdict, row.utility
     head = Phrase(f" Accuracy: {verdict}.", strong=verdict.needs_look)
     if verdict in (Verdict.FAILED, Verdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
         return [head, Phrase(f" {errors[0]}." if errors else "")]
-    if found is None:
-        return [head]
-    vacuous = ", and promises next to nothing" if verdict == Verdict.VACUOUS else ""
-    return [head, Phrase(f" It {fails_words(found)} ({failure_text(found)}, n = {count(found.n)}){vacuous}.")]
+    return [head] if found is None else [head, Phrase(f" {' '.join(_sentences(row, [found], [found]))}")]
 
 
 def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:

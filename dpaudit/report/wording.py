@@ -17,8 +17,6 @@ from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.exact.finding import LawFinding
-from dpaudit.outputs.canonical import canonical, in_words
-from dpaudit.outputs.values import decode_value
 from dpaudit.report.numbers import value_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -45,10 +43,6 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
             return _cells_words(event, decoded)
         case Interval():
             return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
-        case events.Outputs():
-            ranges = [f"{low}..{high}" if low < high else str(low) for low, high in event.ranges]
-            values = [in_words(canonical(decode_value(value))) for value in event.values]
-            return f"{_part(event.path)} {'not ' * event.complement}in {{{', '.join([*ranges, *values])}}}"
         case events.Bets():
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
@@ -82,7 +76,7 @@ def _known(decoded: Decoded) -> Mapping[str, str]:
 
 def answers_of(event: Event) -> list[str]:
     """Return the labels of the few answers that an event consists of; none for any other event."""
-    if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
+    if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare or event.complement:
         return []
     labels = [str(code) for code in codes_of(event)] or list(event.labels if not event.ranges else ())
     if _says_whether_nan(labels):
@@ -114,13 +108,13 @@ def _cells_words(event: Cells, decoded: Decoded) -> str:
     shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
     if ranges and not whole:
         subject = f"cell of the {subject}"
-    named = f"{subject} in {{{shown}}}" if labels else ""
+    named = f"{subject} {'not ' if event.complement else ''}in {{{shown}}}" if labels else ""
     if labels and not whole and not ranges and event.size <= 1:  # what a person reads off the output
         named = f"{subject} = {labels[0]}"
     if _says_whether_nan(labels):
         named = f"{subject} is {labels[0]}"
     words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
-    if event.path or not whole:
+    if event.path or event.complement or not whole:
         return words
     # The codes that are worth decoding: a few, or failure among many.
     codes = codes_of(event) or [FAIL] * any(low <= FAIL <= high for low, high in event.ranges)

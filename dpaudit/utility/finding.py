@@ -156,7 +156,10 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
 
 
 class Slope(Frozen, frozen=True, kw_only=True):
-    """A slope with its confidence interval.
+    """A slope with the limits of its fit.
+
+    They are a confidence interval where the points are measured by runs. Points that are computed have no chance in
+    them, and the limits then say how far they are from a line.
 
     Attributes
     ----------

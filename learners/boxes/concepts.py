@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, Sample
 from learners.arrays import Integers
-from learners.citations import STE
+from learners.citations import OURS
 from learners.domains import Grid, moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
@@ -154,8 +154,8 @@ class BoxTightest(ConsistentLearner):
 
     id: ClassVar[str] = "box-tightest"
     instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 2}, n=3)
-    claim_id: ClassVar[str] = "STE-BoxTight"
-    source: ClassVar[str] = f"{STE}, boxes without privacy"
+    claim_id: ClassVar[str] = "OURS-BoxTight"
+    source: ClassVar[str] = f"{OURS}, the tightest box on examples of a distribution"
 
     concepts = Built(Boxes)
 

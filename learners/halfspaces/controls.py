@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Sample
-from learners.arrays import Bools
+from learners.arrays import Bools, Integers
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
 from learners.halfspaces.concepts import HalfspaceExponential
 from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from learners.halfspaces.random_row import HullPointRandomRow
 from learners.halfspaces.subsamples import Hit, Subsamples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.mechanisms.log_laws import placed
@@ -35,6 +36,12 @@ class _RefusingSubsamples(Subsamples):
     """A subsample without a consistent halfspace stops the run."""
 
     refuses = True
+
+
+def _least(self: Any, sample: Sample) -> tuple[Integers, Integers]:
+    """Return the first point (1, d) in lexicographic order, with the weight of all."""
+    points, counts = HullPointRandomRow._rows(self, sample)
+    return points[:1], counts.sum(keepdims=True)[: len(points)]
 
 
 HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0)}
@@ -86,6 +93,23 @@ LEARNERS = (
             "selects among points of positive depth alone: the support shows the convex hull", **HULL_SUPPORT
         ),
         median=fault("selects among the deepest points alone: a Tukey median without noise", **MEDIAN),
+    ),
+    *controls(
+        HullPointRandomRow,
+        "hull-point-random-row",
+        lavish=fault(
+            "releases each example with four times the delta: a rare point shows who was in the sample",
+            _share=lambda self, n: min(4 * Fraction(self.delta), Fraction(1, max(1, n))),
+        ),
+        always=fault(
+            "never fails: of few examples each is released with probability 1/n, more than delta",
+            _share=lambda self, n: Fraction(1, max(1, n)),
+        ),
+        least=fault(
+            "releases the least point in the place of a random one: one example decides which that is",
+            _rows=_least,
+            symmetries=lambda self: [],  # points have an order
+        ),
     ),
     *controls(
         HullPointRecConcave,

@@ -257,7 +257,7 @@ class HullPointExponential(HullPoint):
 
     id: ClassVar[str] = "hull-point-exponential"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-    claim_id: ClassVar[str] = "BMNS-Exponential"
+    claim_id: ClassVar[str] = "OURS-HullPoint"
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
     pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
 

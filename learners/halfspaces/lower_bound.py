@@ -1,11 +1,34 @@
 """Theorem 5.1 of BMNS as an experiment: an algorithm that finds a point in the span of the data gives its points away.
 
-S holds equally many copies of each of k = d/2 random points x_1 .. x_k of [T]^d, S' has another random point x' in the
-place of a random x_i. A point b of span(S) names one of the x_j: the one with the largest absolute coefficient. On S it
-is x_i with probability about 1/k. On S' the answer is independent of x_i, and names it only if x_i lies in the span of
-the answer and the other k points: k + 1 vectors, whose span holds at most T^(k + 1) of the T^d points. The paper counts
-k vectors and has T^(-d/2) in the place of T^(1 - d/2). Privacy for groups of m/k examples makes the two probabilities
-close unless m is large.
+As printed, m = Omega(min{d^2 ln T/epsilon, (d/epsilon) ln(1/delta)}), it is false: a random example is (0, 1/m)-private
+and in the span, so that ceil(1/delta) examples are enough at every epsilon, d and T (`random_row`). At epsilon = 1,
+delta = 1/100 and T = 2 that is 100 in every dimension, where the bound grows like d. What follows is proved instead.
+
+Statement. Let d >= 6 be even, k = d/2, T >= 2, and A an (epsilon, delta)-private algorithm that on m points of [T]^d
+answers with a combination of them that is not trivial with probability 1/2 at least. Then m' = k ceil(m/k) is at least
+
+    min{(d/(2 epsilon)) ((d/2 - 1) ln T - ln(4 d)), (d/(2 epsilon)) W(epsilon/(4 d delta))},  W(x) e^W(x) = x.
+
+For m itself it is false: with m = 1 randomised response on [T]^d, epsilon = ln(T^d - 1), answers with its example half
+of the time. The second term is about 1/(8 delta) where delta is far above epsilon/d, within a factor of 8 of what the
+random example needs, and at least d ln(1/delta)/(7 epsilon) for delta <= 1/8 and (epsilon/(4 d))^2, as W(x) >= (1 -
+1/e) ln x for x >= e. The first term is positive from d = 10 on for T >= 3, from d = 14 on for T = 2.
+
+Proof. Let x_1 .. x_k and x' be random points of [T]^d, i a random index, all independent. S has m points, the x_j in
+turn, so that none has more than c = ceil(m/k) copies; S' has x' in the place of x_i. Independent points v_1 .. v_j span
+at most T^j points of [T]^d: completed to a basis by d - j unit vectors, a point of the span is determined by its other
+j coordinates. So the k + 1 points are dependent with probability at most T^(1 - d) + .. + T^(k - d) <= 2 T^(-d/2) <=
+1/4. A point b of span(S), not 0, names one of the x_j, j <= k, if the k + 1 points are independent: the one with the
+largest absolute coefficient. Which one does not depend on i, so that A(S) names x_i with probability at least (1/2 -
+1/4)/k = 1/(2 d). A(S') is independent of x_i given the others, and names it only if x_i lies in the span of k + 1
+vectors, those others and the answer: with probability at most T^(k + 1 - d) = T^(1 - d/2). S and S' differ in at most c
+points, hence
+
+    1/(2 d) <= e^(c epsilon) (T^(1 - d/2) + c delta).
+
+One of the two parts is at least 1/(4 d): c epsilon >= (d/2 - 1) ln T - ln(4 d), or c epsilon e^(c epsilon) >=
+epsilon/(4 d delta), which is c epsilon >= W(epsilon/(4 d delta)); and m' = c d/2. The paper drops the factor c in c
+delta when it solves for m, and counts k vectors for k + 1.
 """
 
 from __future__ import annotations
@@ -39,11 +62,10 @@ def theorem_51_slack(dimension: int, side: int) -> Fraction:
 
 
 def required_examples(dimension: int, side: int, epsilon: float, delta: float = 0.0, *, literal: bool = False) -> float:
-    """Return the m below which no (epsilon, delta)-private algorithm answers with a point of the span half of the time.
+    """Return a lower bound for the m' = (d/2) ceil(2 m/d) of private algorithms that succeed half of the time.
 
-    The m with 1/(2 d) = e^(2 epsilon m/d) (T^(1 - d/2) + 2 delta m/d), T = side + 1: the last display of the
-    proof, with the exponent repaired (`literal=True`: T^(-d/2)), before it is simplified to
-    Omega(min{d^2 ln T, d ln(1/delta)}/epsilon). The proof takes d >= 10.
+    (d/2) c for the c with 1/(2 d) = e^(c epsilon) (T^(1 - d/2) + c delta), T = side + 1: the last display of the proof,
+    with the exponent repaired (`literal=True`: T^(-d/2)). `proved_bound` is what it is simplified to. d >= 6 is even.
     """
     check_integer("dimension", dimension, 1)
     check_integer("side", side, 1)
@@ -54,8 +76,9 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
     exponent = -dimension / 2 if literal else 1 - dimension / 2
 
     def excess(m: float) -> float:
-        mass = math.exp(exponent * math.log(side + 1)) + 2 * delta * m / dimension
-        return 2 * epsilon * m / dimension + math.log(mass) + math.log(2 * dimension)
+        moved = math.log(2 * delta * m / dimension) if delta * m else -math.inf
+        log_mass = float(np.logaddexp(exponent * math.log(side + 1), moved))
+        return 2 * epsilon * m / dimension + log_mass + math.log(2 * dimension)
 
     if excess(0.0) >= 0:
         return 0.0
@@ -63,6 +86,24 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
     while excess(high) < 0:
         low, high = high, 2 * high
     return last(lambda m: excess(m) < 0, low, high, 200)
+
+
+def lambert(x: float) -> float:
+    """Return W(x) for x >= 0: W e^W = x."""
+    high = math.log1p(x)
+    return last(lambda w: w * math.exp(w) <= x, 0.0, high, 200) if x > 0 else 0.0
+
+
+def proved_bound(dimension: int, values: float, epsilon: float, delta: float) -> float:
+    """Return min{(d/(2 epsilon)) ((d/2 - 1) ln T - ln(4 d)), (d/(2 epsilon)) W(epsilon/(4 d delta))}, `values` = T."""
+    spanned = (dimension / 2 - 1) * math.log(values) - math.log(4 * dimension)
+    named = lambert(epsilon / (4 * dimension * delta)) if delta else math.inf
+    return dimension / (2 * epsilon) * min(spanned, named)
+
+
+def printed_bound(dimension: int, values: float, epsilon: float, delta: float) -> float:
+    """Return min{(d^2/epsilon) ln T, (d/epsilon) ln(1/delta)}, as Theorem 5.1 prints, with a constant of 1."""
+    return dimension / epsilon * min(dimension * math.log(values), -math.log(delta) if delta else math.inf)
 
 
 def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vector]:
@@ -100,7 +141,8 @@ def common_point_examples(dimension: int, side: int, epsilon: float) -> float:
     check_integer("side", side, 1)
     check_positive("epsilon", epsilon)
     k = dimension // 2
-    return 2 * k / epsilon * math.log((side + 1) ** dimension / k - 1)
+    ratio = dimension * math.log(side + 1) - math.log(k)
+    return 2 * k / epsilon * (ratio + math.log1p(-math.exp(-ratio)))
 
 
 def common_point_in_span(dimension: int, side: int, epsilon: float, m: float) -> float:

@@ -193,7 +193,7 @@ class StableMode:
     @property
     def privacy(self) -> PrivacyClaim:
         """The guarantee that a stable selection with the right calibration keeps."""
-        return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select-safe", source="mechanisms.stable_select")
+        return PrivacyClaim(self.epsilon, self.delta, claim_id="OURS-StableSelect", source="mechanisms.stable_select")
 
     concepts = Built(Points)
 

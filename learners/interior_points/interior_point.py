@@ -15,7 +15,7 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum
 from learners.arrays import Floats, Integers
-from learners.citations import BMNS, STE
+from learners.citations import BMNS, OURS
 from learners.domains import moving_points
 from learners.finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
 from learners.mechanisms.composition import Cost
@@ -223,8 +223,8 @@ class InteriorPointExponential(InteriorPoint):
 
     id: ClassVar[str] = "interior-point-exponential"
     instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
-    claim_id: ClassVar[str] = "STE-IPP"
-    source: ClassVar[str] = f"{STE}, the interior point problem"
+    claim_id: ClassVar[str] = "OURS-IPP"
+    source: ClassVar[str] = f"{OURS}, the interior point problem"
 
     def _solver(self, n: int) -> ExponentialSolver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
@@ -326,8 +326,8 @@ class InteriorPointTreeLog(InteriorPoint):
     instance: ClassVar[Instance] = Instance(
         {"domain_size": 32, "epsilon": 2.0, "delta": 0.01, "beta": 0.1}, n=130, exhaustive=False
     )
-    claim_id: ClassVar[str] = "STE-TreeLog"
-    source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
+    claim_id: ClassVar[str] = "OURS-TreeLog"
+    source: ClassVar[str] = f"{OURS}, the interior point problem; proof in mechanisms.tree_log"
 
     def _solver(self, n: int) -> Solver:
         return self._tree(n)

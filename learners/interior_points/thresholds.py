@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
-from learners.citations import STE
+from learners.citations import OURS
 from learners.finite.counting import ClassLearner, as_codes
 from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
@@ -65,8 +65,8 @@ class ThresholdInteriorPoint(ClassLearner):
     audited: ClassVar[tuple[Instance, ...]] = (
         Instance({"domain_size": 64, "epsilon": 2.0, "beta": 0.05}, n=4, alpha=0.2, beta=0.1),
     )
-    claim_id: ClassVar[str] = "STE-Thr"
-    source: ClassVar[str] = f"{STE}, the interior point problem"
+    claim_id: ClassVar[str] = "OURS-Thr"
+    source: ClassVar[str] = f"{OURS}, the interior point problem"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
-from learners.mixtures.missed_facets import facets_failure
+from learners.mixtures.missed_facets import HardPolytope
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
 from learners.parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
 
@@ -257,7 +257,8 @@ class MixtureHalfspace(ClassLearner):
         check_integer("side", self.side, 4 * self.dimension - 3, MAX_SIDE)
         if self.literal:
             raise InputError.of("literal", self.literal, "False, for a failure rate that is computed")
-        return facets_failure(self.dimension, self._rate, alpha, n)
+        hard = HardPolytope.cross(self.dimension, alpha)
+        return hard.failure(self._rate, n), f"{hard}; a lower bound for the failure rate"
 
     def speaks_of(self, distribution: Distribution, ones: Floats) -> bool:
         """Return whether no private example has the public label; label-determined ones never have."""

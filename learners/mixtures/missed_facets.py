@@ -1,56 +1,84 @@
-"""A lower bound for the failure rate of the learner from mixtures, which misses the facets that matter in d dimensions.
+"""A lower bound for the learner from mixtures in R^d, which misses the facets that matter.
 
-The public points, inside the target, are v = 0, b_i = -s e_i and c_i = -2 s (1, .., 1) + s e_i for i = 1 .. d, with
-s = 2 d - 2; the private ones are z_i = e_i. (All are moved by 2 s into the grid {0 .. 4 d - 3}^d.) The target
-sum x_i <= 0 has the former inside and the latter outside. Each z_i has 1.001 alpha/d of the mass, and the public points
-share the rest equally, each of them more than alpha.
+Statement. For d >= 2, epsilon > 0, 0 < beta < 1, 0 < e <= 1/(d - 1) and m > d vertices with (m + 2 + e) alpha < 1 there
+are a halfspace of R^d and a distribution, its label-determined public examples among m + 1 points, on which the learner
+fails, Pr[error > alpha] > beta, at every n with (m + 1) exp(-alpha n) <= 1 - q and
 
-The b_i and c_i are the vertices of a cross-polytope: x = sum y_i b_i + (1 - sum y_i) m, where m = (b_i + c_i)/2, is in
-it if sum g_i y_i <= 1 for all signs g. Of its 2^d facets v lies beyond the one through all b_i alone: it has
-y_i = 1/(d - 1), so that q >= 1 minus signs make the sum (d - 2 q)/(d - 1) < 1. The hull of all public points thus has
-2^d - 1 facets of the cross-polytope and d through v, x_i <= 0, and each is spanned by d public points. z_i is outside
-x_i <= 0 and inside all others: it has y_j = (1 + 1/s)/(d - 1), less 1/s for j = i, and with q minus signs, i among
-them, sum g_j y_j <= 1 says 2 d - 1 - 2 q <= s (2 q - 1), which holds for q >= 1; without i it is less.
+    n <= d / ((1 + e) alpha (exp(epsilon/2) - 1)) (ln((M - d)/d^2) + ln ln(1 + q (q - beta)/beta)),  beta < q < 1,
 
-Once all public points were seen, a hypothesis errs by at most alpha if and only if each of its halfspaces has all of
-them inside, hence is one of these facets, and one of the d through v is among them: otherwise it errs on a public point
-or on all z_i, while without one z_i it errs by 1.001 alpha (d - 1)/d < alpha. Of those whose halfspaces are facets,
-beside r facets through v there are S(d - r) choices of at most d - r from the M = 2^d - 1 others,
-S(t) = C(M, 0) + .. + C(M, t), and S(d) - 1 without any through v. Let w_i = exp(rate k_i), k_i the number of examples
-at z_i. With the facets R through v the weight is, but for a factor common to all, prod_{i in R} w_i. The hypotheses
-that have some public point outside fail and only add to the failure rate, so that
+where M = m/(m - d/2) C(m - d/2, d/2) for even d and 2 C(m - (d + 1)/2, (d - 1)/2) for odd d. With m next to 1/alpha, so
+that ln M >= floor(d/2) ln(2 m/d - 1), the right side is Omega(d^2 ln(1/(d alpha))/(epsilon alpha)) for epsilon <= 1 and
+alpha <= 1/(8 d), for a fixed beta: Theorem 4.9 with its logarithm, up to constants, where alpha <= d^(-1 - c) and
+epsilon is no smaller than a power of alpha. It bounds this algorithm: whether d^2 is inherent in the model is open.
+
+The case. Let P be a simplicial polytope with m vertices and M facets; no polytope has more than the cyclic one, the
+hull of m points (t, t^2, .., t^d). Let F be a facet, with the vertices b_1 .. b_d, and v a point beyond F and inside of
+all other facets. The hull of P and v has the M - 1 other facets and, for each i, G_i through v and F without b_i. The
+normals of the G_i are independent, so there is z_i beyond G_i and inside of all other facets, as near to v as need be;
+the normal of F is a combination of theirs with positive coefficients, so z_i can be above v along it as well. The
+public points are the vertices and v, the private ones the z_i; the target is the halfspace above v. Each z_i has the
+mass a = (1 + e) alpha/d, and the public points share the rest equally, each of them more than alpha.
+
+Proof. Once all public points were seen, a hypothesis that errs by at most alpha has all of them inside of each of its
+halfspaces, whose boundaries are spanned by public points: they are facets of the hull. Of d - 1 or fewer z_i it may err
+on all, for these have (d - 1) a <= alpha; of d not. So it errs by at most alpha if and only if all its halfspaces are
+facets, some G_i among them. Beside a set R of r facets G_i there are S(d - r) choices of at most d - r of the M - 1
+others, S(t) = C(M - 1, 0) + .. + C(M - 1, t), and S(d) - 1 without any G_i. With rate = epsilon/2 and w_i = exp(rate
+k_i), k_i the number of examples at z_i, a hypothesis with the facets R has the weight prod_{i in R} w_i, but for a
+factor common to all. Hypotheses that have a public point outside fail and only add to the failure rate, so that
 
     Pr[failure | sample] >= 1/(1 + X),  X = sum over r = 1 .. d of e_r(w_1, .., w_d) S(d - r) / (S(d) - 1),
 
-e_r the elementary symmetric polynomial. The counts are multinomial, E[prod_{i in R} w_i] = (1 + r a (e^rate - 1))^n for
-r = |R| and a = 1.001 alpha/d, and 1/(1 + x) is convex. With q a lower bound for the probability that all public points
-are seen, E[X | all seen] <= E[X]/q, and by Jensen's inequality
+e_r the elementary symmetric polynomial. The counts are multinomial: E[prod_{i in R} w_i] = (1 + r a (e^rate - 1))^n for
+r = |R|. The probability that all public points are seen is at least q; E[X | all seen] <= E[X]/q, and by Jensen's
+inequality
 
     Pr[failure] >= q^2 / (q + E[X]).
 
-About alpha n/d examples distinguish a facet through v from some 2^d others, and a fixed beta takes n of the order of
-(d/(rate alpha)) ln(2^d): the d^2/alpha of the theorem. Jensen's inequality takes E[w_i] in the place of a typical w_i,
-which makes n smaller by the ratio of the rate to e^rate - 1.
+C(M - 1, j - 1) = j/(M - j) C(M - 1, j) gives S(d - r) <= (d/(M - d))^r (S(d) - 1), hence, as (1 + x)^n <= e^(x n), 1 +
+E[X] <= (1 + g d/(M - d))^d <= exp(g d^2/(M - d)) with g = exp(n a (e^rate - 1)). That is at most 1 + q (q - beta)/beta,
+and the failure rate at least beta, where n is at most what is stated; strictly, as both inequalities on X are strict.
+
+Prior work. The algorithm and its upper bound are BMN's; that cyclic polytopes have the most facets is McMullen's upper
+bound theorem (1970), their facets Gale's evenness condition (1963). The lower bound is ours.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 
 from dpaudit.contract import InputError
 from learners.arrays import Floats
+from learners.halfspaces.lower_bound import coefficients
+from learners.parameters import check_integer
 
 UNSEEN = 1e-6
-"""Sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""
+"""1 - q: sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""
+EXCESS = 0.001
+"""e."""
+MOST_DIMENSIONS = 1000
+"""Up to here EXCESS is at most 1/(d - 1)."""
+Point = tuple[Fraction, ...]
 
 
-def log_odds(dimension: int, log_products: Floats) -> float:
-    """Return ln X, from the logarithms of e_1 .. e_d or of their means."""
-    others = 2**dimension - 1
-    steps = [math.log(others - j) - math.log(j + 1) for j in range(dimension)]
-    counts = np.cumsum([0.0, *steps])
+def cyclic_facets(vertices: int, dimension: int) -> int:
+    """Return how many facets the cyclic polytope with m > d vertices has in R^d."""
+    half = dimension // 2
+    if dimension % 2:
+        return 2 * math.comb(vertices - half - 1, half)
+    return vertices * math.comb(vertices - half, half) // (vertices - half)
+
+
+def log_odds(dimension: int, others: int, log_products: Floats) -> float:
+    """Return ln X for M - 1 = `others`, from the logarithms of e_1 .. e_d or of their means."""
+    steps = [math.log(others - j) - math.log(j + 1) for j in range(min(dimension, others))]
+    counts = np.cumsum([0.0, *steps, *[-math.inf] * (dimension - len(steps))])
     at_most = np.logaddexp.accumulate(counts)
     return float(np.logaddexp.reduce(log_products + at_most[-2::-1]) - np.logaddexp.reduce(counts[1:]))
 
@@ -64,23 +92,141 @@ def expected_products(dimension: int, rate: float, mass: float, n: int) -> Float
     return np.asarray(choices + n * np.log1p(r * mass * math.expm1(rate)))
 
 
-def facets_failure(dimension: int, rate: float, alpha: float, n: int) -> tuple[float, str]:
-    """Return the lower bound for Pr[error > alpha] on n examples of the case above, and the case in words.
+@dataclass(frozen=True)
+class HardPolytope:
+    """The case above over a simplicial polytope: d (2 to 1000), m and M, for an accuracy alpha.
 
-    It is the bound at n examples or, where these are too few to see all public points, at the least number that is
-    enough: it does not increase with n.
-
-    d is from 2 to 1000, `rate` the inverse temperature, per error. `InputError` if the public points cannot have more
-    than alpha of the mass each.
+    `InputError` if the m + 1 public points cannot have more than alpha of the mass each.
     """
-    from scipy.special import expit
 
-    public = 2 * dimension + 1
-    share = (1 - 1.001 * alpha) / public
-    if share <= alpha:
-        raise InputError.of("alpha", alpha, f"below 1/(2 d + 2.001) = {1 / (public + 1.001):.6g}")
-    least = math.ceil(math.log(UNSEEN / public) / math.log1p(-share))
-    mass, seen = 1.001 * alpha / dimension, 1 - UNSEEN
-    odds = log_odds(dimension, expected_products(dimension, rate, mass, max(n, least)))
-    words = f"mass {mass:.6g} beyond each of {dimension} facets of {public} public points, the rest on these"
-    return seen * float(expit(math.log(seen) - odds)), f"{words}; a lower bound for the failure rate"
+    dimension: int
+    vertices: int
+    facets: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 2, MOST_DIMENSIONS)
+        if self.share <= self.alpha:
+            most = 1 / (self.vertices + 2 + EXCESS)
+            raise InputError.of("alpha", self.alpha, f"below 1/({self.vertices} + {2 + EXCESS:g}) = {most:.6g}")
+
+    @classmethod
+    def cyclic(cls, dimension: int, alpha: float) -> HardPolytope:
+        """Return the cyclic polytope with as many vertices as alpha allows: in R^d, outside of any learner's grid."""
+        vertices = math.ceil(1 / alpha - 1 - EXCESS) - 2
+        if vertices <= dimension:
+            raise InputError.of("alpha", alpha, f"below 1/{dimension + 3 + EXCESS:g}")
+        return cls(dimension, vertices, cyclic_facets(vertices, dimension), alpha)
+
+    @classmethod
+    def cross(cls, dimension: int, alpha: float) -> HardPolytope:
+        """Return the cross-polytope, 2 d vertices and 2^d facets, which fits the grid of side 4 d - 3.
+
+        With s = 2 d - 2 its vertices are b_i = -s e_i and c_i = -2 s (1, .., 1) + s e_i, v = 0 and z_i = e_i, all moved
+        by 2 s; F is the facet through all b_i, and the target sum x_i <= 0.
+        """
+        return cls(dimension, 2 * dimension, 2**dimension, alpha)
+
+    @property
+    def mass(self) -> float:
+        """The mass of each private point."""
+        return (1 + EXCESS) * self.alpha / self.dimension
+
+    @property
+    def share(self) -> float:
+        """The mass of each public point."""
+        return (1 - (1 + EXCESS) * self.alpha) / (self.vertices + 1)
+
+    @property
+    def least(self) -> int:
+        """The n from which all public points are seen with probability 1 - UNSEEN."""
+        return math.ceil(math.log(UNSEEN / (self.vertices + 1)) / math.log1p(-self.share))
+
+    def failure(self, rate: float, n: int) -> float:
+        """Return q^2/(q + E[X]), a lower bound for Pr[error > alpha] that does not increase with n.
+
+        It is the bound at n examples or, where these are too few to see all public points, at the least number that is
+        enough. `rate` is the inverse temperature, per error.
+        """
+        from scipy.special import expit
+
+        products = expected_products(self.dimension, rate, self.mass, max(n, self.least))
+        seen = 1 - UNSEEN
+        return seen * float(expit(math.log(seen) - log_odds(self.dimension, self.facets - 1, products)))
+
+    def fails_up_to(self, rate: float, beta: float) -> float:
+        """Return the greatest n of the statement, at which Pr[error > alpha] > beta; 0 if it is below `least`."""
+        d, q = self.dimension, 1 - UNSEEN
+        if self.facets <= d or not 0 < beta < q:
+            return 0.0
+        logs = math.log(self.facets - d) - 2 * math.log(d) + math.log(math.log1p(q * (q - beta) / beta))
+        n = logs / (self.mass * math.expm1(rate))
+        return n if n >= self.least else 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"mass {self.mass:.6g} beyond each of {self.dimension} facets of {self.vertices + 1} public points, "
+            "the rest on these"
+        )
+
+
+def facets_of(points: Sequence[Point]) -> dict[tuple[int, ...], Point]:
+    """Return {indices of its points: (w, t)} of all facets {<w, x> <= t} of the hull of points in general position.
+
+    Exactly: every d of the points span a hyperplane, which is a facet if all others are strictly on one side.
+    `InputError` if some others are on it, or if it contains 0.
+    """
+    found = {}
+    for chosen in combinations(range(len(points)), len(points[0])):
+        normal = coefficients([1] * len(chosen), list(zip(*(points[i] for i in chosen), strict=True)))
+        if normal is None:
+            raise InputError("points must span hyperplanes that do not contain 0")
+        heights = [dot(normal, p) - 1 for i, p in enumerate(points) if i not in chosen]
+        if 0 in heights:
+            raise InputError("points must be in general position")
+        if len({height > 0 for height in heights}) == 1:
+            sign = -1 if heights[0] > 0 else 1
+            found[chosen] = (*(sign * w for w in normal), Fraction(sign))
+    return found
+
+
+def dot(normal: Sequence[Fraction], point: Sequence[Fraction]) -> Fraction:
+    """Return the inner product, exactly."""
+    return sum((a * b for a, b in zip(normal, point, strict=True)), Fraction(0))
+
+
+def cyclic_case(vertices: int, dimension: int) -> tuple[list[Point], list[Point], Point]:
+    """Return the m + 1 public points, v last, the d private ones, and the target {<w, x> > t} as (w, t), exactly.
+
+    P is the hull of (t, t^2, .., t^d), t = 1 .. m, and F the facet through the first d of these points.
+    """
+    points = [tuple(Fraction(t) ** k for k in range(1, dimension + 1)) for t in range(1, vertices + 1)]
+    facets = facets_of(points)
+    first = tuple(range(dimension))
+    *upward, _ = facets.pop(first)
+    centre = [sum(axis, Fraction(0)) / dimension for axis in zip(*points[:dimension], strict=True)]
+    v = _near(centre, upward, list(facets.values()))
+    public = [*points, v]
+    ours = {next(i for i in first if i not in on): row for on, row in facets_of(public).items() if vertices in on}
+    normals = [ours[i][:-1] for i in first]
+    parts = coefficients(upward, normals)
+    assert parts is not None
+    private = []
+    for i in first:
+        # Outside of G_i by so much, and inside of the others by 1, that it is above v.
+        steps = [Fraction(-1)] * dimension
+        steps[i] = 1 + sum(parts) / parts[i]
+        direction = coefficients(steps, list(zip(*normals, strict=True)))
+        assert direction is not None
+        private.append(_near(v, direction, list(facets.values())))
+    return public, private, (*upward, dot(upward, v))
+
+
+def _near(start: Sequence[Fraction], direction: Sequence[Fraction], facets: Sequence[Point]) -> Point:
+    """Return the start moved along a direction by a power of 1/2 for which it is inside of all these facets."""
+    step = Fraction(1)
+    while True:
+        point = tuple(a + step * b for a, b in zip(start, direction, strict=True))
+        if all(dot(row[:-1], point) < row[-1] for row in facets):
+            return point
+        step /= 2

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools, Verdict
-from learners.halfspaces.concepts import Halfspaces
+from dpaudit.contract import Constants, Distribution, Evidence, Pair, Survives, Tools, Verdict
+from learners.halfspaces.concepts import HalfspaceExponential, Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
+from learners.halfspaces.depth.tukey_depth import tukey_depths
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.evidence import against, judged_loss, losses_of, pair_data
@@ -30,6 +32,7 @@ LISTS = {
     "|HALFSPACE(X)| <= 2 |X|^(d + 1).",
     "Claim 4.1",
     short="Labellings of a grid by halfspaces",
+    formula="|HALFSPACE(X)| <= 2 |X|^(d + 1)",
     printed="≤ 2 |X|^(d + 1)",
     found="{side 1, d=3} for 8 points, d = 3",
 )
@@ -50,6 +53,8 @@ def _dichotomies(tools: Tools) -> Evidence:
     "LearnHalfSpace, with a default where a subsample is inconsistent, is as private as the release it calls.",
     "Theorem 4.2, privacy",
     short="LearnHalfSpace is as private as its release",
+    formula="A_LearnHalfSpace is (epsilon, delta)-private if A is",
+    conditions="epsilon <= 1, delta <= 1/2",
     printed="ε = 1",
     found="ε ≥ {epsilon:.3g} at n = {n}",
     slow=True,
@@ -100,18 +105,75 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
 @states(
     "BMNS-Fig2-step3",
     "Step 3 may be left undefined on subsamples that no halfspace fits, without loss of privacy.",
-    "Figure 2, step 3",
+    "Figure 2, steps 1 and 3; Theorem 4.2, privacy",
     short="Step 3 may stay undefined without loss of privacy",
     printed="δ = 10⁻⁶",
     found="δ = {delta:.3g} at ε = 1",
+    best="δ = 0 with a default halfspace",
+    formula="h_i uniform among the h in H that are consistent with S_i",
+    conditions="S realizable (step 1); Definition 2.8 asks for privacy on every pair of neighbours",
+    failure=Verdict.GAP,
+    survives=Survives.YES,
+    argument="Neighbours of a realizable sample need not be realizable. Of one subsample of (0, 0) and (0, 1), one "
+    "point with both labels, step 3 has no h_1 and the run can only stop; of its neighbour with (0, 1) twice it never "
+    "does. A fixed default in the place of h_i makes the proof right.",
 )
 def _unrealizable(tools: Tools) -> Evidence:
-    learner = HalfspaceRefusing(1, 1, 1.0)
-    finding = tools.audit_law(learner, n=3)
+    learner = HalfspaceRefusing(1, 1, 1.0, subsamples=1)
+    one, other = (learner.domain.sample([[0], [0]], [label, 1]) for label in (0, 1))
+    finding = tools.audit_law(learner, samples=[Pair(one, other, "a label moves")])
     delta, pair, leaks = finding.delta_at_claim, finding.worst_pair, finding.verdict == Verdict.VIOLATION
     text = f"if step 3 stops where a subsample is inconsistent, delta at epsilon = 1 is {delta:.4f} instead of 1e-6"
     data = pair_data(learner, pair, at=1.0, delta=delta)
     return judged(Verdict.HOLDS, text, {"delta": delta}, against(pair), data, failed=leaks)
+
+
+def printed_sample_size(m: float, r: float, d: int, alpha: float, log_beta: float) -> float:
+    """Return (m^2 d ln(m/(r alpha)) + ln(m/beta))/(r alpha), as Theorem 4.2 prints s within its O(.)."""
+    return (m * m * d * math.log(m / (r * alpha)) + math.log(m) - log_beta) / (r * alpha)
+
+
+@states(
+    "BMNS-Thm4.2-s",
+    "s = O((m^2 d ln(m/(r alpha)) + ln(m/beta))/(r alpha)) examples are enough for LearnHalfSpace.",
+    "Theorem 4.2, s; again after Corollary 4.3",
+    short="Order of the examples to learn halfspaces, as printed",
+    printed="fails ≤ β = e^(-m³)",
+    found="≥ e^({log failure, C=100:,.0f}) for β = e^({log beta, C=100:,.0f}), 100 times the printed s",
+    best="m² (d ln(m/(r alpha)) + ln(m/β))/(r alpha), up to a constant",
+    formula="s = O((m^2 d log(m/(r alpha)) + log(m/beta))/(r alpha))",
+    conditions="epsilon <= 1, delta <= 1/2, alpha, beta <= 1",
+    failure=Verdict.MISPRINT,
+    survives=Survives.YES,
+    argument="Figure 2 gives each of the m subsamples Theta((d log(m/(r alpha)) + log(2 m/beta)) m/(r alpha)) of s, "
+    "in all m^2 (d log + log) with a parenthesis. Without it log(1/beta) lacks its m^2. A random h_i, delta = 1/m, r = "
+    "1, is in the hull. On two points, one with just above alpha, it errs if its subsample has not seen that point and "
+    "the coin of step 3 falls so: with probability e^(-O(C m^2)), far above beta = e^(-m^3) for m far above C.",
+)
+def _printed_s(tools: Tools) -> Evidence:
+    alpha, numbers, cases = 0.1, dict[str, float](), []
+    for constant in (1, 10, 100):
+
+        def failure(m: int, constant: int = constant) -> float:
+            # Half of the probability that no example of the subsample is at the point with 1.001 alpha of the mass.
+            each = constant * printed_sample_size(m, 1, 1, alpha, -(float(m) ** 3)) / m
+            return math.log(0.5) + each * math.log1p(-1.001 * alpha)
+
+        m = 4 * constant
+        logs = {f"m, C={constant}": m, f"log beta, C={constant}": -(float(m) ** 3)}
+        numbers |= {**logs, f"log failure, C={constant}": failure(m)}
+        words = f"C = {constant}, m = {m}: ln(failure) = {failure(m):.4g}, ln(beta) = {-(float(m) ** 3):.4g}"
+        cases.append(
+            (failure(m) / -(float(m) ** 3), words, {"C": constant, "m": m, "alpha": alpha, "ln failure": failure(m)})
+        )
+    shares = [share for share, _, _ in cases]
+    text = (
+        "a random h_i, delta = 1/m, r = 1, d = 1, alpha = 0.1, beta = e^(-m^3), m = 4 C; with C times the printed s: "
+        + "; ".join(words for _, words, _ in cases)
+    )
+    # No constant C is enough if the failure exceeds beta for each.
+    _, witness, data = max(cases, key=lambda case: case[0])
+    return judged(Verdict.HOLDS, text, numbers, witness, data, failed=max(shares) < 1)
 
 
 @states(
@@ -120,9 +182,12 @@ def _unrealizable(tools: Tools) -> Evidence:
     "Theorem 4.2",
     short="Examples to learn halfspaces",
     printed="n = {d = 2, agreement: theorem's n:,}",
-    found="n = {d = 2, agreement: enough} is enough (d = 2)",
+    found="n = {d = 2, agreement: enough} is enough on a hard case (d = 2)",
     best="n = {d = 2, agreement: theorem's n:,} proved, by agreement (d = 2)",
     slow=True,
+    formula="s = O((m^2 d log(m/(r alpha)) + log(m/beta))/(r alpha)), with the parenthesis of BMNS-Thm4.2-s",
+    conditions="epsilon <= 1, delta <= 1/2, alpha, beta <= 1",
+    constants=Constants.OURS,
 )
 def _halfspaces(tools: Tools) -> Evidence:
     law = np.array([0.101, 0.3, 0.3, 0.299])
@@ -187,6 +252,9 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
     short="Exponents of the examples to learn halfspaces",
     printed="d^4.5 ln^1.5(1/δ) ln²(1/β)/(alpha ε)",
     found="d^{d:.2f} ln^{ln(1/delta):.2f}(1/δ) ln^{ln(1/beta):.2f}(1/β)",
+    formula="s = O~(d^4.5 2^O(log*|X| + log* d) log^1.5(1/delta) log^2(1/beta)/(epsilon alpha))",
+    conditions="epsilon <= 1, delta < 1/2",
+    constants=Constants.OURS,
 )
 def _corollary(tools: Tools) -> Evidence:
     plain = (10, 1.0, 1e-6, 0.1, 0.1)
@@ -212,6 +280,98 @@ def _corollary(tools: Tools) -> Evidence:
     data = {"growth": growth, "s at d = 10": corollary_examples(*plain)}
     # Exponents are rounded to the nearest half.
     return judged(Verdict.HOLDS, text, growth, witness, data, grade="numeric")
+
+
+@states(
+    "BMNS-Thm4.2-agreement",
+    "If a halfspace of depth r among the h_i, as points of R^(d + 1), errs on x, at least r of the h_i err on x.",
+    "proof of Theorem 4.2, utility",
+    short="Where the released halfspace errs, r of the h_i err",
+    printed="≥ r",
+    found="≥ r in {cases:,} cases; r attained",
+    formula="h errs on x => #{i : h_i errs on x} >= r",
+    conditions="h has a Tukey depth of at least r with respect to H_0",
+    argument="The (a, w) that err on x are an open or a closed halfspace of R^(d + 1); it holds h, and so at least "
+    "depth many of the h_i: an open one contains a closed one with the same of these finitely many points and h.",
+)
+def _agreement(tools: Tools) -> Evidence:
+    places = list(product((-1, 0, 1), (-1, 0, 1, 2)))
+    cases, fewest, broken = 0, math.inf, list[dict[str, Any]]()
+    for start in range(0, len(places) - 4):
+        votes = np.array([places[start], places[start + 1], places[start + 3], places[start + 4]])
+        depths = tukey_depths(votes, np.array([2, 1, 1, 1]), places)
+        for (a, w), depth in zip(places, depths.tolist(), strict=True):
+            for x, truth in product((-2, 0, 1, 3), (False, True)):
+                if (a * x >= w) != truth and depth:
+                    wrong = int(((votes[:, 0] * x >= votes[:, 1]) != truth) @ np.array([2, 1, 1, 1]))
+                    cases, fewest = cases + 1, min(fewest, wrong - depth)
+                    if wrong < depth:
+                        broken.append({"h_i": votes, "h": (a, w), "x": x, "depth": depth, "err": wrong})
+    data = broken[0] if broken else {"h_i": votes, "excess": fewest}
+    text = f"{cases} cases on the line, five h_i each: at least {fewest} more of the h_i err than the depth says"
+    return judged(Verdict.HOLDS, text, {"cases": cases, "excess": fewest}, str(data), data, failed=bool(broken))
+
+
+WEIGHTS = (1, 2, 5)
+"""Coefficients of combinations."""
+
+
+@states(
+    "BMNS-Cor4.3-remark",
+    "If all h_i are right on x, every combination of them with positive coefficients is right on x.",
+    "remark after Corollary 4.3",
+    short="Positive combinations of the h_i are right where all h_i are",
+    printed="right",
+    found="right in {cases:,} cases",
+    formula="sum_i c_i h_i with all c_i > 0 is right on x if all h_i are",
+    argument="Sums of a_i x - w_i that are all >= 0, or all < 0, times positive numbers have that sign.",
+)
+def _combinations(tools: Tools) -> Evidence:
+    places = list(product((-2, -1, 0, 1), (-1, 0, 2)))
+    cases, broken = 0, list[dict[str, Any]]()
+    for pair in combinations(places, 2):
+        for weights, x in product(product(WEIGHTS, repeat=2), (-2, 0, 1)):
+            single = {a * x >= w for a, w in pair}
+            if len(single) == 1:
+                a, w = (
+                    sum(c * part for c, part in zip(weights, parts, strict=True)) for parts in zip(*pair, strict=True)
+                )
+                cases += 1
+                if {a * x >= w} != single:
+                    broken.append({"h_i": pair, "weights": weights, "x": x})
+    data = broken[0] if broken else {"h_i": pair, "weights": weights, "x": x}
+    text = f"{cases} pairs of halflines that are right, coefficients {WEIGHTS}: {len(broken)} combinations are wrong"
+    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+
+
+@states(
+    "BMNS-Sec4-exponential",
+    "The exponential mechanism over all halfspaces learns with O(d log|X|) examples, O(d^2 log T) on [T]^d.",
+    "Section 4, first paragraph",
+    short="Examples of the exponential mechanism over halfspaces",
+    printed="O(d ln |X|)",
+    found="≤ {greatest ratio:.3g} d ln |X|, alpha = β = 0.1, ε = 1",
+    formula="O(d log |X|), O(d^2 log T)",
+    constants=Constants.OURS,
+    argument="It is the generic learner over at most 2 |X|^(d + 1) labellings, and (epsilon, 0)-private.",
+)
+def _generic_halfspaces(tools: Tools) -> Evidence:
+    numbers: dict[str, float] = {}
+    data: dict[str, Any] = {}
+    for side, d in ((1, 1), (7, 1), (63, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
+        n = HalfspaceExponential(side, d, EPSILON).sample_size(0.1, BETA)
+        ratio = n / (d * d * math.log(side + 1))
+        if ratio >= max(numbers.values(), default=0.0):
+            data = {"side": side, "dimension": d, "n": n, "ratio": ratio}
+        numbers[f"side {side}, d={d}"] = ratio
+    greatest_ratio, first = data["ratio"], numbers["side 1, d=1"]
+    text = (
+        f"alpha = beta = 0.1, epsilon = 1: n by d^2 ln T is {first:.3g} on two points and at most {greatest_ratio:.3g} "
+        "over seven grids"
+    )
+    numbers["greatest ratio"] = greatest_ratio
+    # |H| <= 2 |X|^(d + 1), so that ln |H| by d ln |X| is greatest where both are least.
+    return judged(Verdict.HOLDS, text, numbers, str(data), data, failed=greatest_ratio > first)
 
 
 STATEMENTS = statements_in(globals())

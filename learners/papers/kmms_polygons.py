@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Tools, Verdict
 from learners.covers.game import game_epsilon
 from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers.evidence import pair_data
@@ -27,9 +27,11 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     "KMMS-Claim4.3",
     "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
     "Claim 4.3",
-    short="The same, for polygons",
-    printed="{eps_hat:.3g}",
-    found="{exact, convex-polygon:.3g} exactly",
+    formula="eps_hat = O(epsilon/log(1/delta))",
+    constants=Constants.OURS,
+    short="The budget of a round, for polygons",
+    printed="{eps_hat:.3g} a round: ε ≤ 1 in all",
+    found="ε = {exact, convex-polygon:.3g} in all, exactly (k = 1, n = 3)",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
 def _claim_43(tools: Tools) -> Evidence:
@@ -78,9 +80,10 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     "KMMS-VCtri",
     "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
     "Section 5",
+    formula="k-GON is in TRIANGLE^(or k), in (HALFPLANE^(and 3))^(or k)",
     short="A polygon of k edges is a union of at most k triangles",
     printed="all",
-    found="checked: {polygons} polygons",
+    found="checked: {polygons} star-shaped polygons",
     slow=True,
 )
 def _triangles(tools: Tools) -> Evidence:
@@ -127,6 +130,8 @@ _convex_polygon = states(
     "KMMS-Thm4.7",
     "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
     "Theorem 4.7",
+    formula="n = O~((k/(alpha epsilon)) log d)",
+    constants=Constants.OURS,
     short="Examples for convex polygons",
     printed="n = {d = 2: theorem's n:,}",
     found="n = {d = 2: enough:,} is enough",
@@ -138,6 +143,8 @@ _polygon_union = states(
     "KMMS-Thm5.1",
     "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
     "Theorem 5.1",
+    formula="n = O~((k/(alpha epsilon)) log d)",
+    constants=Constants.OURS,
     short="Examples for unions of polygons",
     printed="n = {d = 2: theorem's n:,}",
     found="n = {d = 2: enough:,} is enough",

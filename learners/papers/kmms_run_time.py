@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence, Sample, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Sample, Tools, Verdict
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
@@ -66,6 +66,8 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     "KMMS-Thm3.5-time",
     "The Set Cover Learner for conjunctions runs in time polynomial in n, d and k: linear in n d.",
     "Theorem 1.2, with the learner of Theorem 3.5",
+    formula="runtime polynomial in k, d, 1/alpha, ..",
+    constants=Constants.OURS,
     short="Time of the Set Cover Learner, in cells of the sample",
     printed="polynomial",
     found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
@@ -95,6 +97,8 @@ def triples_of_a_round(n: int, side: int) -> int:
     "KMMS-Thm5.1-time",
     "The learner of k-UNION-GON runs in time polynomial in n and log d: a round weighs O(n^6) triples of halfplanes.",
     "Theorem 5.1",
+    formula="runtime polynomial in k, 1/alpha, .., log d",
+    constants=Constants.OURS,
     short="Time for unions of polygons, in triples of halfplanes",
     printed="polynomial",
     found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
 from learners.conjunctions.concepts import contradicted
 from learners.conjunctions.consistent import ConjunctionCover
 from learners.conjunctions.set_cover import SetCoverConjunction
@@ -56,6 +56,8 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     "If every selection is within lambda of the best score, and every b within 2 Delta below |S_0|, the answer errs on "
     "at most max{alpha n/2, 4 Delta} + 4 k lambda ln(2/alpha) examples.",
     "Claim 3.1, with natural logarithms",
+    formula="errors <= max{alpha n/2, 4 Delta} + 4 k lambda log(2/alpha)",
+    conditions="every q(h_j) >= max q - lambda",
     short="Errors if every selection is within λ of the best",
     printed="max(alpha n/2, 4 Δ) + 4 k λ ln(2/alpha)",
     found="at most {share of the bound:.3g} of it",
@@ -86,7 +88,9 @@ def _errors(tools: Tools) -> Evidence:
 @states(
     "KMMS-Thm3.2",
     "With the explicit sample size the Set Cover Learner is an (alpha, beta)-PAC learner.",
-    "Theorem 3.2, with explicit constants",
+    "Theorem 3.2",
+    formula="n = Theta((k/alpha) log(1/alpha) (VC(H) log k + lambda + (1/epsilon) log(k/beta) ..))",
+    constants=Constants.OURS,
     short="Examples for the Set Cover Learner",
     printed="n = {d = 2, k = 1: theorem's n:,}",
     found="n = {d = 2, k = 1: enough:,} is enough",
@@ -110,6 +114,8 @@ def growth(values: dict[int, float]) -> float:
     "KMMS-Ex3.3",
     "By composition eps_hat is about epsilon/sqrt(k) a round, and n grows like k^1.5.",
     "Example 3.3",
+    formula="n = Theta~((1/(alpha epsilon)) k^1.5 log d)",
+    constants=Constants.OURS,
     short="Growth of n with k by composition",
     printed="k^1.5",
     found="k^{growth of n:.2f}",
@@ -150,6 +156,8 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
     "KMMS-Alg-SetCover",
     "Without noise, with the eps_hat that is proved for it, the Set Cover Learner is (epsilon, delta)-private.",
     "Set Cover Learner, with b = |S_0|",
+    part=Part.OURS,
+    constants=Constants.OURS,
     short="The Set Cover Learner without noise: its ε",
     printed="ε = {claim:.3g}",
     found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
@@ -180,28 +188,33 @@ class _WithoutNoise(SetCoverConjunction):
 
 @states(
     "KMMS-Step1c",
-    "Without the noise that Step 1c adds to |S_0|, eps_hat = epsilon/(2 ln(e/delta)) is not (epsilon, delta)-private.",
-    "Set Cover Learner, Step 1c",
-    short="The noise in the number of negatives is needed",
-    printed="ε above 1 without it",
-    found="ε ≤ {without noise, at most:.3g} without it",
+    "Without the noise that Step 1c adds to |S_0|, eps_hat = epsilon/(2 ln(e/delta)) is (epsilon, delta)-private too, "
+    "at (1, 1e-6), k = 1, J = 3.",
+    "Set Cover Learner, Step 1c; an improvement, where it was computed",
+    part=Part.OURS,
+    constants=Constants.OURS,
+    short="Private without noise in the number of negatives, k = 1",
+    printed="ε = 1",
+    found="ε ≤ {without noise, at most:.3g}",
     best="no noise",
 )
 def _noise(tools: Tools) -> Evidence:
     noisy, bare = SetCoverConjunction(**TINY), _WithoutNoise(**TINY, variant="noiseless")
     pair = _ray(noisy, COPIES)
-    cost, bare_cost = (tools.audit_law(learner, samples=[pair]).epsilon for learner in (noisy, bare))
+    found, bare_found = (tools.audit_law(learner, samples=[pair]) for learner in (noisy, bare))
+    cost, bare_cost = found.epsilon, bare_found.epsilon
     most = game_epsilon(bare.k, bare.rounds, bare.selection_epsilon / 2, DELTA, reach=EPSILON)
+    # The game bounds the cost from above: above the claim it shows nothing.
     return judged(
-        Verdict.UNDECIDED,
+        Verdict.HOLDS if most <= EPSILON else Verdict.UNDECIDED,
         f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without noise "
         f"costs at most {most:.3f} at delta = 1e-6 on any sample (the game takes any fixed b). Purely, on {COPIES:,} "
         f"copies of (x, 0) beside one (x, 1), it costs {bare_cost:.4f}, and {cost:.4f} with the noise, whose offset "
         f"Delta may cost {4 * noisy._noise_scale[1]:.0f} errors",
         {"without noise, at most": most, "with noise": cost, "without noise": bare_cost},
-        f"k = 1, J = {bare.rounds}, b = |S_0|: at most {most:.4f} on any pair of samples",
+        repr(pair),
         {**pair_data(noisy, pair, epsilon=cost), "without noise": bare_cost, "game": most},
-        failed=most <= EPSILON,
+        failed=bare_found.verdict == Verdict.VIOLATION,
         grade="numeric",
     )
 
@@ -210,7 +223,9 @@ def _noise(tools: Tools) -> Evidence:
     "KMMS-Greedy",
     "The greedy learner without privacy fits every sample that a conjunction of at most k literals labels, with at "
     "most max(1, ceil(k ln m)) literals, m the number of negatives.",
-    "Section 1.1",
+    "Section 1.1, without privacy",
+    formula="the greedy algorithm for set cover finds few literals",
+    constants=Constants.OURS,
     short="The greedy learner fits with few literals",
     printed="no error, ⌈k ln m⌉ literals",
     found="{errors} errors, at most {most literals} literals",

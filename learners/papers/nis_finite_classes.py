@@ -1,4 +1,4 @@
-"""Statements of "Private Learning 1" (NIS): consistent learners, the exponential mechanism, the VC dimension."""
+"""Statements of "Private Learning 1" (NIS): the exponential mechanism, generalisation, and the VC dimension."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Tools, Verdict
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
-from learners.papers.evidence import case_data, errors_data, judged_loss, losses_of
-from learners.papers.sizes import answer, failure_probability, hard_case, two_point
-from learners.papers.verdicts import greatest, judged, statements_in, states, tightness
+from learners.papers.evidence import case_data, judged_loss, losses_of
+from learners.papers.sizes import failure_probability, two_point
+from learners.papers.verdicts import greatest, judged, statements_in, states
 from learners.parities.concepts import Parities, ParityElimination
 from learners.points.concepts import Intervals
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
@@ -23,93 +23,18 @@ from learners.points.exponential import ThresholdExponential
 
 
 @states(
-    "NIS-Point",
-    "The point learner fails with probability at most (1 - alpha)^n.",
-    short="The point learner's failure",
-    printed="≤ {bound:.3g}",
-    found="{failure:.3g}",
-)
-def _point(tools: Tools) -> Evidence:
-    alpha, beta = 0.1, 0.05
-    learner = PointConsistent(8)
-    n = learner.sample_size(alpha, beta)
-    cases = []
-    for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
-        law = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
-        cases.append(hard_case(learner, target, law, n, alpha, f"target {target} with mass {mass:g}"))
-    failure, where, data = greatest(cases)
-    bound = (1 - alpha) ** n
-    text = (
-        f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
-        f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}"
-    )
-    numbers = {"n": n, "failure": failure, "bound": bound, "beta": beta}
-    return judged(
-        Verdict.HOLDS if bound <= beta else Verdict.UNDECIDED, text, numbers, where, data, failed=failure > bound
-    )
-
-
-@states(
-    "NIS-Occam",
-    "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.",
-    short="Examples for consistent learners",
-    printed="fails ≤ {beta}",
-    found="fails {failure:.2g} at n = {n}",
-)
-def _occam(tools: Tools) -> Evidence:
-    alpha, beta = 0.3, 0.2
-    learner = OccamConsistent(3)
-    n = learner.sample_size(alpha, beta)
-    cases = []
-    for weights in (0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301):
-        law = Distribution(learner.domain.points(), np.array(weights))
-        for code in range(learner.concepts.size):
-            cases.append(hard_case(learner, code, law, n, alpha, f"interval {code}, probabilities {weights}"))
-    worst, where, data = greatest(cases)
-    text = (
-        f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
-        f"failure probability is at most {worst:.5f}; beta is {beta}"
-    )
-    return judged(Verdict.HOLDS, text, {"n": n, "failure": worst, "beta": beta}, where, data, failed=worst > beta)
-
-
-@states(
-    "NIS-Thr",
-    "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.",
-    short="c_i for the largest positive i fits the sample, c_j(x) = 1 iff x < j",
-    printed="no error",
-    found="{errors_literal} error on one example",
-)
-def _threshold(tools: Tools) -> Evidence:
-    printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
-    samples = [
-        printed.domain.sample(list(xs), concept.predict(np.array(xs)[:, None]))
-        for concept in printed.concepts.enumerate()
-        for size in (1, 2, 3, 4)
-        for xs in itertools.combinations(range(4), size)
-    ]
-    wrong = [sample.errors(answer(printed, sample)) for sample in samples]
-    worst = int(np.argmax(wrong))
-    right = max(sample.errors(answer(repaired, sample)) for sample in samples)
-    return judged(
-        Verdict.HOLDS,
-        f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = 1 iff x < "
-        f"j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by up to {right}",
-        {"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
-        f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
-        errors_data(printed, samples[worst], 0, float(wrong[worst] > 0)),
-        failed=wrong[worst] > 0,
-    )
-
-
-@states(
     "NIS-Generic",
     "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
     "examples suffice.",
-    short="Examples at small ε",
-    printed="factor {slides_factor:,.0f}",
-    found="{sufficient_factor:,.0f} suffices",
+    "PPAC learning of finite concept classes",
+    short="Examples for any finite class at small ε",
+    printed="factor {slides_factor:,.0f} at alpha = 0.1, ε = 0.01",
+    found="{sufficient_factor:,.0f} there; the ratio tends to 0 like 4 ε/alpha",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
+    formula="n >= O((log|C| + log(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)))",
+    constants=Constants.OURS,
+    argument="1/epsilon^2 is not needed: with our constants the ratio to the maximum is 4 epsilon/alpha below alpha/4, "
+    "and above 1 from there on. That is of no constant that is printed.",
 )
 def _generic(tools: Tools) -> Evidence:
     epsilon, alpha, beta = 1.0, 0.1, 0.1
@@ -127,38 +52,11 @@ def _generic(tools: Tools) -> Evidence:
         f"exact epsilon {loss}, of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
         f"ln(2|C|/beta) = {n} the exact failure probability on a hard case is {failure:.1e}, beta is {beta}. At "
         f"epsilon = {small} the slides' maximum is {slides:.0f}, where {needed:.0f} suffices: 1/epsilon^2 is not "
-        f"needed. Agnostic learning needs 1/alpha^2",
+        f"needed",
         {"epsilon": loss.value, "n": n, "failure": failure, "slides_factor": slides, "sufficient_factor": needed},
-        otherwise=tightness(needed, slides),
+        otherwise=Verdict.HOLDS,
         failed=failure > beta,
         witness=f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
-    )
-
-
-@states(
-    "NIS-Generic-LargeEpsilon",
-    "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
-    short="The sample bound holds at every ε",
-    printed="fails ≤ {beta}",
-    found="fails {failure:.3g} at ε = {epsilon:.0f}",
-)
-def _generic_large_epsilon(tools: Tools) -> Evidence:
-    alpha, beta, constant = 0.01, 0.01, 8
-    learner = ThresholdExponential(2, 1000.0)
-    bound = max(1 / learner.epsilon**2, 1 / (alpha * learner.epsilon))
-    n = math.ceil(constant * (math.log(learner.concepts.size) - math.log(beta)) * bound)
-    hard = two_point(learner.domain.points(), 0, 1, alpha * 1.001)
-    words = f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0"
-    failure, where, data = hard_case(learner, 1, hard, n, alpha, words)
-    return judged(
-        Verdict.UNDECIDED,
-        f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and "
-        f"the exact failure probability on a hard case is {failure:.3f}, beta {beta}: the maximum lacks the term "
-        f"1/alpha (epsilon <= 1 implies it)",
-        {"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
-        where,
-        data,
-        failed=failure > beta,
     )
 
 
@@ -177,7 +75,9 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     "NIS-DPgen",
     "An (epsilon, delta)-private learner with error alpha on the sample has error at most alpha + epsilon, if n >= "
     "O(ln(1/delta)/epsilon^2).",
+    "Private learning over sample vs. over distribution",
     short="Differential privacy generalises",
+    formula="error_P <= alpha + epsilon if n >= O(ln(1/delta)/epsilon^2)",
     printed="gap ≤ ε = {epsilon:.3g}",
     found="gap {gap:.3g} of an overfitting private learner",
     best="tanh(ε/4) is reached on average",
@@ -199,6 +99,9 @@ def _generalises(tools: Tools) -> Evidence:
 @states(
     "NIS-Sauer",
     "For n > d = VC(C), |C(S)| <= (e n/d)^d.",
+    "VC dimension and PAC learning",
+    formula="|C(S)| <= (e n/d)^d",
+    conditions="n > d",
     short="|C(S)| ≤ (e n/d)^d",
     printed="share ≤ 1",
     found="{worst_ratio:.2g}",
@@ -218,7 +121,7 @@ def _sauer(tools: Tools) -> Evidence:
     worst, where, data = greatest(cases)
     text = (
         f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
-        f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)"
+        f"{worst:.4f} of (e n/d)^d ({where})"
     )
     return judged(Verdict.HOLDS, text, {"worst_ratio": worst}, where, data, failed=worst > 1)
 
@@ -226,6 +129,8 @@ def _sauer(tools: Tools) -> Evidence:
 @states(
     "NIS-VC",
     "VC(intervals) = 2 and VC(PARITY_d) = d.",
+    "VC dimension; Example 2: learning parity functions",
+    formula="VC(C) = 2; VC(PARITY_d) = d",
     short="VC dimension of intervals, and of parities",
     printed="2, and d",
     found="{intervals}, and {parity_6} at d = 6",
@@ -242,10 +147,13 @@ def _vc_examples(tools: Tools) -> Evidence:
 @states(
     "NIS-VC-Bounds",
     "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
+    "VC dimension and PAC learning",
     short="Examples that suffice, and that are needed",
     printed="n = {upper:,}, {lower}",
-    found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
+    found="five learners fail {failure_at_upper:.1g} and {failure_below_lower:.2g}",
     best="(1 - alpha)^n on the hard cases, exactly",
+    formula="n >= O((VC log(1/alpha) + log(1/beta))/alpha); Omega((VC + log(1/beta))/alpha)",
+    constants=Constants.OURS,
 )
 def _vc_bounds(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.01
@@ -259,13 +167,12 @@ def _vc_bounds(tools: Tools) -> Evidence:
     )
     numbers: dict[str, float] = {}
     data: dict[str, Any] = {}
-    failed, needed = "", True
+    failed = ""
     for learner, d, target, hard, easy in cases:
         upper, lower = upper_sample_size(d, alpha, beta), lower_sample_size(d, alpha, beta)
         law = two_point(learner.domain.points(), hard, easy, alpha * 1.0001)
         few = failure_probability(learner, target, law, lower - 1, alpha)
         many = failure_probability(learner, target, law, upper, alpha)
-        needed &= few > beta
         numbers |= {f"{learner.id}: at the upper n": many, f"{learner.id}: below the lower n": few}
         if many > beta or not data:
             failed = failed or (f"{learner!r}, concept {target}, n = {upper}" if many > beta else "")
@@ -277,8 +184,8 @@ def _vc_bounds(tools: Tools) -> Evidence:
         f"{max(v for k, v in numbers.items() if 'upper n' in k):.2e}, and with one example fewer than needed at least "
         f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}"
     )
-    # That a learner does with fewer on a case would not show that it does on all.
-    return judged(Verdict.HOLDS if needed else Verdict.UNDECIDED, text, numbers, failed, data)
+    # A hard case bounds what is needed from below, and five learners show nothing of all others.
+    return judged(Verdict.UNDECIDED, text, numbers, failed, data, one_sided=True)
 
 
 STATEMENTS = statements_in(globals())

@@ -1,4 +1,4 @@
-"""Statements of lecture 12 (STE) on interior points and thresholds, and TreeLog with its slice at the wrong end."""
+"""Our statements on interior points and thresholds, which lecture 12 (STE) takes from the one before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
 from learners.interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.steps import Multiset, of_counter, ranks
@@ -29,9 +29,11 @@ def _outside(learner: Any, sample: Sample) -> float:
 
 
 @states(
-    "STE-IPP",
+    "OURS-IPP",
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
     "the interior point problem",
+    part=Part.OURS,
+    constants=Constants.OURS,
     short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
     printed="fails ≤ 0.2",
     found="fails {failure:.2g} at n = {n}",
@@ -54,12 +56,14 @@ def _interior(tools: Tools) -> Evidence:
 
 
 @states(
-    "STE-Thr",
+    "OURS-Thr",
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
     "the interior point problem",
-    short="The threshold learner's ε from an interior point",
-    printed="ε = 4",
-    found="ε = {epsilon:.3g}",
+    part=Part.OURS,
+    constants=Constants.OURS,
+    short="A threshold from an interior point: m - 1 errors, ε",
+    printed="fails ≤ 0.5, ε = 4",
+    found="fails {failure:.2g} at n = {n}, ε = {epsilon:.3g}",
 )
 def _thresholds(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
@@ -81,9 +85,11 @@ def _thresholds(tools: Tools) -> Evidence:
 
 
 @states(
-    "STE-TreeLog",
+    "OURS-TreeLog",
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
     "the interior point problem",
+    part=Part.OURS,
+    constants=Constants.OURS,
     short="TreeLog, every call charged: its δ",
     printed="δ = 0.01",
     found="δ = {delta:.2g}",
@@ -147,9 +153,14 @@ class _Sliced(InteriorPointTreeLog):
 
 
 @states(
-    "STE-TreeLog-slices",
+    "OURS-TreeLog-slices",
     "TreeLog is (epsilon, delta)-private too if it slices off the elements that leave the heavy path first.",
-    "the interior point problem; a public script of TreeLog, as it is said to be",
+    "learners.mechanisms.tree_log, with a fault",
+    part=Part.AUDITOR,
+    formula="slices off the elements that leave the heavy path first: delta <= 0.01",
+    failure=Verdict.FALSE,
+    survives=Survives.YES,
+    argument="One example that moves changes many embedded values; the deepest first is right.",
     short="TreeLog may slice either end of the embedding",
     printed="δ = 0.01",
     found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",

@@ -1,11 +1,12 @@
 """Statements of papers beside their checks, and the rule by which numbers become a verdict, the same for all of them.
 
-A check computes what the statement bounds. If a number contradicts the statement, the verdict is "refuted" and the
-instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
-that the summary names, and is "loose" if, besides, the truth is far below its constant. The truth of a claim of privacy
-is the supremum over samples of every size, so that "loose" takes a proof of it: a maximum over a few examples, or over
-what a search met, may be far below. A single instance that was chosen because it might refute, and does not, leaves the
-statement "undecided".
+A check computes what the statement bounds. If a number contradicts the statement, it is "refuted" and the instance is
+its witness, whatever was expected; of which class that failure is, the statement declares. If none does, the statement
+"holds" where it was checked on all cases that the summary names, and is "loose" if, besides, the truth is far below its
+constant. The truth of a claim of privacy is the supremum over samples of every size, so that "loose" takes a proof of
+it: a maximum over a few examples, or over what a search met, may be far below. A single instance that was chosen
+because it might refute, and does not, leaves the statement "undecided", and so do lower bounds of a quantity that is
+bounded from above.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ StatementCheck = Callable[[Tools], Evidence]
 
 def states(
     id: str, statement: str, place: str = "", *, paper: str = "",
-    short: str, printed: str, found: str = "", best: str = "", slow: bool = False,
+    short: str, printed: str, found: str = "", best: str = "", slow: bool = False, **declared: Any,
 ) -> Callable[[StatementCheck], Statement]:  # fmt: skip
-    """Return the decorator that makes a check the statement of that id; see `contract.Statement`.
+    """Return the decorator that makes a check the statement of that id; see `contract.Statement`, also for `declared`.
 
     The source is a place in the paper with which the id begins, or in the one that is given by its short name.
     """
     source = getattr(citations, paper or id.partition("-")[0])
     source += place if place.startswith(";") else f", {place}" * bool(place)
-    return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best)
+    at = {"place": place.removeprefix("; ")} | declared
+    return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best, **at)
 
 
 def statements_in(names: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -54,15 +56,17 @@ def judged(
     *,
     failed: bool | None = None,
     grade: str = "exact",
+    one_sided: bool = False,
 ) -> Evidence:
     """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`.
 
-    `otherwise` is the verdict if the statement is not refuted; `summary`, `numbers` and `grade` are as in `Evidence`.
+    `otherwise` is the verdict if the statement is not refuted; `summary`, `numbers`, `grade` and `one_sided` are as in
+    `Evidence`.
     `witness` and `data` are the instance that decides, in words and as data, which are returned whatever the verdict.
     `failed` says whether the statement is refuted; by default whether there is a witness.
     """
     verdict, shown = (Verdict.REFUTED, witness) if failed or (failed is None and witness) else (otherwise, "")
-    return Evidence(verdict, summary, numbers, grade, shown, _plain(data))
+    return Evidence(verdict, summary, numbers, grade, shown, _plain(data), one_sided)
 
 
 def greatest(cases: Iterable[tuple[float, str, dict[str, Any]]]) -> tuple[float, str, dict[str, Any]]:

@@ -119,7 +119,9 @@ def test_thirty_percent_less_noise_is_detected(case: str) -> None:
     assert accusations(Trial(case, "boundary", "fixed", runs, noise=0.7), 10) >= 9
 
 
-@pytest.mark.parametrize("case", ["randomised response", "response with leak", "Laplace"])
+@pytest.mark.parametrize(
+    "case", ["randomised response", "response with leak", pytest.param("Laplace", marks=pytest.mark.full)]
+)
 def test_bets_on_a_given_event_detect_with_the_runs_that_are_predicted(case: str) -> None:
     # A power of 0.7 instead of 0.95 would be seen with probability 0.92.
     runs, audits = predicted_bets(BY_NAME[case], 0.7), 50

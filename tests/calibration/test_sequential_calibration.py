@@ -98,7 +98,11 @@ NULLS = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS])
+@pytest.mark.parametrize(
+    ("mechanism", "pairs", "epsilon", "delta"),
+    # Of the two with delta > 0 the one that takes longer is in the full profile.
+    [pytest.param(*n[1:], id=n[0], marks=pytest.mark.full if n[0] == "gaussian" else []) for n in NULLS],
+)
 def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float
 ) -> None:

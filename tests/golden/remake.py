@@ -19,6 +19,7 @@ from dpaudit.contract import (
     OriginKind,
     PrivacyClaim,
     Relation,
+    Survives,
     Verdict,
 )
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
@@ -192,7 +193,7 @@ def _claim(epsilon, claim_id):
     return PrivacyClaim(epsilon, claim_id=claim_id, source="Private learning (slides): the parity learner")
 
 
-def _row(id, statement, verdict, summary, numbers, grade="exact", witness="", **told):
+def _row(id, statement, verdict, summary, numbers, grade="exact", witness="", **shown):
     return LedgerRow(
         id=id,
         statement=statement,
@@ -203,12 +204,12 @@ def _row(id, statement, verdict, summary, numbers, grade="exact", witness="", **
         grade=Grade(grade),
         witness=witness,
         versions=VERSIONS,
-        **told,
+        **shown,
     )
 
 
 def _ledger():
-    """Return one statement of each verdict that needs its own words."""
+    """Return one statement of each verdict that needs its own words; "refuted" is of the time before classes."""
     return [
         _row(
             "SL-Point",
@@ -235,6 +236,18 @@ def _ledger():
             short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
             printed="Pr[fail] = 0.75",
             found="at most 0.625",
+        ),
+        _row(
+            "SL-Slip",
+            "Every threshold c_j labels the points below j.",
+            "misprint",
+            "c_1 labels 1 point, the learner's slide 2",
+            {"points": 1},
+            witness="c_1 on the point 1",
+            place="The threshold learner",
+            formula="c_j(x) = 1 iff x < j",
+            argument="The slide before has x <= j, which the learner needs.",
+            survives=Survives.YES,
         ),
     ]
 

@@ -23,7 +23,7 @@ from dpaudit.cli.options import FORMS
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "escaping", "jsonable", "contract", "record", "results"),
+        ("errors", "escaping", "jsonable", "contract", "record", "presentation", "results"),
         ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),
@@ -47,7 +47,7 @@ ROOMS = {
     "dpaudit.certificates": 1_360,
     "dpaudit.cli": 2_420,
     "dpaudit.conformance": 379,
-    "dpaudit.contract": 1_620,
+    "dpaudit.contract": 1_720,
     "dpaudit.engine": 2_261,
     "dpaudit.events": 5_410,
     "dpaudit.exact": 2_046,
@@ -64,11 +64,11 @@ ROOMS = {
     "learners.covers": 855,
     "learners.finite": 557,
     "learners.geometry": 538,
-    "learners.halfspaces": 2_653,
+    "learners.halfspaces": 2_820,
     "learners.interior_points": 833,
     "learners.mechanisms": 1_384,
-    "learners.mixtures": 910,
-    "learners.papers": 4_662,
+    "learners.mixtures": 1_050,
+    "learners.papers": 6_370,
     "learners.parities": 1_079,
     "learners.points": 442,
     "learners.regions": 2_917,

@@ -7,12 +7,15 @@ from typing import Any, Literal
 from dpaudit.audit.evidence import Identical
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.contract import (
+    ACCUSATIONS,
+    Constants,
     Direction,
     Grade,
     Origin,
     Panel,
     Picture,
     Relation,
+    Survives,
     Verdict,
 )
 from dpaudit.engine.arguments import (
@@ -106,8 +109,10 @@ def utility_finding(verdict: str = "holds", **changes: Any) -> UtilityFinding:
 def ledger_row(verdict: str = "holds", **changes: Any) -> LedgerRow:
     """Return the verdict on a statement."""
     given = {"id": "Toy-1", "statement": "It is so.", "source": "here", "summary": "it is", "numbers": {"x": 1}}
-    given["witness"] = "here" if verdict == "refuted" else ""
-    given["witness"] = "this one" if verdict == Verdict.REFUTED else ""
+    given["witness"] = "this one" if verdict in (Verdict.REFUTED, *ACCUSATIONS) else ""
+    if verdict in ACCUSATIONS:
+        given |= {"place": "Lemma 1", "formula": "x < 1", "argument": "It is not.", "survives": Survives.YES}
+    given |= {"constants": Constants.OURS} if verdict == Verdict.DERIVED else {}
     return LedgerRow(verdict=Verdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
 
 

@@ -195,3 +195,12 @@ def test_measurements_of_opendp_are_audited(scale: float, verdict: str) -> None:
     finding = dpaudit.audit_privacy(Measurement(scale), [(0, 1)], epsilon=1.0, trials=3_000, confidence=1 - 1e-6)
     assert finding.verdict == verdict
     assert [check.answer for check in finding.checks if not check.passed] == [Answer.OWN]
+
+
+@pytest.mark.parametrize("trials", [10, 11, 24, 32])
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_the_least_budgets_end_with_a_finding(trials: int, pairs: int) -> None:
+    found = dpaudit.audit_privacy(
+        lambda data, rng: data + float(rng.laplace()), [(0, 1)] * pairs, epsilon=1.0, trials=trials
+    )
+    assert found.verdict == "no evidence"

@@ -19,7 +19,7 @@ from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Gi
 from dpaudit.certificates.shrinking import _simpler_pairs
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.event import Interval, Outputs
+from dpaudit.events.event import Cells, Interval
 from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.verify_certificate import verify
@@ -185,7 +185,7 @@ def test_data_frames_are_shrunk_to_the_row_that_differs() -> None:
     assert isinstance(certificate.data, Given)
     told = msgspec.to_builtins(certificate.data.value)
     assert len(told["columns"][0][1]["items"]) == 1
-    assert isinstance(certificate.event, Outputs)
+    assert isinstance(certificate.event, Cells)
     assert certificates.replay(certificate, named_rows()[1]).verdict == "violation"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -11,15 +12,9 @@ import pytest
 from dpaudit.certificates.choosing import choose
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
-from dpaudit.events.event import (
-    Bets,
-    Cells,
-    Interval,
-    Outputs,
-    listed_outputs,
-    numbers_of,
-)
+from dpaudit.events.event import Bets, Cells, Event, Interval, numbers_of
 from dpaudit.outputs.canonical import Raised
+from dpaudit.record import decode, encodable
 
 ODD: list[Any] = [1, 2.5, math.nan, math.inf, -math.inf, "3", None, [4], Raised(ValueError("no")), True]
 
@@ -49,12 +44,14 @@ def test_the_lowest_bit_is_that_of_the_binary_expansion() -> None:
 
 
 def test_listed_outputs_and_all_but_these() -> None:
-    event = listed_outputs([1, "3", math.nan, 2], complement=False, path=())
+    event = Cells.of_outputs([1, "3", math.nan, 2], complement=False)
     assert event.ranges == ((1, 2),)
     assert event.holds(ODD).nonzero()[0].tolist() == [0, 2, 5]
-    others = listed_outputs([1, "3", math.nan, 2], complement=True, path=())
+    others = Cells.of_outputs([1, "3", math.nan, 2], complement=True)
     assert (others.holds(ODD) ^ event.holds(ODD)).all()
-    assert Outputs((), ((4, 4),), path=(0,)).holds(ODD).nonzero()[0].tolist() == [7]
+    for one in (event, others):
+        assert decode(json.dumps(encodable(one)), Event) == one
+    assert Cells.of_outputs([4], path=(0,)).holds(ODD).nonzero()[0].tolist() == [7]
 
 
 def test_of_a_findings_events_those_are_explicit_that_say_all() -> None:

@@ -51,9 +51,11 @@ def test_every_promise_has_an_outcome():
     assert found["threshold-exponential", "privacy"] == ("audit-not-finished", Verdict.FAILED)
     assert [p.verdict.rank for p in outcomes()] == sorted(p.verdict.rank for p in outcomes())
     told = {p.subject: p.text for p in outcomes() if p.mechanism == "parity-private"}
-    assert told["privacy"].startswith("Violation. It claims ε = 1. The exact ε is 1.50")
+    assert told["privacy"].startswith(
+        "Violation. It claims ε = 1, has 1.50 (exact), shows ≥ 0.500. Because: output 0 on"
+    )
     assert "Accuracy" not in told["privacy"]
-    assert told["accuracy"].startswith("Accuracy: undecided. It fails in 50.3 % of runs, 60.0 % allowed")
+    assert told["accuracy"].startswith("Accuracy: undecided. It fails in 50.3 % of runs, 60.0 % allowed. Because:")
 
 
 def test_junit_has_the_usual_shape():
@@ -84,12 +86,12 @@ def test_junit_has_the_usual_shape():
     failures = {case.attrib["classname"]: case.find("failure").attrib for case in root.iter("testcase")
                 if case.find("failure") is not None}  # fmt: skip
     assert failures["parity-private"]["type"] == "privacy-violation"
-    assert "the exact ε is 1.50" in failures["parity-private"]["message"].replace("The", "the")
+    assert "has 1.50 (exact)" in failures["parity-private"]["message"]
 
 
 def test_no_evidence_is_skipped_and_warned_of():
     case = next(ElementTree.fromstring(junit(silent())).iter("testcase"))
-    assert "Both inputs are the same" in case.find("skipped").attrib["message"]
+    assert "both inputs are the same" in case.find("skipped").attrib["message"]
     (found,) = json.loads(sarif(silent()))["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("no-evidence", "warning")
     assert "1 without evidence" in markdown(silent())
@@ -137,7 +139,7 @@ def test_a_function_of_a_file_is_found_there(place, uri):
 def test_markdown_says_the_answer_first_and_folds_what_is_calm():
     text = markdown(troubled())
     assert text.startswith("## The audit is blind: it missed the planted fault of parity-private-careless.\n")
-    assert "**Violation.** It claims ε = 1." in text
+    assert "**Violation.** It claims ε = 1, has" in text
     assert "- **parity-private**: " in text
     assert "RuntimeError: &lt;oops&gt; &amp; more" in text
     assert text.count("```") == 2

@@ -156,7 +156,7 @@ def test_a_learner_without_evidence_never_looks_consistent():
     run = only(load_small(), "parity-private", "privacy")
     page = html.render(change(run, "privacy", verdict="no evidence", gaps=(Identical(2),)))
     text = Page(page).unfolded
-    assert "Both inputs are the same in all of 2 pairs" in text
+    assert "both inputs are the same in all of 2 pairs" in text
     assert "v-ok" not in page[page.index('id="m-parity-private"') : page.index('id="controls"')]
     gone = {"detectable_epsilon": math.inf, "detectable_delta": math.inf, "frontier": ()}
     page = html.render(change(run, "privacy", **gone, verdict="no evidence", gaps=(Powerless(),)))
@@ -179,7 +179,7 @@ def test_a_violation_among_many_is_open_and_first():
     run = change(many(load_small()), "exact", verdict="violation", epsilon=1.5, epsilon_at_claim=1.5)
     page = Page(html.render(run))
     assert page.unfolded.index("learner-number-0") < page.unfolded.index("learner-number-1 ")
-    assert "Violation. It claims ε = 1. The exact ε is 1.50 on all inputs of 1 example." in page.text
+    assert "Violation. It claims ε = 1, has 1.50 (exact)" in page.text
     assert [a["id"] for tag, a in page.attributes if tag == "section" and a.get("class") == "m"] == [
         "m-learner-number-0"
     ]
@@ -218,12 +218,12 @@ def test_delta_decides_where_the_claim_has_one():
     told = {"epsilon": math.inf, "claimed_delta": 1e-6, "delta_at_claim": 2.5e-7, "epsilon_at_claim": 0.75}
     text = Page(html.render(change(run, "exact", **told))).text
     assert "ε = 1, δ = 10⁻⁶" in text
-    assert "The exact ε is 0.750 at δ = 10⁻⁶ on all inputs of 1 example." in text
+    assert "It claims ε = 1, δ = 10⁻⁶, has ε = 0.750 at that δ (exact)" in text
     assert "δ = 2.50 × 10⁻⁷exact at the claimed ε" in text
     assert "ε = ∞" not in text
     # A run of an earlier version knows the epsilon at 0 alone.
     old = Page(html.render(change(run, "exact", **{**told, "epsilon_at_claim": None}))).text
-    assert "The exact ε is ∞ on all inputs" in old
+    assert "has δ = 2.50 × 10⁻⁷ there (exact)" in old
 
 
 def test_answers_are_told_in_words():
@@ -263,12 +263,14 @@ def test_instances_of_one_learner_are_one_part():
 
 def test_the_ledger_shows_what_is_refuted_and_folds_the_rest(small):
     page = Page(small)
-    assert "3 statements checked: 1 holds, 1 loose, 1 refuted, 0 undecided" in page.unfolded
+    assert "4 statements of papers checked: 1 misprint, 1 loose, 1 holds, 1 refuted" in page.unfolded
     part = page.unfolded[page.unfolded.index("Ledger: what papers state") :]
     assert "One example moves Pr[fail] from 1/2 to 1/2 + ε/4" in part
     assert "Pr[fail] = 0.75" in part
     assert "at most 0.625" in part
     assert "SL-Rounds" not in part
+    assert "The threshold learner: c_j(x) = 1 iff x < j; why: The slide before has x <= j" in page.text
+    assert "the theorem survives" in page.text
     assert "Witness: d = 1, epsilon = 1: the sample (1 -> 1) replaced by (0 -> 1)." in page.text
     assert "J rounds of epsilon/J each are epsilon-private." in page.text
     assert 'id="ledger"' not in html.render(only(load_small(), "parity-private"))

@@ -34,7 +34,7 @@ def told(*args):
 def test_a_violation_is_told_with_its_witness_on_one_page():
     page = told(found(), "dpaudit privacy my.py:noisy_max --seed 0")
     text = page.unfolded
-    assert "Violation: noisy_max It claims ε = 1. The runs show ε ≥ 1.60." in text
+    assert "Violation: noisy_max It claims ε = 1, shows ≥ 1.60 (95 % sure). Because: answer “0”:" in text
     assert "and one answer comes 7.2 times as often, the claim allows 2.7" in text
     assert "how often the answer is “0”." in text
     assert "A private mechanism would be accused like this in at most 5 % of audits." in text
@@ -55,15 +55,14 @@ def test_what_differs_between_the_inputs_is_outlined():
 
 def test_silence_says_what_it_is_worth():
     text = told(found("consistent", epsilon_lower=0.2, detectable_epsilon=1.25)).unfolded
-    assert "Consistent: noisy_max It claims ε = 1. The runs found no violation; any ε ≥" in text
-    assert "any ε ≥ 1.25" in text
+    assert "Consistent: noisy_max It claims ε = 1, shows ≥ 0.200. Power: any ε ≥ 1.25 would be" in text
     assert "Silence is not proof" in text
     assert "The closest call" in text
     gaps = (FewRuns(runs=10, least=20, trials=40),)
     text = told(found("no evidence", gaps=gaps, detectable_epsilon=math.inf)).unfolded
-    assert "No evidence: noisy_max It claims ε = 1." in text
+    assert "No evidence: noisy_max It claims ε = 1, shows ≥" in text
     assert "10 runs a side decided, and 20 is the least number that can refute" in text
-    assert "More runs or other inputs are needed." in text
+    assert "Next: add trials=" in text
 
 
 def test_an_event_that_is_no_answer_is_named_as_one():
@@ -82,10 +81,10 @@ def test_bets_have_no_bars():
 
 def test_exact_and_utility_findings_have_pages_too():
     exact = result("exact", finding=law_finding("violation", epsilon=1.5, epsilon_at_claim=1.5, versions={}))
-    assert "Violation: a It claims ε = 1. The exact ε is 1.50 on all inputs of 1 example." in told(exact).unfolded
+    assert "Violation: a It claims ε = 1, has 1.50 (exact). Because:" in told(exact).unfolded
     assert "exact, the worst of 2 ordered pairs of neighbours, samples of 1 example" in told(exact).unfolded
     free = result("exact", finding=law_finding(claimed_epsilon=None, epsilon=math.inf, versions={}))
-    assert "No claim: a It promises no privacy. The exact ε is ∞ on" in told(free).unfolded
+    assert "No claim: a It promises no privacy, has ε = ∞ (exact). Covers:" in told(free).unfolded
     useful = [
         result("utility", finding=utility_finding("holds", setting=s, versions={})) for s in ("realizable", "empirical")
     ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from toy_records import law_finding
 
 from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.events.event import Bets, Cells, Event, Interval, Outputs, Withheld
+from dpaudit.events.event import Bets, Cells, Event, Interval, Withheld
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import (
     claim_text,
@@ -113,7 +113,8 @@ EVENTS = [
     (Interval("value", 0.5, 2.0, (3,)), "value of output[3] in [0.5, 2)"),
     (Bets(3000, 1.25), "no single event: bets on 3000 runs of this pair raised the stake by exp(1.25)"),
     (Bets(7, math.inf), "no single event: bets on 7 runs of this pair raised the stake by exp(inf)"),
-    (Outputs((), ((1, 2),), complement=True, path=(0,)), "output[0] not in {1..2}"),
+    (Cells.of_outputs([2, 1], complement=True, path=(0,)), "output[0] not in {1, 2}"),
+    (Cells.of_outputs(["a", 0.5, (1, 2), 3]), "output in {3, 'a', 0.5, (1, 2)}"),
     (Withheld(), "an event that names a value of the data, which is shown if asked for (include_data)"),
 ]
 

@@ -186,8 +186,9 @@ def test_log_star_sizes() -> None:
     [pytest.param(one, marks=pytest.mark.full) if one.slow else one for one in scaling.STATEMENTS],
     ids=lambda statement: statement.id,
 )
-def test_the_statements_hold_and_can_be_refuted(statement: Any) -> None:
-    assert statement.check(dpaudit).verdict == "holds"
+def test_the_statements_are_not_refuted_and_can_be(statement: Any) -> None:
+    # Hard cases bound n* from below.
+    assert statement.check(dpaudit).verdict == "undecided"
 
     def outgrown(*given: Any, **parameters: Any) -> Any:
         """Return a law whose theorem asks for the square root of what it should."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import lambertw
 
 import dpaudit
 from dpaudit.contract import InputError
@@ -19,7 +21,14 @@ from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.hull_point import HullPointExponential, exponential_examples
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.lower_bound import coefficients, common_point, common_point_examples, required_examples
+from learners.halfspaces.lower_bound import (
+    coefficients,
+    common_point,
+    common_point_examples,
+    lambert,
+    proved_bound,
+    required_examples,
+)
 from learners.halfspaces.sizes import (
     crossover,
     hard_samples,
@@ -187,3 +196,24 @@ def test_the_common_point_answers_in_the_span_as_soon_as_it_should() -> None:
         sample = Grid(9, 10).sample(points, [0] * 5, [copies] * 5)
         drawn = [[int(c) + 1 for c in common_point(1.0)(sample, rng)] for _ in range(40)]
         assert sum(coefficients(point, (points + 1).tolist()) is not None for point in drawn) == spanned
+
+
+def test_the_bound_in_the_span_keeps_its_promises() -> None:
+    for x in (0.0, 1e-12, 0.3, math.e, 1e9, 1e300):
+        w = lambert(x)
+        assert w == pytest.approx(complex(lambertw(x)).real, rel=1e-9)
+    for d, values, epsilon, f in itertools.product(
+        (6, 10, 50, 1000), (2, 3, 10**6), (1e-3, 1.0, 9.0), (1.0, 1e-3, 1e-9)
+    ):
+        delta = f * min(1 / 8, (epsilon / (4 * d)) ** 2)
+        named = proved_bound(d, 1e300, epsilon, delta)
+        assert named >= min(d * math.log(1 / delta) / (7 * epsilon), proved_bound(d, 1e300, epsilon, 0.0))
+        # It is what the last display of the proof is simplified to.
+        assert proved_bound(d, values, epsilon, delta) <= required_examples(d, values - 1, epsilon, delta) * (1 + 1e-9)
+    assert [proved_bound(d, t, 1.0, 0.0) > 0 for d, t in ((10, 3), (8, 3), (14, 2), (12, 2))] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert proved_bound(10, 1e6, 1e-9, 0.01) == pytest.approx(1 / 0.08)

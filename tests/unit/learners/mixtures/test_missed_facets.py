@@ -1,9 +1,10 @@
-"""The bound for the failure rate of the learner from mixtures in d dimensions, against facets, laws and runs."""
+"""The lower bound for the learner from mixtures in d dimensions, against facets, laws and runs."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,18 @@ from dpaudit.seeding import generator
 from dpaudit.utility.sample_complexity import own_case
 from learners.halfspaces.concepts import Halfspace
 from learners.mixtures.halfspace import LARGEST, MixtureHalfspace
-from learners.mixtures.missed_facets import expected_products, facets_failure, log_odds
+from learners.mixtures.missed_facets import (
+    HardPolytope,
+    cyclic_case,
+    cyclic_facets,
+    dot,
+    expected_products,
+    facets_of,
+    log_odds,
+)
 
 
-def case(dimension: int, alpha: float) -> Distribution:
+def cross_case(dimension: int, alpha: float) -> Distribution:
     """Return the public points v, b_i, c_i, then the private z_i, moved into the grid, with their probabilities."""
     s, one = 2 * dimension - 2, np.eye(dimension, dtype=np.int64)
     points = np.concatenate([0 * one[:1], -s * one, s * one - 2 * s, one]) + 2 * s
@@ -44,7 +53,7 @@ def failing(learner: MixtureHalfspace, codes: Any, law: Distribution, alpha: flo
 
 @pytest.mark.parametrize("dimension", [2, 3, 4, 5, 7])
 def test_the_hull_has_the_facets_that_are_counted(dimension: int) -> None:
-    points, public = case(dimension, 0.01).points, 2 * dimension + 1
+    points, public = cross_case(dimension, 0.01).points, 2 * dimension + 1
     hull = ConvexHull(points[:public])
     assert len(hull.equations) == 2**dimension - 1 + dimension
     outside = hull.equations[:, :-1] @ points[public:].T + hull.equations[:, -1:] > 1e-9
@@ -55,13 +64,41 @@ def test_the_hull_has_the_facets_that_are_counted(dimension: int) -> None:
     assert set(on.sum(axis=1).tolist()) == {dimension}
 
 
-@pytest.mark.parametrize("public_label", [0, 1])
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_given_a_sample_it_is_the_law_of_those_that_fit_the_public_points(dimension: int, public_label: int) -> None:
-    learner = MixtureHalfspace(dimension, 0.7, side=4 * dimension - 3, public_label=public_label)
-    law, public = case(dimension, 0.02), 2 * dimension + 1
-    counts = np.concatenate([np.arange(3, 3 + public), np.arange(dimension) ** 2])
-    truth, seen = target(dimension, public_label).predict(law.points), counts > 0
+def even(chosen: tuple[int, ...], vertices: int) -> bool:
+    """Return Gale's condition: between any two others there is an even number of the chosen."""
+    others = [i for i in range(vertices) if i not in chosen]
+    return all(sum(i < c < j for c in chosen) % 2 == 0 for i, j in itertools.combinations(others, 2))
+
+
+@pytest.mark.parametrize(("dimension", "vertices"), [(2, 3), (2, 7), (3, 7), (4, 7), (5, 7)])
+def test_the_cyclic_case_has_the_facets_that_the_proof_counts(dimension: int, vertices: int) -> None:
+    public, private, (*upward, height) = cyclic_case(vertices, dimension)
+    subsets = itertools.combinations(range(vertices), dimension)
+    ours = {chosen for chosen in subsets if even(chosen, vertices)}
+    assert set(facets_of(public[:-1])) == ours
+    assert len(ours) == cyclic_facets(vertices, dimension)
+    hull, first = facets_of(public), tuple(range(dimension))
+    assert {chosen for chosen in hull if vertices not in chosen} == ours - {first}
+    through = {chosen for chosen in hull if vertices in chosen}
+    assert through == {(*rest, vertices) for rest in itertools.combinations(first, dimension - 1)}
+    beyond = [[chosen for chosen, row in hull.items() if dot(row[:-1], z) > row[-1]] for z in private]
+    assert {chosen for (chosen,) in beyond} == through
+    assert max(dot(upward, x) for x in public) == height < min(dot(upward, z) for z in private)
+
+
+def test_a_hull_is_of_points_in_general_position() -> None:
+    square = [(x, y) for x in (Fraction(1), Fraction(2)) for y in (Fraction(1), Fraction(3))]
+    with pytest.raises(InputError, match="general position"):
+        facets_of([*square, (Fraction(1), Fraction(2))])
+    with pytest.raises(InputError, match="do not contain 0"):
+        facets_of([(Fraction(0), Fraction(0)), *square])
+
+
+def agrees(learner: MixtureHalfspace, law: Distribution, truth: Any, public: int, others: int) -> None:
+    """Compare the law on a sample with X, and see that all that has some public point outside fails."""
+    d = learner.dimension
+    counts = np.concatenate([np.arange(3, 3 + public), np.arange(d) ** 2])
+    seen = counts > 0
     output = learner.law(learner.domain.sample(law.points[seen], truth[seen], counts[seen]))
     mass = np.exp(output.log_prob)
     wrong = np.array([learner.decode(code).predict(law.points) != truth for code in output.atoms])
@@ -69,12 +106,28 @@ def test_given_a_sample_it_is_the_law_of_those_that_fit_the_public_points(dimens
     assert fails[~fits].all()
     weights = np.exp(0.35 * counts[public:])
     products = [
-        sum(math.prod(chosen) for chosen in itertools.combinations(weights.tolist(), r))
-        for r in range(1, dimension + 1)
+        sum(math.prod(chosen) for chosen in itertools.combinations(weights.tolist(), r)) for r in range(1, d + 1)
     ]
-    rate = 1 / (1 + math.exp(log_odds(dimension, np.log(products))))
+    rate = 1 / (1 + math.exp(log_odds(d, others, np.log(products))))
     assert mass[fits & fails].sum() / mass[fits].sum() == pytest.approx(rate, rel=1e-9)
     assert mass[fails].sum() >= rate
+
+
+@pytest.mark.parametrize("public_label", [0, 1])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_given_a_sample_it_is_the_law_of_those_that_fit_the_public_points(dimension: int, public_label: int) -> None:
+    learner = MixtureHalfspace(dimension, 0.7, side=4 * dimension - 3, public_label=public_label)
+    law = cross_case(dimension, 0.02)
+    agrees(learner, law, target(dimension, public_label).predict(law.points), 2 * dimension + 1, 2**dimension - 1)
+
+
+def test_in_the_plane_the_cyclic_case_fits_a_grid() -> None:
+    public, private, _ = cyclic_case(6, 2)
+    scale = math.lcm(*(c.denominator for p in (*public, *private) for c in p))
+    points = np.array([[int(c * scale) for c in p] for p in (*public, *private)])
+    hard = HardPolytope(2, 6, cyclic_facets(6, 2), 0.02)
+    law = Distribution(points - points.min(axis=0), np.repeat([hard.share, hard.mass], [7, 2]))
+    agrees(MixtureHalfspace(2, 0.7, side=int(law.points.max())), law, np.repeat([0, 1], [7, 2]), 7, 5)
 
 
 def test_products_have_the_means_of_multinomial_counts() -> None:
@@ -93,13 +146,14 @@ def test_products_have_the_means_of_multinomial_counts() -> None:
 def test_it_is_near_the_mean_over_samples_of_their_laws() -> None:
     # 400 laws, of which the mean is within four standard errors with probability 0.9999.
     learner, alpha, n, rng = MixtureHalfspace(2, 0.1, side=5), 0.02, 2500, generator(0, "facets")
-    law, truth = case(2, alpha), target(2).predict(case(2, alpha).points)
+    law = cross_case(2, alpha)
+    truth = target(2).predict(law.points)
     rates = []
     for _ in range(400):
         counts = rng.multinomial(n, law.probabilities)
         output = learner.law(learner.domain.sample(law.points, truth, counts))
         rates.append(float(np.exp(output.log_prob)[failing(learner, output.atoms, law, alpha)].sum()))
-    bound = facets_failure(2, 0.05, alpha, n)[0]
+    bound = HardPolytope.cross(2, alpha).failure(0.05, n)
     error = 4 * np.std(rates) / math.sqrt(len(rates))
     assert bound <= np.mean(rates) + error
     assert bound >= 0.9 * np.mean(rates)
@@ -109,20 +163,46 @@ def test_it_is_near_the_mean_over_samples_of_their_laws() -> None:
 def test_runs_fail_about_as_often(dimension: int, n: int, trials: int) -> None:
     # The interval misses the rate with probability 0.001.
     learner, alpha, rng = MixtureHalfspace(dimension, 0.1, side=4 * dimension - 3), 0.02, generator(1, "facets")
-    law = case(dimension, alpha)
+    law = cross_case(dimension, alpha)
     codes = [learner.run(learner.domain.draw(target(dimension), law, n, rng), rng, 1)[0] for _ in range(trials)]
     limits = binomtest(int(failing(learner, codes, law, alpha).sum()), trials).proportion_ci(0.999)
-    bound = facets_failure(dimension, 0.05, alpha, n)[0]
+    bound = HardPolytope.cross(dimension, alpha).failure(0.05, n)
     assert 0.1 < bound <= limits.high
     assert limits.low <= 1.1 * bound
 
 
 @pytest.mark.parametrize("dimension", [2, 16, 512])
 def test_it_never_increases(dimension: int) -> None:
-    rates = [facets_failure(dimension, 0.05, 2e-4, 2**i)[0] for i in range(62)]
+    rates = [HardPolytope.cross(dimension, 2e-4).failure(0.05, 2**i) for i in range(62)]
     assert rates == sorted(rates, reverse=True)
     assert rates[0] > 0.3
     assert rates[-1] == 0
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 16, 255])
+def test_the_closed_form_fails_and_little_more_does_not_show_it(dimension: int) -> None:
+    hard = HardPolytope.cyclic(dimension, 1e-4)
+    n = hard.fails_up_to(0.05, 0.1)
+    assert hard.failure(0.05, math.floor(n)) > 0.1 > hard.failure(0.05, math.ceil(1.1 * n))
+    half, m = dimension // 2, hard.vertices
+    log_facets = sum(math.log(m - half - (dimension % 2) - i) - math.log(i + 1) for i in range(half))
+    log_facets += math.log(2) if dimension % 2 else math.log(m / (m - half))
+    proved = dimension / (1.001e-4 * math.expm1(0.05)) * (log_facets - 2 * math.log(dimension) + math.log(math.log(10)))
+    assert n == pytest.approx(proved, rel=1e-3)
+    assert m + 1 < 1e4 - 1.001 <= m + 2
+
+
+def test_where_too_few_examples_see_the_public_points_the_closed_form_says_nothing() -> None:
+    assert HardPolytope.cyclic(4, 0.01).fails_up_to(20.0, 0.1) == 0
+    assert HardPolytope(4, 5, 4, 0.01).fails_up_to(0.05, 0.1) == 0
+
+
+@pytest.mark.parametrize("make", [HardPolytope.cyclic, HardPolytope.cross])
+def test_public_points_must_weigh_more_than_alpha(make: Any) -> None:
+    with pytest.raises(InputError, match="alpha must be below 1/"):
+        make(4, 0.15)
+    with pytest.raises(InputError, match=r"dimension must be an integer in \[2, 1000\]"):
+        make(1001, 1e-6)
 
 
 def test_the_theorem_suffices_in_many_dimensions() -> None:

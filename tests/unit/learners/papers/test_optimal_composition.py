@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from learners.mechanisms.composition import Cost, advanced
-from learners.papers.mechanisms import composed_delta, greatest_share
+from learners.papers.mechanisms import advanced_epsilon, composed_delta, greatest_share, many_composed_delta
 
 
 def listed(calls: int, share: float, each: float, epsilon: float) -> float:
@@ -47,3 +47,13 @@ def test_the_greatest_share_is_just_private(calls: int) -> None:
 
 def test_no_share_is_private_where_too_much_is_shown() -> None:
     assert greatest_share(2, 0.1, 1.0, 1e-3) == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_many_calls_compose_as_few_do(epsilon: float) -> None:
+    assert many_composed_delta(60, 0.1, epsilon) == pytest.approx(composed_delta(60, 0.1, 0.0, epsilon), rel=1e-9)
+
+
+def test_advanced_composition_is_nearly_needed() -> None:
+    printed = advanced_epsilon(10_000, 1e-3, 1e-12)
+    assert many_composed_delta(10_000, 1e-3, 0.84 * printed) > 1e-12 > many_composed_delta(10_000, 1e-3, 0.86 * printed)

@@ -17,14 +17,14 @@ from learners.papers import kmms_halfplanes
 from learners.regions.families import halfplane_family
 
 VERDICTS = {
-    "KMMS-Obs2.2": "holds",
+    "KMMS-Obs2.2": "derived",
     "KMMS-SelHP-priv": "holds",
     "KMMS-Lem4.6": "loose",
     "KMMS-Obs4.1": "holds",
     "KMMS-Obs4.4": "holds",
-    "KMMS-n2regions": "refuted",
+    "KMMS-n2regions": "edge case",
     "KMMS-Claim4.5": "loose",
-    "KMMS-Claim4.5-proof": "refuted",
+    "KMMS-Claim4.5-proof": "gap",
 }
 
 

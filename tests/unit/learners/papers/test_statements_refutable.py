@@ -34,10 +34,13 @@ from learners.papers import (
     kmms_covers,
     kmms_halfplanes,
     kmms_polygons,
+    kmms_steps,
+    nis_consistent,
     nis_finite_classes,
     nis_parities,
     ste_boxes,
     ste_conjunctions,
+    ste_greedy,
     ste_interior,
 )
 from learners.papers.sizes import HalvedSizes, joint_verdict
@@ -75,6 +78,26 @@ class Leaky:
     @staticmethod
     def audit_utility(*_: Any, **__: Any) -> Any:
         return SimpleNamespace(verdict="violation", failures=9, trials=9, failure_lower=0.7, failure_upper=1.0)
+
+
+class Sound:
+    """A harness whose exact audits find an epsilon of 1."""
+
+    @staticmethod
+    def audit_law(*_: Any, **__: Any) -> Any:
+        pair = Pair(Interval(2).sample([0], [0]), Interval(2).sample([1], [0]))
+        return SimpleNamespace(epsilon=1.0, verdict="consistent", worst_pair=pair)
+
+
+def only_zero(concepts: Any, points: Any) -> Any:
+    """Return the hypothesis that is 0 everywhere."""
+    return np.zeros((1, len(points)), dtype=np.uint8)
+
+
+def near(side: int) -> Any:
+    """Return the vertices, and one more beside a corner."""
+    corner = Fraction(2 * side**2)
+    return {*vertices(side), (corner - Fraction(1, 2 * side**2), corner)}
 
 
 def made(original: Callable[..., Any], **changes: Any) -> Callable[..., Any]:
@@ -185,7 +208,7 @@ def crowded(points: Any, weights: Any, side: int) -> Any:
 
 extended, named = bmns_depth.ExtendedDomain.grid, bmns_lower_bound.named_point
 promise = bmns_rec_concave.printed_promise
-hard_case = nis_finite_classes.hard_case
+hard_case, vertices, noise_bound = nis_consistent.hard_case, kmms_steps.vertices, kmms_steps.noise_bound
 
 
 def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) -> Any:
@@ -194,18 +217,27 @@ def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) ->
 
 
 CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
-    (nis_finite_classes, "NIS-Point",
+    (nis_consistent, "NIS-Point",
      {"hard_case": lambda a, b, c, n, e, f: hard_case(a, b, c, n - 1, e, f)}, dpaudit, "refuted"),
-    (nis_finite_classes, "NIS-Occam",
-     {"OccamConsistent": with_sizes(nis_finite_classes.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
-    (nis_finite_classes, "NIS-Thr",
-     {"ThresholdConsistent": made(nis_finite_classes.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
+    (nis_consistent, "NIS-Occam",
+     {"OccamConsistent": with_sizes(nis_consistent.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
+    (nis_consistent, "NIS-Thr",
+     {"ThresholdConsistent": made(nis_consistent.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
+    (nis_consistent, "NIS-Thr-size",
+     {"ThresholdConsistent": made(nis_consistent.ThresholdConsistent, literal=True)}, dpaudit, "refuted"),
+    (nis_consistent, "NIS-Thr-random", {"without_positives": only_zero}, dpaudit, "undecided"),
+    (nis_consistent, "NIS-Point-random", {"without_positives": only_zero}, dpaudit, "undecided"),
+    (nis_consistent, "NIS-Sauer-small", {"most_dichotomies": lambda n, vc: 2**n}, dpaudit, "holds"),
+    (nis_consistent, "NIS-VC-log", {"vc_dimension": lambda points, concepts: 4}, dpaudit, "refuted"),
+    (nis_consistent, "NIS-Thr-privacy", {}, Sound, "refuted"),
+    (nis_consistent, "NIS-Parity-size",
+     {"ParityElimination": with_sizes(nis_consistent.ParityElimination, lambda _: 2)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
     (nis_finite_classes, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis_finite_classes.Cube(3)},
      dpaudit, "refuted"),
     (nis_finite_classes, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
-    (nis_finite_classes, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
+    (nis_finite_classes, "NIS-VC-Bounds", {}, dpaudit, "undecided"),
     (nis_finite_classes, "NIS-Generic",
      {"ThresholdExponential": with_sizes(nis_finite_classes.ThresholdExponential, lambda _: 2)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-Generic",
@@ -218,22 +250,22 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
         dpaudit,
         "holds",
     ),
-    (nis_finite_classes, "NIS-Generic-LargeEpsilon",
-     {"ThresholdExponential": scaled(nis_finite_classes.ThresholdExponential, 1e-3)}, dpaudit,
-     "undecided"),
     (nis_parities, "NIS-ParityLearner", {"ParityPrivate": broken_parity.ParityOversampled}, dpaudit, "refuted"),
-    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 1.8)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 1.12)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityLearner-large", {"loss_of_one_example": lambda epsilon: epsilon}, dpaudit, "undecided"),
     (nis_parities, "NIS-ParityFailure", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 2.0)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityFailure", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 2.1)}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityAmplification",
      {"ParityAmplified": broken_parity.ParityAmplifiedOversampled}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityAmplification", {"ParityRestart": nis_parities.ParityAmplified}, dpaudit, "holds"),
     (nis_parities, "NIS-ParityRestart", {"ParityRestart": broken_parity.ParityRestartOversampled}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
     (nis_parities, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
-    (ste_boxes, "STE-Box2-count",
-     {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=False)}, dpaudit, "holds"),
+    (ste_boxes, "STE-Box-privacy", {}, Sound, "refuted"),
+    (ste_boxes, "STE-Box2-size", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.05)}, dpaudit, "holds"),
+    (ste_boxes, "STE-Box2-size", {"errors_of_law": lambda *_: (np.ones(1), np.array([13]))}, dpaudit, "refuted"),
     (ste_boxes, "STE-Box2", {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=True)}, dpaudit, "refuted"),
-    (ste_boxes, "STE-Box2", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.5)}, dpaudit, "loose"),
+    (ste_boxes, "STE-Box2", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.5)}, dpaudit, "holds"),
     (ste_boxes, "STE-Boxd",
      {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension)}, dpaudit,
      "loose"),
@@ -246,12 +278,9 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      {"printed_promise": lambda *a: promise(*a) / 8000}, dpaudit, "holds"),
     (bmns_rec_concave, "BMNS-Prop2.11",
      {"printed_promise": lambda *a: promise(*a) / 12000}, dpaudit, "undecided"),
-    (bmns_rec_concave, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
-    (bmns_rec_concave, "Stable-select-safe", {"StableSelect": bmns_rec_concave._Loose}, dpaudit, "loose"),
-    (bmns_rec_concave, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
-    (bmns_rec_concave, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
-    (bmns_rec_concave, "Stable-select-wrong", {"WrongStable": StableSelect, "StableSelectWrong": StableMode}, dpaudit,
-     "holds"),
+    (bmns_rec_concave, "OURS-StableSelect", {"StableSelect": WrongStable}, dpaudit, "refuted"),
+    (bmns_rec_concave, "OURS-StableSelect-wrong", {"WrongStable": StableSelect, "StableSelectWrong": StableMode},
+     dpaudit, "holds"),
     (ste_conjunctions, "STE-NonPriv", {"answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
      "refuted"),
@@ -259,32 +288,41 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      "loose"),
     (ste_conjunctions, "STE-Conj1-Size",
      {"ConjunctionLaplace": with_sizes(ste_conjunctions.ConjunctionLaplace, lambda _: 10)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-Conj1-Size", {"laplace_failure_bound": lambda *_: 1.0 - _[0] / 660}, dpaudit, "holds"),
+    (ste_conjunctions, "STE-ConjExp-Size",
+     {"ConjunctionExponential": scaled(ste_conjunctions.ConjunctionExponential, 2.0)}, dpaudit, "undecided"),
+    (ste_conjunctions, "STE-Conj-count", {"conjunctions_of": lambda d, k: d**k}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-ConjExp",
      {"ConjunctionExponential": with_sizes(ste_conjunctions.ConjunctionExponential, lambda _: 2)}, dpaudit, "refuted"),
-    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.01)}, dpaudit,
+    (ste_greedy, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_greedy.ConjunctionGreedy, 1.01)}, dpaudit,
      "refuted"),
-    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 0.7)}, dpaudit,
+    (ste_greedy, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_greedy.ConjunctionGreedy, 0.7)}, dpaudit,
      "loose"),
-    (ste_conjunctions, "STE-Conj2-Proved",
-     {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.01)}, dpaudit, "refuted"),
+    (ste_greedy, "STE-Conj2-Proved",
+     {"ConjunctionGreedy": scaled(ste_greedy.ConjunctionGreedy, 1.01)}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityAmplification-Proved",
      {"ParityAmplified": scaled(nis_parities.ParityAmplified, 1.01)}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-pure", {"choice_cost": lambda *_: 0.07}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-pure", {"paper_share": lambda *_: 0.04}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Ex3.3-pure", {}, Leaky, "refuted"),
-    (ste_conjunctions, "STE-Conj2-Delta", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 99.0)},
+    (ste_greedy, "STE-Conj2-Delta", {"ConjunctionGreedy": scaled(ste_greedy.ConjunctionGreedy, 99.0)},
      dpaudit, "undecided"),
-    (ste_conjunctions, "STE-Conj2-Constant",
-     {"ConjunctionGreedy": made(ste_conjunctions.ConjunctionGreedy, literal=False)}, dpaudit, "undecided"),
-    (ste_interior, "STE-IPP", {"InteriorPointExponential": scaled(ste_interior.InteriorPointExponential, 1.3)}, dpaudit,
+    (ste_conjunctions, "STE-Conj1-Noise", {"noise_limit": lambda d, e, b: 2 * d / e * math.log(d / b)}, dpaudit,
      "refuted"),
-    (ste_interior, "STE-IPP", {"_outside": lambda *_: 0.3}, dpaudit, "refuted"),
-    (ste_interior, "STE-Thr", {"ThresholdInteriorPoint": scaled(ste_interior.ThresholdInteriorPoint, 1.2)}, dpaudit,
+    (ste_greedy, "STE-Conj2-Score", {"first_scores": lambda *_: np.array([-1, -3])}, dpaudit, "refuted"),
+    (ste_greedy, "STE-Conj2-Strong", {"composed_share": lambda calls, e, d: e / calls}, dpaudit, "refuted"),
+    (ste_greedy, "STE-Conj2-Rounds", {"rounds_needed": lambda k, n: k}, dpaudit, "refuted"),
+    (ste_greedy, "STE-Conj2-Constant",
+     {"ConjunctionGreedy": made(ste_greedy.ConjunctionGreedy, literal=False)}, dpaudit, "undecided"),
+    (ste_interior, "OURS-IPP", {"InteriorPointExponential": scaled(ste_interior.InteriorPointExponential, 1.3)},
+     dpaudit, "refuted"),
+    (ste_interior, "OURS-IPP", {"_outside": lambda *_: 0.3}, dpaudit, "refuted"),
+    (ste_interior, "OURS-Thr", {"ThresholdInteriorPoint": scaled(ste_interior.ThresholdInteriorPoint, 1.2)}, dpaudit,
      "refuted"),
-    (ste_interior, "STE-Thr", {}, Leaky, "refuted"),
-    (ste_interior, "STE-TreeLog", {}, Leaky, "refuted"),
-    (ste_interior, "STE-TreeLog", {"_outside": lambda *_: 0.11}, dpaudit, "refuted"),
-    (ste_boxes, "STE-BoxTight",
+    (ste_interior, "OURS-Thr", {}, Leaky, "refuted"),
+    (ste_interior, "OURS-TreeLog", {}, Leaky, "refuted"),
+    (ste_interior, "OURS-TreeLog", {"_outside": lambda *_: 0.11}, dpaudit, "refuted"),
+    (ste_boxes, "OURS-BoxTight",
      {"BoxTightest": with_sizes(ste_boxes.BoxTightest, lambda _: 3)}, dpaudit, "refuted"),
     (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, dpaudit, "undecided"),
     (bmn, "BMN-Lem4.5", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
@@ -316,7 +354,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (bmns_lower_bound, "BMNS-Thm5.1-procedure",
      {"named_point": lambda b, points, literal=False: named(b, points)}, dpaudit,
      "holds"),
-    (bmns_find_tukey, "BMNS-Exponential", {}, Leaky, "refuted"),
+    (bmns_find_tukey, "OURS-HullPoint", {}, Leaky, "refuted"),
     (bmns_halfspaces, "BMNS-Thm4.2", {}, Leaky, "refuted"),
     (bmns_halfspaces, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
     (bmns_depth, "BMNS-Clm2.19",
@@ -335,7 +373,6 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: None}, dpaudit, "refuted"),
     (bmns_find_tukey, "BMNS-Thm3.6-pays", {"MOST_BITS": 2**11}, dpaudit, "refuted"),
     (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 64}, dpaudit, "holds"),
-    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 65}, dpaudit, "loose"),
     (kmms_halfplanes, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 4 * side**4)}, dpaudit, "holds"),
     (kmms_halfplanes, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 3 * side**4)}, dpaudit, "loose"),
     (kmms_halfplanes, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 5 * side**4)}, dpaudit, "refuted"),
@@ -348,7 +385,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9}, dpaudit,
      "holds"),
-    (kmms_covers, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.7}, dpaudit,
+    (kmms_covers, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.6}, dpaudit,
      "loose"),
     (kmms_covers, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 1.1}, dpaudit,
      "undecided"),
@@ -359,20 +396,36 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4-loss", {}, Leaky, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": Multiplied}, dpaudit, "refuted"),
-    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.2}, dpaudit, "holds"),
-    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.21}, dpaudit, "undecided"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.18}, dpaudit, "holds"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.19}, dpaudit, "undecided"),
     (kmms_polygons, "KMMS-Claim4.3", {}, Leaky, "refuted"),
     (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
     (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 1.1}, dpaudit, "undecided"),
     (kmms_polygons, "KMMS-VCtri", {"triangulate": lambda corners: [tuple(corners[:3])]}, dpaudit, "refuted"),
     (kmms_polygons, "KMMS-Thm4.7", {}, Leaky, "refuted"),
+    (kmms_steps, "KMMS-Step1d", {"score": lambda kinds, k, b: kinds[0] - b / k - kinds[1]}, dpaudit, "refuted"),
+    (kmms_steps, "KMMS-Claim3.1-score", {"score": lambda kinds, k, b: kinds[0] - b}, dpaudit, "refuted"),
+    (kmms_steps, "KMMS-Claim3.1-noise",
+     {"noise_bound": lambda k, e, a, b: (*noise_bound(k, e, a, b)[:2], noise_bound(k, e, a, 1.1 * b)[2])}, dpaudit,
+     "refuted"),
+    (kmms_steps, "KMMS-Claim4.5-distance", {"vertices": near}, dpaudit, "refuted"),
+    (kmms_steps, "KMMS-Thm1.3", {}, Leaky, "refuted"),
 ]  # fmt: skip
+
+
+def in_quick(cases: list[Any]) -> list[Any]:
+    """Return the cases as parameters: all but the first refutation of each statement are marked `full`."""
+    seen, found = set(), []
+    for i, case in enumerate(cases):
+        first = case[4] == "refuted" and case[1] not in seen
+        seen |= {case[1]} if first else set()
+        found.append(pytest.param(*case, id=f"{i}-{case[1]}-{case[4]}", marks=[] if first else pytest.mark.full))
+    return found
 
 
 @pytest.mark.parametrize(
     ("module", "statement_id", "patches", "tools", "verdict"),
-    CASES,
-    ids=[f"{i}-{case[1]}-{case[4]}" for i, case in enumerate(CASES)],
+    in_quick(CASES),
 )
 def test_the_verdict_follows_the_numbers(
     module: ModuleType, statement_id: str, patches: Patches, tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ def test_statements_hold_with_the_numbers_that_decide(statement: Statement) -> N
     row = ledger_row(statement.id)
     assert (row.verdict, row.grade, row.witness) == ("holds", "exact", "")
     numbers = row.numbers
-    if statement.id == "STE-IPP":
+    if statement.id == "OURS-IPP":
         assert numbers["n"] == math.ceil(4 * math.log(25))
         # Seven and six examples on two neighbours: the weights of the two against those of three points with score 0.
         inside = math.exp(7 / 2) / (math.exp(7 / 2) + math.exp(6 / 2) + 3) + math.exp(6 / 2) / (
@@ -24,7 +24,7 @@ def test_statements_hold_with_the_numbers_that_decide(statement: Statement) -> N
         )
         assert numbers["failure"] == pytest.approx(1 - inside, rel=1e-9)
         assert numbers["failure with 4"] == pytest.approx(3 / (3 + 2 * math.e), rel=1e-9)
-    elif statement.id == "STE-Thr":
+    elif statement.id == "OURS-Thr":
         assert 2 < numbers["epsilon"] <= 4
         assert 0 < numbers["failure"] <= 0.5
     else:

@@ -1,0 +1,262 @@
+"""Statements of BMNS on quasi-concave functions, on the depth along lines, and on where depth regions have corners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, pairwise, product
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Evidence, Survives, Tools, Verdict
+from learners.domains import Grid
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.tukey_depth import tukey_depths
+from learners.papers.bmns_depth import in_hull
+from learners.papers.sizes import compositions
+from learners.papers.verdicts import judged, statements_in, states
+
+Place = tuple[Fraction, ...]
+Line = tuple[int, int, int]
+
+
+def dip(values: Sequence[int]) -> tuple[int, int, int] | None:
+    """Return i < l < j with values[l] < min(values[i], values[j]); None if the sequence is quasi-concave."""
+    triples = combinations(range(len(values)), 3)
+    return next((ilj for ilj in triples if values[ilj[1]] < min(values[ilj[0]], values[ilj[2]])), None)
+
+
+def lowest(one: Sequence[int], two: Sequence[int]) -> list[int]:
+    """Return the least of two functions at each index."""
+    return [min(a, b) for a, b in zip(one, two, strict=True)]
+
+
+@states(
+    "BMNS-Clm2.12",
+    "The least of finitely many quasi-concave functions is quasi-concave.",
+    "Claim 2.12",
+    short="The least of quasi-concave functions is quasi-concave",
+    printed="quasi-concave",
+    found="checked on {pairs:,} pairs",
+    formula="f(x) = min_t f_t(x) is quasi-concave",
+    argument="f(l) >= min_t min(f_t(i), f_t(j)) = min(f(i), f(j)) for i <= l <= j.",
+)
+def _least(tools: Tools) -> Evidence:
+    concave = [f for f in product(range(3), repeat=5) if dip(f) is None]
+    pairs = list(combinations(concave, 2))
+    broken = [(one, two) for one, two in pairs if dip(lowest(one, two)) is not None]
+    one, two = broken[0] if broken else pairs[-1]
+    text = f"all {len(pairs)} pairs of quasi-concave functions on 5 indices with values 0, 1, 2: {len(broken)} dips"
+    data = {"functions": [one, two], "least": lowest(one, two)}
+    return judged(Verdict.HOLDS, text, {"pairs": len(pairs)}, f"{one} and {two}", data, failed=bool(broken))
+
+
+def depths(points: Sequence[Any], where: Sequence[Place]) -> list[int]:
+    """Return the Tukey depths of places in a multiset that is listed with repetitions."""
+    table = np.array(points, dtype=np.int64)
+    return [int(v) for v in tukey_depths(table, np.ones(len(table), dtype=np.int64), list(where))]
+
+
+def _multisets() -> Iterator[list[tuple[int, int]]]:
+    """Yield all multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points."""
+    for side, step in ((1, 1), (2, 9)):
+        grid = [(int(x), int(y)) for x, y in Grid(side, 2).points()]
+        yield from (list(chosen) for chosen in list(combinations_with_replacement(grid, 4))[::step])
+
+
+@states(
+    "BMNS-Obs2.16",
+    "The Tukey depth of a point is of sensitivity 1.",
+    "Observation 2.16",
+    short="The sensitivity of the Tukey depth",
+    printed="1",
+    found="{sensitivity}",
+    formula="|td_S(x) - td_S'(x)| <= 1 for neighbours S, S'",
+    argument="A replaced point moves the count of each halfspace by at most 1, and so their minimum.",
+)
+def _sensitivity(tools: Tools) -> Evidence:
+    where = [(Fraction(x, 2), Fraction(y, 2)) for x, y in product(range(5), repeat=2)]
+    cases = []
+    for points in _multisets():
+        before = depths(points, where)
+        for moved in ((0, 0), (1, 0), (1, 1)):
+            after = depths([*points[1:], moved], where)
+            move = max(abs(a - b) for a, b in zip(before, after, strict=True))
+            cases.append((move, {"points": points, "neighbour": [*points[1:], moved], "sensitivity": move}))
+    most, data = max(cases, key=lambda case: case[0])
+    text = (
+        f"{len(cases)} pairs of neighbours, 4 points of the grids of side 1 and 2, 25 places: moves by at most {most}"
+    )
+    return judged(Verdict.HOLDS, text, {"sensitivity": most}, text, data, failed=most > 1)
+
+
+@states(
+    "BMNS-Clm3.2",
+    "w -> min(#{<a, y> >= w}, #{<a, y> <= w}) is quasi-concave for every direction a.",
+    "Claim 3.2",
+    short="The lesser count over a line is quasi-concave",
+    printed="quasi-concave",
+    found="checked on {cases:,} multisets and directions",
+    formula="t_a(w) is quasi-concave",
+    argument="One count falls with w, the other rises: both are quasi-concave, and so is the lesser by Claim 2.12.",
+)
+def _lesser(tools: Tools) -> Evidence:
+    cases, broken = 0, list[dict[str, Any]]()
+    for points in _multisets():
+        for a in ((1, 0), (1, 1), (2, -1), (-3, 1), (0, 0)):
+            heights = [2 * (a[0] * x + a[1] * y) for x, y in points]
+            counts = [(sum(h >= w for h in heights), sum(h <= w for h in heights)) for w in range(-15, 16)]
+            cases += 1
+            if dip([min(pair) for pair in counts]) is not None:
+                broken.append({"points": points, "a": a})
+    data = broken[0] if broken else {"points": points, "a": a}
+    text = f"{cases} multisets of 4 points and directions, w in steps of 1/2: {len(broken)} dips"
+    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+
+
+def along(points: Sequence[Any], start: tuple[int, int], step: tuple[int, int]) -> list[int]:
+    """Return the depths at start + t step / 4, t = -4 .. 12."""
+    return depths(
+        points, [(start[0] + Fraction(t * step[0], 4), start[1] + Fraction(t * step[1], 4)) for t in range(-4, 13)]
+    )
+
+
+@states(
+    "BMNS-Clm3.3",
+    "The Tukey depth along a line is quasi-concave.",
+    "Claim 3.3",
+    short="The depth along a line is quasi-concave",
+    printed="quasi-concave",
+    found="checked on {lines:,} multisets and lines",
+    formula="t -> td(alpha t + beta) is quasi-concave",
+    argument="A direction that gives the depth at the middle gives at least the depth at one of the ends there, by "
+    "Claim 3.2. The function that maps t to the height need not be increasing or decreasing, it may be constant as "
+    "well.",
+)
+def _along(tools: Tools) -> Evidence:
+    lines, broken = 0, list[dict[str, Any]]()
+    for points in _multisets():
+        for start, step in (((0, 0), (1, 1)), ((0, 1), (1, 0)), ((2, 0), (-1, 2)), ((1, 1), (0, 0))):
+            lines += 1
+            if dip(along(points, start, step)) is not None:
+                broken.append({"points": points, "start": start, "step": step})
+    data = broken[0] if broken else {"points": points, "start": start, "step": step}
+    text = f"{lines} multisets of 4 points and lines, 17 places on each: {len(broken)} dips"
+    return judged(Verdict.HOLDS, text, {"lines": lines}, str(data), data, failed=bool(broken))
+
+
+@states(
+    "BMNS-Clm3.3-line",
+    "min(td at t_0, td at t_2) = min(td at t_0, td at t_1) for t_0 < t_1 < t_2.",
+    "proof of Claim 3.3, last line",
+    short="The last line of the proof on depth along a line",
+    printed="t_1",
+    found="{with t_1} where t_2 gives {with t_2}",
+    best="t_2 in the place of t_1",
+    formula="min{td(alpha t_0 + beta), td(alpha t_2 + beta)} = min{tdl(t_0), tdl(t_1)}",
+    failure=Verdict.MISPRINT,
+    survives=Survives.YES,
+    argument="The line before has t_2, and the claim is about t_0 and t_2.",
+)
+def _last_line(tools: Tools) -> Evidence:
+    points = [(0, 0), (2, 0), (2, 2), (0, 2)]
+    ends = [(Fraction(t), Fraction(t)) for t in (0, 1, 3)]
+    first, middle, end = depths(points, ends)
+    numbers = {"with t_1": min(first, middle), "with t_2": min(first, end)}
+    text = (
+        f"the corners of a square, along its diagonal: depths {first}, {middle}, {end} at a corner, the centre, outside"
+    )
+    data = {"points": points, "places": [[int(c) for c in p] for p in ends], "depths": [first, middle, end]}
+    return judged(Verdict.UNDECIDED, text, numbers, text, data, failed=min(first, middle) != min(first, end))
+
+
+def lines_through(points: Sequence[Any]) -> set[Line]:
+    """Return the lines (a, b, t), a x + b y = t, through two distinct points; equal ones may differ by a factor."""
+    found = set()
+    for (x, y), (u, v) in combinations(sorted(set(points)), 2):
+        found.add((v - y, x - u, (v - y) * x + (x - u) * y))
+    return found
+
+
+def corners(points: Sequence[Any]) -> set[Place]:
+    """Return the points of a multiset, and where two lines through two of them meet in one point."""
+    found: set[Place] = {(Fraction(x), Fraction(y)) for x, y in points}
+    for (a, b, s), (c, d, t) in combinations(lines_through(points), 2):
+        if det := a * d - b * c:
+            found.add((Fraction(s * d - b * t, det), Fraction(a * t - s * c, det)))
+    return found
+
+
+@states(
+    "BMNS-Fact2.20",
+    "T(r) is the convex hull of common points of affine subspaces that points of S span, for every r > 0.",
+    "Fact 2.20",
+    short="Where depth regions have their corners",
+    printed="spanned by points of S",
+    found="checked on {cases:,} multisets and places",
+    formula="the faces of the polytope T(r) = {x : td(x) >= r} lie in subspaces that points of S span",
+)
+def _regions(tools: Tools) -> Evidence:
+    cases, broken = 0, list[dict[str, Any]]()
+    where = [(Fraction(x, 3), Fraction(y, 3)) for x, y in product(range(7), repeat=2)]
+    for points in list(_multisets())[::3]:
+        spots = sorted(corners(points))
+        found = dict(zip(spots, depths(points, spots), strict=True))
+        for x, r in zip(where, depths(points, where), strict=True):
+            cases += r > 0
+            deep: Any = frozenset(spot for spot in spots if found[spot] >= r)
+            if r > 0 and not in_hull(deep, x):
+                broken.append({"points": points, "x": [str(c) for c in x], "depth": r})
+    data = broken[0] if broken else {"points": points, "corners": [[str(c) for c in spot] for spot in spots]}
+    text = (
+        f"{cases} multisets of 4 points with places of positive depth, in steps of 1/3: {len(broken)} outside of the "
+        "hull of the corners that are at least as deep"
+    )
+    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(broken))
+
+
+def deepest(points: Sequence[Any], x: Fraction) -> int:
+    """Return max over real y of the depth of (x, y): it changes only where a line through two points meets x."""
+    stops = {Fraction(y) for u, y in points if u == x}
+    stops |= {(t - a * x) / b for a, b, t in lines_through(points) if b}
+    order = sorted(stops)
+    between = [(low + high) / 2 for low, high in pairwise(order)]
+    return max(depths(points, [(x, y) for y in (*order, *between)]), default=0)
+
+
+@states(
+    "BMNS-Clm3.5-prefixes",
+    "After every prefix in X~ the greatest depth over the reals is attained on X~, with d - i + 1 subspaces.",
+    "Claim 3.5, equation (5), with d - i + 1 subspaces",
+    short="Q attains its maximum on the candidates after every prefix",
+    printed="attained",
+    found="attained in {cases:,} cases",
+    formula="max over real x_(i+1) .. x_d of td(x*_1 .. x*_(i-1), x_i .. x_d) = td(x*_1 .. x*_(i-1), x^m_i .. x^m_d)",
+)
+def _prefixes(tools: Tools) -> Evidence:
+    cases, missed = 0, list[dict[str, Any]]()
+    for side, n, step in ((1, 4, 1), (2, 3, 16)):
+        extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
+        for counts in list(compositions(n, len(grid)))[::step]:
+            regions = extended.regions(grid, np.array(counts))
+            points = [(int(x), int(y)) for (x, y), count in zip(grid, counts, strict=True) for _ in range(count)]
+            firsts = extended.coordinates()
+            overall = max(depths(points, sorted(corners(points))))
+            tries: list[tuple[Place, int, int]] = [((), int(regions.values((), firsts).max()), overall)]
+            for x in firsts:
+                tries.append(((x,), int(regions.values((x,), extended.coordinates((x,))).max()), deepest(points, x)))
+            cases += len(tries)
+            for prefix, attained, truth in tries:
+                if attained < truth:
+                    words = list(map(str, prefix))
+                    missed.append({"points": points, "prefix": words, "attained": attained, "depth": truth})
+    data = missed[0] if missed else {"points": points, "prefix": [str(x)], "depth": deepest(points, x)}
+    text = (
+        f"{cases} multisets (4 of 2 x 2, some of 3 of 3 x 3 points) and prefixes, the empty one included: the maximum "
+        f"over the reals is missed {len(missed)} times"
+    )
+    return judged(Verdict.HOLDS, text, {"cases": cases}, str(data), data, failed=bool(missed))
+
+
+STATEMENTS = statements_in(globals())
