@@ -224,7 +224,7 @@ def audits(name: str, design: str, gamma: float, trials: int, factor: float, see
     accused = blind = 0
     for seed in seeds:
         finding = dpaudit.audit_privacy(
-            case.make(factor * EPSILON, 2 * trials * case.pairs),
+            case.make(factor * EPSILON, 2 * trials),
             [(1, 0)] * case.pairs,
             epsilon=EPSILON,
             delta=case.delta,
@@ -292,7 +292,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add: Callable[..., Any] = parser.add_argument
     add("--audits", type=positive, default=300, help="at the boundary, of each case and line (default %(default)s)")
-    add("--trials", type=positive, default=1_000, help="runs on each side of each pair (default %(default)s)")
+    add("--trials", type=positive, default=1_000, help="runs on each side (default %(default)s)")
     add("--designs", nargs="+", choices=("fixed", "sequential"), default=["fixed", "sequential"])
     add("--gammas", nargs="+", type=float, default=[0.05, 0.01], metavar="G", help="errors allowed (default .05 .01)")
     add("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=f"some of: {', '.join(NAMES)}")

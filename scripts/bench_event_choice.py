@@ -198,7 +198,7 @@ def parsed(arguments: Sequence[str] | None, names: Sequence[str]) -> argparse.Na
     add: Callable[..., Any] = parser.add_argument
     add("--seeds", type=positive, default=200, help="audits of each mechanism (default %(default)s)")
     add("--first", type=int, default=0, metavar="SEED", help="the first seed (default 0)")
-    add("--runs", type=positive, default=20_000, help="runs on each side of each pair (default %(default)s)")
+    add("--runs", type=positive, default=40_000, help="runs on each side (default %(default)s)")
     add("--only", nargs="+", choices=names, default=list(names), metavar="NAME", help=f"some of: {', '.join(names)}")
     add("--claim", type=float, default=0.5, help="the epsilon that is claimed (default %(default)s)")
     add("--confidence", type=float, default=0.95, help="of each bound (default %(default)s)")
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         selection.families_by_score = by_counts_alone
     spreads = []
     if not options.json:
-        print(f"{options.seeds} seeds, two pairs, {options.runs:,} runs on each side of each, claim {options.claim:g}")
+        print(f"{options.seeds} seeds, two pairs, {options.runs:,} runs on each side, claim {options.claim:g}")
         print(line(HEAD, WIDTHS, 1), flush=True)
     for name in options.only:
         spreads.append(measure(known[name], options))

@@ -177,8 +177,8 @@ class Profile:
 
 PROFILES = {
     "quick": Profile(
-        privacy_trials=30_000,
-        control_trials=30_000,
+        privacy_trials=64_000,
+        control_trials=64_000,
         utility_trials=100,
         fixed_trials=1_000,
         utility_growth=256,

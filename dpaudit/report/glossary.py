@@ -31,7 +31,7 @@ GLOSSARY = {
     "power": _POWER,
     "would catch": _POWER,
     "blind zone": "from the claim to the power: a leak of this size goes undetected",
-    "trials": "runs of the mechanism on each of the two inputs of a pair",
+    "trials": "runs of the mechanism on each of the two inputs of a pair, of all pairs together",
     "control": "a mechanism with a planted fault: an audit that misses it is blind",
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }

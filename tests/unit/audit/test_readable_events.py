@@ -66,9 +66,9 @@ def test_an_output_that_becomes_nan_is_called_so(mechanism, subject):
         assert words in " ".join(str(finding).split())
 
 
-def test_a_nan_that_was_added_to_the_data_is_told_as_such():
+def test_a_nan_that_was_added_to_the_data_is_called_so():
     finding = dpaudit.audit_privacy(
-        mean, data=[i / 10 for i in range(10)], bounds=(0, 1), epsilon=1.0, trials=200, seed=0
+        mean, data=[i / 10 for i in range(10)], bounds=(0, 1), epsilon=1.0, trials=2_000, seed=0
     )
     assert finding.verdict == "violation"
     text = " ".join(str(finding).split())

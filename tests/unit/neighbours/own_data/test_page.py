@@ -33,4 +33,4 @@ def test_the_command_of_the_page_works(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "mean.py").write_text("def mean(data, rng):\n    return data['age'].sum() + float(rng.laplace())\n")
     (line,) = [text for kind, text in BLOCKS if kind == "sh"]
     words = shlex.split(line.strip().removeprefix("dpaudit "))
-    assert main([*words, "--trials", "40", "--quiet"]) == 1
+    assert main([*words, "--trials", "1000", "--quiet"]) == 1
