@@ -233,7 +233,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         fixed = self.design == "fixed"
         if any((count is None) == fixed for count in counts) or (self.curve is not None and not fixed):
             raise InputError("the witness has counts, and there may be a curve, in the fixed design and only there")
-        if set(self.budget) != _BUDGETS[self.design]:
+        # Of runs stored before bets searched, the search is called halving.
+        if {"search" if part == "halving" else part for part in self.budget} != _BUDGETS[self.design]:
             raise InputError(f"budget must have {', '.join(sorted(_BUDGETS[self.design]))} in the {self.design} design")
         if "verdict" not in self.errors:
             raise InputError("errors must have that of the verdict")

@@ -30,6 +30,7 @@ from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
     "search": "to compare the pairs",
+    "halving": "to compare the pairs",
     "local": "to vary the best pair",
     "pilot": "to see what outputs look like",
     "training": "to choose the event",

@@ -109,7 +109,7 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
         seed=0,
         design="fixed",
         budget={
-            "halving": 30_000,
+            "search": 30_000,
             "local": 10_000,
             "pilot": 0,
             "training": 40_000,
