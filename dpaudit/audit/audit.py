@@ -18,7 +18,7 @@ from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
-from dpaudit.audit.sequential_design import sequential_finding
+from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -237,7 +237,8 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     with followed(progress, 2 * request.trials, "runs") as report:
         LOG.info("privacy of %s: %d pairs, %d runs a side", name, len(pairs), request.trials)
         request.hygiene.open()
-        trials = request.clock.trials(request.trials, 2, pace)
+        least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
+        trials = request.clock.trials(request.trials, 2, pace, least)
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)

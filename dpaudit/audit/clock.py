@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 
-from dpaudit.audit.options import OPTIONS
 from dpaudit.record import Frozen, Size
 
 LOOKS = (0.25, 0.5, 1.0)
@@ -65,8 +64,10 @@ class Clock:
             found.append(f"the time limit was reached: the runs that decide ended at look {self._looks}")
         return tuple(found)
 
-    def trials(self, asked: int, sides: int, run: Callable[[int], object]) -> int:
+    def trials(self, asked: int, sides: int, run: Callable[[int], object], least: int) -> int:
         """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
+
+        A part of them is at least `least`.
 
         `run` makes so many runs, whose outputs are dropped, to see how long they take.
         """
@@ -79,7 +80,7 @@ class Clock:
             run(made)
             made *= 2
         most = RUNNING * (self._seconds - (self._now() - self._began)) * made / max(took, 1e-9)
-        while self._trials * sides > most and self._trials // 2 >= OPTIONS["trials"].limits["ge"]:
+        while self._trials * sides > most and self._trials // 2 >= least:
             self._trials //= 2
         return self._trials
 

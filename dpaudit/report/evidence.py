@@ -260,7 +260,7 @@ def budget_text(finding: PrivacyFinding) -> str:
     budget = finding.budget
     if finding.design == "sequential":
         return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
-    spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
+    spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget.get(name))
     return f"runs on each side, all pairs together: {spent}"
 
 

@@ -207,7 +207,7 @@ def clocked(limit, asked, sides, each):
     def run(runs):
         now.seconds += each * runs
 
-    return clock, now, clock.trials(asked, sides, run)
+    return clock, now, clock.trials(asked, sides, run, 10)
 
 
 @pytest.mark.parametrize(("each", "begun"), [(1e-6, 1_000), (0.01, 500), (1.0, 10), (100.0, 10)])
@@ -230,7 +230,7 @@ def test_a_day_by_a_slow_clock():
     assert clock.over(2)
     assert clock.stopped == Stopped(500_000, 2)
     again = Clock(clock.stopped)
-    assert again.trials(1_000_000, 2, lambda runs: pytest.fail("nothing is timed")) == 500_000
+    assert again.trials(1_000_000, 2, lambda runs: pytest.fail("nothing is timed"), 10) == 500_000
     assert [again.over(looks) for looks in (0, 1, 2)] == [False, False, True]
     assert again.warnings == clock.warnings
 

@@ -132,6 +132,6 @@ def test_audits_log_under_the_name_of_the_package(caplog: pytest.LogCaptureFixtu
         finding = dpaudit.audit_privacy(response, [(0, 1)], epsilon=0.5, trials=2_000)
     assert {record.name.partition(".")[0] for record in caplog.records} == {"dpaudit"}
     assert caplog.messages == [
-        "privacy of response: 1 pairs, 2000 runs a side of each",
+        "privacy of response: 1 pairs, 2000 runs a side",
         f"privacy of response: violation, epsilon >= {finding.epsilon_lower:.4g}",
     ]

@@ -33,7 +33,7 @@ def tasks_of(id: str, kind: str, **options) -> list[Task]:
 def test_a_learner_with_law_claim_and_theorem_gets_all_three():
     (exact,), (privacy,) = tasks_of("toy-coin", "exact"), tasks_of("toy-coin", "privacy")
     assert exact.arguments == ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all")
-    assert privacy.arguments == PrivacyArguments(n=1, trials=10_000, confidence=0.999, curve=True)
+    assert privacy.arguments == PrivacyArguments(n=1, trials=300_000, confidence=0.999, curve=True)
     assert tasks_of("toy-coin", "utility")
 
 

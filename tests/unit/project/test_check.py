@@ -80,6 +80,7 @@ name = "points"
 mechanism = "point-exponential"
 parameters = { epsilon = 0.5 }
 exact = true
+trials = 20000
 
 [[audit]]
 name = "lost"
@@ -247,7 +248,7 @@ mechanism = "rr.py:mean"
 epsilon = 1
 data = "people.csv"
 bounds = { v = [0, 1] }
-trials = 400
+trials = 4000
 """
 
 
