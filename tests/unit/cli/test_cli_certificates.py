@@ -94,7 +94,7 @@ def test_without_a_violation_there_is_none(folder: Path, capsys: pytest.CaptureF
 
 
 def test_learners_have_certificates_too(folder: Path) -> None:
-    words = ["broken-point-doubled", "--trials", "4000", "--quiet", "--certificate", "c.json"]
+    words = ["broken-point-doubled", "--trials", "100000", "--quiet", "--certificate", "c.json"]
     assert main(["privacy", *words]) == 1
     assert main(["replay", "c.json", "broken-point-doubled"]) == 1
 

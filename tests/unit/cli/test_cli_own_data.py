@@ -59,7 +59,7 @@ def test_values_are_shown_on_request_and_the_command_says_so(capsys: Any) -> Non
 
 def test_options_reach_the_audit(capsys: Any) -> None:
     words = ("mine.py:people", "--data", "people.csv", "--unit", "user", "--bounds", "income=0,100", *QUICK)
-    status, out, _ = call(capsys, *words, "--trials", "200", "--relation", "substitute", "--json")
+    status, out, _ = call(capsys, *words, "--trials", "3000", "--relation", "substitute", "--json")
     result = json.loads(out)
     assert status == 0
     assert result["finding"]["relation"] == "replace-one"
