@@ -51,7 +51,7 @@ _LEAST = 1e-300
 _MOST_EPSILON = 700.0
 """Beyond it exp(epsilon) leaves the floats; no posterior is sure enough for a bet against that or more."""
 _ABOVE = 1e-6
-_GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
+_GRID_START, _GRID_END, GRID_RATIO = 0.01, 12.0, 1.01
 """Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
 
 FIRST_BATCH = 16
@@ -263,15 +263,15 @@ def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Arr
     return batch.log_payoff(row, ratio, delta, upper, lower)
 
 
-def epsilon_grid(claim: float) -> Array:
+def epsilon_grid(claim: float, ratio: float = GRID_RATIO) -> Array:
     """Return the epsilons to bet against: 0.01 to 12 (or twice the claim) by 1 %, the claim, and a point just above it.
 
     The point above makes a bound exceed the claim that is refuted.
     """
     end = max(_GRID_END, 2 * claim)
-    steps = int(np.ceil(np.log(end / _GRID_START) / np.log(_GRID_RATIO)))
+    steps = int(np.ceil(np.log(end / _GRID_START) / np.log(ratio)))
     return np.unique(
-        np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE])
+        np.append(_GRID_START * ratio ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE])
     )
 
 

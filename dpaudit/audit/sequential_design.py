@@ -63,6 +63,8 @@ LEAST_SHARE = 0.25
 AIM = 2
 """The leaks looked for among pairs would be refuted in this part of all runs so far. With 4 one leaking pair of 40 took
 a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find."""
+SEARCH_RATIO = 1.05
+"""The factor between the epsilons that a search bets against: it compares pairs and states no bound."""
 CHANCE = 3.0
 """A search believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win this much,
 in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
@@ -98,12 +100,15 @@ class Session:
     def __init__(
         self, request: Request, runs: int, gamma: float, saved: SavedRuns | None = None, name: str = "sequential"
     ) -> None:
+        searching, pairs = name != "sequential", len(request.pairs)
         self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
         self.runs, self.gamma, self.name = runs, gamma, name
-        self.grid = eprocess.epsilon_grid(self.claim.epsilon)
+        self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if searching else eprocess.GRID_RATIO)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
-        self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * len(request.pairs))))
+        self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
+        if searching:
+            self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         self._won = np.zeros((len(self.bets), len(self.grid)))
         self.runs_used = self.bet = self.fitted = self.summed = 0
@@ -163,8 +168,10 @@ class Session:
         """
         while self._open:
             self._bet(self._next())
+        if self.rejected:
+            return self.bets[int(np.argmax(self._won[:, self.target]))]
         leader = self._leader()
-        return leader if self.rejected else max(self.bets, key=lambda bets: (self._borne_out(bets), bets is leader))
+        return max(self.bets, key=lambda bets: (self._borne_out(bets), bets is leader))
 
     def _borne_out(self, bets: PairBets) -> int:
         """Return the number of epsilons of the grid that the runs of a pair bear out beyond chance, from the least."""

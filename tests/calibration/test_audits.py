@@ -92,7 +92,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
 )
 def test_broken_learners_are_detected_by_bets(entry: Entry) -> None:
     learner = entry.build(**entry.instance.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=5_000, confidence=0.999, sequential=True)
+    finding = dpaudit.audit_privacy(learner, trials=300_000, confidence=0.999, sequential=True)
     assert finding.verdict == "violation", finding
 
 
@@ -100,7 +100,7 @@ def test_broken_learners_are_detected_by_bets(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", _in_quick(CONTROLS))
 def test_every_broken_learner_is_detected(entry: Entry) -> None:
     learner = entry.build(**entry.instance.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=5_000, confidence=0.999)
+    finding = dpaudit.audit_privacy(learner, trials=100_000, confidence=0.999)
     assert finding.verdict == "violation", finding
 
 
@@ -115,5 +115,5 @@ def test_every_broken_learner_is_detected(entry: Entry) -> None:
 def test_no_sound_learner_is_accused(entry: Entry) -> None:
     # False-alarm rate at most 1e-6 for each.
     learner = entry.build(**entry.instance.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=3_000, confidence=1 - 1e-6)
+    finding = dpaudit.audit_privacy(learner, trials=64_000, confidence=1 - 1e-6)
     assert finding.verdict == "consistent"
