@@ -106,9 +106,9 @@ class Session:
         self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if searching else eprocess.GRID_RATIO)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
-        self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
+        self._first, self._least = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs))), 0
         if searching:
-            self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
+            self._first = self._least = max(self._first, int(LEAST_SHARE * runs / pairs))
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         self._won = np.zeros((len(self.bets), len(self.grid)))
         self.runs_used = self.bet = self.fitted = self.summed = 0
@@ -210,7 +210,8 @@ class Session:
 
     def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
-        size = min(self.runs - self.runs_used, eprocess.batch_size(bets.runs) if bets.runs else self._first)
+        size = max(self._least, eprocess.batch_size(bets.runs)) if bets.runs else self._first
+        size = min(size, self.runs - self.runs_used)
         if bets.outputs is not None:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)))
         # An epsilon once rejected stays so; no more is bet against it.
