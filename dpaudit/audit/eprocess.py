@@ -270,9 +270,7 @@ def epsilon_grid(claim: float, ratio: float = GRID_RATIO) -> Array:
     """
     end = max(_GRID_END, 2 * claim)
     steps = int(np.ceil(np.log(end / _GRID_START) / np.log(ratio)))
-    return np.unique(
-        np.append(_GRID_START * ratio ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE])
-    )
+    return np.unique(np.append(_GRID_START * ratio ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE]))
 
 
 def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:

@@ -158,7 +158,7 @@ def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | 
     return sequential if continued is None else True
 
 
-SEARCH_SHARE = 0.5
+SEARCH_SHARE = 0.35
 """Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
 LOCAL_SHARE = 0.3
 """Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""
@@ -202,8 +202,8 @@ class Budget:
     ) -> Budget:
         """Split `trials` runs, less those of checks; a search that is over took so many among pairs and near the best.
 
-        Half of them at most search (none for one pair), then 20 % train (40 % where outputs are wide), half of these at
-        most as the pilot.
+        35 % of them at most search (none for one pair); of the rest 20 % train (40 % where outputs are wide), half of
+        these at most as the pilot.
         """
         total = trials - checks
         most = 0 if pairs == 1 else int(SEARCH_SHARE * total)

@@ -108,7 +108,8 @@ class Session:
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
         self._first, self._least = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs))), 0
         if searching:
-            self._first = self._least = max(self._first, int(LEAST_SHARE * runs / pairs))
+            self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
+            self._least = self._first // 4
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
         self._won = np.zeros((len(self.bets), len(self.grid)))
         self.runs_used = self.bet = self.fitted = self.summed = 0
