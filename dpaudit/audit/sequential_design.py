@@ -171,6 +171,8 @@ class Session:
             self._bet(self._next())
         if self.rejected:
             return self.bets[int(np.argmax(self._won[:, self.target]))]
+        if not self.runs_used:
+            return self.bets[0]
         leader = self._leader()
         return max(self.bets, key=lambda bets: (self._borne_out(bets), bets is leader))
 
