@@ -100,7 +100,7 @@ def test_broken_learners_are_detected_by_bets(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", _in_quick(CONTROLS))
 def test_every_broken_learner_is_detected(entry: Entry) -> None:
     learner = entry.build(**entry.instance.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=100_000, confidence=0.999)
+    finding = dpaudit.audit_privacy(learner, trials=200_000, confidence=0.999)
     assert finding.verdict == "violation", finding
 
 
