@@ -85,7 +85,7 @@ class ShownRun(NamedTuple):
     allow_no_evidence: AllowNoEvidence
 
 
-@command("run", "dpaudit run parity-private --profile quick --out reports/parity")
+@command("run", "dpaudit run point-exponential --profile quick --out reports/points")
 def run(asked: RunOptions, shown: ShownRun) -> int:
     """Audit learners on their examples: exactly, by running them, and for utility (default: all, with controls).
 

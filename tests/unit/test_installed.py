@@ -65,7 +65,7 @@ def site(wheel: Path) -> Path:
 def run(site: Path, tmp_path: Path) -> Run:
     """Return what runs a command line in an empty folder, with the installed wheel, and returns status and output."""
     path = os.pathsep.join([str(site / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
-    settings = {"PATH": path, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+    settings = {"PATH": path, "PYTHONPATH": str(site), "NO_COLOR": "1"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "_DPAUDIT"))}
 
     def command(*words: str) -> tuple[int, str]:

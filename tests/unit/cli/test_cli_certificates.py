@@ -74,7 +74,7 @@ def test_of_data_the_recipe_is_named_or_the_values_are_shown(
 ) -> None:
     (folder / "few.py").write_text("def few(data, rng, size):\n    return (len(data) < 2) + rng.random(size)\n")
     (folder / "ages.csv").write_text("age\n23\n47\n61\n")
-    options = ["--epsilon", "1", "--batched", "--trials", "500", "--quiet", *(["--include-data"] if shown else [])]
+    options = ["--epsilon", "1", "--batched", "--trials", "3000", "--quiet", *(["--include-data"] if shown else [])]
     given = ["--data", "ages.csv", "--bounds", "0,100"]
     assert main(["privacy", "few.py:few", *options, *given, "--certificate", "c.json"]) == 1
     assert ("replay with --data ages.csv" in " ".join(capsys.readouterr().err.split())) is not shown
