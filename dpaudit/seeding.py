@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import InputError
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
 
 def check_seed(seed: int) -> int:
     """Return `seed` if it is a non-negative integer, else raise `InputError`."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError.of("seed", seed, "a non-negative integer")
     return int(seed)
 
@@ -37,7 +40,5 @@ def generator(seed: int, *address: Any) -> np.random.Generator:
     >>> generator(0, "run", 3).integers(10) == generator(0, "run", 3).integers(10)
     True
     """
-    text = json.dumps(address, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
-    spawn_key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
+    spawn_key = struct.unpack("<4I", hashlib.blake2b(_CANONICAL(address).encode(), digest_size=16).digest())
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(check_seed(seed), spawn_key=spawn_key)))

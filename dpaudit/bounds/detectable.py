@@ -32,6 +32,10 @@ _GROUPS = 400
 """Groups of neighbouring y that share a boundary."""
 _HALVINGS = 48
 """Bisections at most: they reach the precision of any bracket."""
+_PRECISION = 1e-9
+"""Of the answer of a bisection, relative to 1 + its size."""
+_CLOSING = 20
+"""Steps at most that bracket an answer before its bisection; they decide nothing but how long that takes."""
 _MOST_STEPS = 400
 """More than six times the halvings of MAX_RUNS, so that the search always ends at its answer."""
 
@@ -105,12 +109,12 @@ def detectable_epsilon(
     first = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
     weight, least = np.add.reduceat(weight, first), np.maximum.reduceat(least, first)
 
-    def detected(e: float) -> bool:
+    def detection(e: float) -> float:
         p = min(math.exp(e) * q + delta, 1.0)
         tail = np.where(least > n1, 0.0, betainc(np.maximum(least, 1), np.maximum(n1 - least + 1, 1), p))
-        return float((weight * np.where(least <= 0, 1.0, tail)).sum()) >= power
+        return float((weight * np.where(least <= 0, 1.0, tail)).sum())
 
-    return least_where(detected, epsilon, math.log((1 - delta) / q))
+    return _least_reaching(power, detection, epsilon, math.log((1 - delta) / q))
 
 
 def detectable_delta(
@@ -170,7 +174,41 @@ def _boundary(
     return ys, np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
 
 
-def least_where(holds: Callable[[float], bool], low: float, high: float, precision: float = 1e-9) -> float:
+def _least_reaching(goal: float, rising: Callable[[float], float], low: float, high: float) -> float:
+    """Return `least_where` of rising(point) >= goal, a probability that rises.
+
+    Its normal quantile is nearly linear, so that a few steps of regula falsi decide most of what the bisection asks.
+    """
+    failed, held = -math.inf, math.inf
+
+    def excess(point: float) -> float:
+        nonlocal failed, held
+        value = rising(point)
+        failed, held = (failed, min(held, point)) if value >= goal else (max(failed, point), held)
+        return float(ndtri(min(max(value, 1e-300), 1 - 1e-16)) - ndtri(goal))
+
+    def holds(point: float) -> bool:
+        if failed < point < held:
+            excess(point)
+        return point >= held
+
+    if not holds(high):
+        return math.inf
+    (a, below), (b, above), last = (low, excess(low)), (high, excess(high)), 0.0
+    for _ in range(_CLOSING):
+        least = _PRECISION / 8 * (1 + abs(b))
+        if below >= 0 or b - a <= 4 * least:
+            break
+        x = min(max(b - above * (b - a) / (above - below), a + least), b - least)
+        found = excess(x)
+        # An end that stays a second time counts half, by which it moves as well.
+        share = 0.5 if found * last > 0 else 1.0
+        a, below, b, above = (a, share * below, x, found) if found >= 0 else (x, found, b, share * above)
+        last = found
+    return least_where(holds, low, high)
+
+
+def least_where(holds: Callable[[float], bool], low: float, high: float, precision: float = _PRECISION) -> float:
     """Return the least point of [low, high] where a monotone condition holds, from above; inf if none."""
     if not holds(high):
         return math.inf

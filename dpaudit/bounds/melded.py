@@ -143,15 +143,22 @@ def window(a: Array, b: Array) -> tuple[Array, Array]:
     bisection and lie on the outer side; an end where the density ends first is that end.
     """
     m = mode(a, b)
-    outer = np.stack([-m, 1 - m])
+    outer = ends = np.stack([-m, 1 - m])
     inner = np.zeros_like(outer)
     whole = log_fall(a, b, outer) >= -DROP
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (outer + inner)
-        fallen = log_fall(a, b, middle) < -DROP
-        outer = np.where(fallen, middle, outer)
-        inner = np.where(fallen, inner, middle)
-    ends = np.where(whole, np.stack([-m, 1 - m]), outer)
+    # As `log_fall`, step by step the same: an exponent 0 has no deviation here whose logarithm is not finite.
+    total, divisors = np.maximum(a + b, 1), np.stack([np.maximum(a, 1), -np.maximum(b, 1)])[:, None]
+    exponents = np.stack([a, b])[:, None]
+    with np.errstate(divide="ignore"):
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (outer + inner)
+            logs = middle * total / divisors
+            np.log1p(np.maximum(logs, -1, out=logs), out=logs)
+            logs *= exponents
+            fallen = logs[0] + logs[1] < -DROP
+            outer = np.where(fallen, middle, outer)
+            inner = np.where(fallen, inner, middle)
+    ends = np.where(whole, ends, outer)
     return ends[0], ends[1]
 
 

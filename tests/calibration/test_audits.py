@@ -17,22 +17,37 @@ from dpaudit.registry import Entry, list_learners
 CONTROLS = [entry for entry in list_learners() if entry.fault]
 MISSED_BY_BETS = {"broken-rec-concave-greedy"}
 """Controls that bets do not detect with these runs; a fixed number of runs does, in every profile."""
-DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-simplex-union-greedy"}
-"""Controls whose audits of a fixed number of runs take seconds; bets detect the last in every profile."""
+DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-hull-point-median", "broken-hull-point-undivided",
+        "broken-set-cover-conjunction-sparing", "broken-simplex-union-greedy",
+        "broken-simplex-union-sparing"}  # fmt: skip
+"""Controls whose audits of a fixed number of runs take seconds; bets detect all but the first two in every profile."""
 SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union",
-        "simplex-union", "polygon-union", "hull-point-exponential", "hull-point-rec-concave",
-        "interior-point-rec-concave", "set-cover-conjunction"}  # fmt: skip
-"""Learners whose audits take three seconds and more; `./scripts/audit` makes them too."""
+        "simplex-union", "polygon-union", "hull-point-exponential", "hull-point-rec-concave", "hull-point-joint",
+        "interior-point-rec-concave", "set-cover-conjunction", "set-cover-disjunction", "box-interior-point",
+        "mixture-halfspace"}  # fmt: skip
+"""Learners whose audits take longest; `./scripts/audit` makes them too."""
 DEAR_TO_BETS = {
-    "broken-box-doubled", "broken-box-ip-exact-count", "broken-box-ip-undivided",
-    "broken-conjunction-exponential-doubled", "broken-conjunction-greedy-undivided", "broken-convex-polygon-greedy",
-    "broken-convex-polytope-greedy", "broken-disc-union-greedy", "broken-halfplane-unhalved",
-    "broken-halfplane-unweighted", "broken-halfspace-doubled", "broken-polynomial-unweighted",
-    "broken-rec-concave-retrying", "broken-set-cover-conjunction-greedy", "broken-simplex-unhalved",
-    "broken-simplex-union-multiplied", "broken-simplex-union-sparing", "broken-threshold-doubled",
-    "broken-threshold-ip-doubled", "broken-threshold-ip-unpadded",
+    "broken-box-doubled", "broken-box-ip-exact-count", "broken-box-ip-undivided", "broken-box-support",
+    "broken-conjunction-exponential-doubled", "broken-conjunction-exponential-support",
+    "broken-conjunction-greedy-support", "broken-conjunction-greedy-undivided",
+    "broken-conjunction-shared-noise", "broken-conjunction-undivided", "broken-convex-polygon-greedy",
+    "broken-convex-polygon-multiplied", "broken-convex-polytope-greedy", "broken-convex-polytope-multiplied",
+    "broken-disc-union-greedy", "broken-disc-union-sparing", "broken-halfplane-consistent-first",
+    "broken-halfplane-unhalved", "broken-halfplane-unweighted", "broken-halfspace-doubled",
+    "broken-halfspace-overspent", "broken-halfspace-support", "broken-hull-point-joint-median",
+    "broken-hull-point-joint-support", "broken-hull-point-random-row-always", "broken-hull-point-steep",
+    "broken-hull-point-support", "broken-interior-point-doubled", "broken-mixture-doubled",
+    "broken-mixture-shortcut", "broken-parity-amplified-no-coin", "broken-parity-amplified-oversampled",
+    "broken-parity-fixed-solution", "broken-parity-oversampled", "broken-parity-restart-fixed-solution",
+    "broken-parity-restart-late-coin", "broken-polygon-union-multiplied", "broken-polygon-union-sparing",
+    "broken-polynomial-unhalved", "broken-polynomial-unweighted", "broken-rec-concave-retrying",
+    "broken-set-cover-conjunction-greedy", "broken-set-cover-conjunction-multiplied",
+    "broken-set-cover-disjunction-greedy", "broken-set-cover-disjunction-multiplied", "broken-simplex-unhalved",
+    "broken-simplex-union-multiplied", "broken-simplex-union-sparing", "broken-simplex-unweighted",
+    "broken-threshold-doubled", "broken-threshold-ip-doubled", "broken-threshold-ip-unpadded",
+    "broken-tree-log-shortcut", "broken-tree-log-undivided",
 }  # fmt: skip
-"""Controls that bets take from one to twenty-five seconds to detect; `./scripts/audit` bets against them too."""
+"""Controls that bets take longer to detect, up to twenty-five seconds; `./scripts/audit` bets against them too."""
 AUDITS = 100
 
 

@@ -40,7 +40,7 @@ def drifting(law: Callable[[int], float], *, batched: bool) -> Callable[..., Any
     return many if batched else one
 
 
-@pytest.mark.parametrize("law", [warm_up, cycle])
+@pytest.mark.parametrize("law", [warm_up, pytest.param(cycle, marks=pytest.mark.full)])
 def test_drift_is_no_leak(law: Callable[[int], float]) -> None:
     findings = [
         dpaudit.audit_privacy(

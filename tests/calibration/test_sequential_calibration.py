@@ -98,16 +98,19 @@ NULLS = [
 ]
 
 
+LATE = ("gaussian", "weak response")
+
+
 @pytest.mark.parametrize(
     ("mechanism", "pairs", "epsilon", "delta"),
-    # Of the two with delta > 0 the one that takes longer is in the full profile.
-    [pytest.param(*n[1:], id=n[0], marks=pytest.mark.full if n[0] == "gaussian" else []) for n in NULLS],
+    # Of the two with delta > 0 the one that takes longer is in the full profile, and of the two responses one.
+    [pytest.param(*n[1:], id=n[0], marks=pytest.mark.full if n[0] in LATE else []) for n in NULLS],
 )
 def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float
 ) -> None:
-    # 100 audits at gamma = 0.2 allow 36, and 40 allow 18: a level of 0.5 would be seen with probability 0.99 and 0.68.
-    number = 40 if mechanism.name.startswith("gaussian") else 100
+    # 60 audits at gamma = 0.2 allow 25, and 40 allow 18: a level of 0.5 would be seen with probability 0.88 and 0.68.
+    number = 40 if mechanism.name.startswith("gaussian") else 60
     hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=500, gamma=0.2), epsilon, 0.2)
 
 
@@ -138,7 +141,9 @@ def test_a_geometric_mechanism_slightly_over_the_claim_is_refuted() -> None:
     assert runs_to_refute(geometric(1.2), 21, epsilon=1.0, runs=50_000) <= 4_000
 
 
-@pytest.mark.parametrize(("mu", "epsilon", "most"), [(1.25, 1.0, 6_000), (1.5, 2.0, 5_000)])
+@pytest.mark.parametrize(
+    ("mu", "epsilon", "most"), [(1.25, 1.0, 6_000), pytest.param(1.5, 2.0, 5_000, marks=pytest.mark.full)]
+)
 def test_gaussian_noise_too_small_is_refuted(mu: float, epsilon: float, most: float) -> None:
     claim = gaussian_delta(1.0, epsilon)
     assert runs_to_refute(gaussian(mu), 5, epsilon=epsilon, delta=claim, runs=20_000) <= most

@@ -12,7 +12,7 @@ from dpaudit.events.feature_screening.search import features_of
 from dpaudit.outputs.plan import LeafPlan
 
 OUTPUTS = {**KINDS, **STRUCTURES, **{name: made for name, made in TYPES.items() if "10^5" not in name}}
-TRAINING, FRESH, ALONE = 60, 4, 2
+TRAINING, FRESH, ALONE = 60, 4, 1
 
 
 @pytest.mark.parametrize("mechanism", OUTPUTS.values(), ids=OUTPUTS.keys())

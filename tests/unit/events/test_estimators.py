@@ -21,7 +21,7 @@ from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.plan import LeafPlan
 
-RUNS = 60
+RUNS = 30
 
 ESTIMATORS = {
     "linear": lambda state: LinearRegression(),

@@ -18,8 +18,9 @@ from dpaudit.outputs.plan import LeafPlan
 @pytest.mark.parametrize("mechanism", STRUCTURES.values(), ids=STRUCTURES.keys())
 def test_structure_is_promised(mechanism, share):
     rng = np.random.default_rng(5)
-    data = [mechanism(rng, 0) for _ in range(2_000)]
-    neighbour = [mechanism(rng, int(rng.random() < share)) for _ in range(2_000)]
+    runs = 500 if share == 1.0 else 2_000
+    data = [mechanism(rng, 0) for _ in range(runs)]
+    neighbour = [mechanism(rng, int(rng.random() < share)) for _ in range(runs)]
     found = screen_features(LeafPlan.of([*data, *neighbour]), data, neighbour, 8_000)[0]
     assert found.promise > (4 if share == 1.0 else 1)
 

@@ -12,7 +12,7 @@ from typed_outputs import TYPES
 from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.plan import LeafPlan
 
-RUNS = 200
+RUNS = 100
 
 
 def sides(mechanism, runs=RUNS, seed=0):
@@ -22,7 +22,7 @@ def sides(mechanism, runs=RUNS, seed=0):
 
 @pytest.mark.parametrize("mechanism", TYPES.values(), ids=TYPES.keys())
 def test_a_leak_in_every_part_of_a_value_of_every_type_is_promised(mechanism):
-    data, neighbour = sides(mechanism, 60 if mechanism is TYPES["matrix of 10^5 columns"] else RUNS)
+    data, neighbour = sides(mechanism, 30 if mechanism is TYPES["matrix of 10^5 columns"] else RUNS)
     plan = LeafPlan.of([*data, *neighbour])
     assert not plan.unseen
     assert screen_features(plan, data, neighbour, 5_000)[0].promise > (1 if len(data) < RUNS else 2)
