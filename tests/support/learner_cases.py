@@ -35,8 +35,17 @@ def every_sample(domain: Any, n: int) -> Iterator[Sample]:
         yield domain.sample(np.array([x for x, _ in chosen]), [y for _, y in chosen])
 
 
-def worst_epsilon(learner: Any, n: int, samples: Any = None, relation: Relation = Relation.REPLACE_ONE) -> float:
-    """Return the greatest log-ratio over all pairs, by a plain double loop over samples and neighbours."""
+def worst_epsilon(
+    learner: Any,
+    n: int,
+    samples: Any = None,
+    relation: Relation = Relation.REPLACE_ONE,
+    enough: float = math.inf,
+) -> float:
+    """Return the greatest log-ratio over all pairs, by a plain double loop over samples and neighbours.
+
+    The loop ends at a ratio that is `enough`.
+    """
     laws: dict[Sample, Any] = {}
 
     def log_prob(sample: Sample) -> Any:
@@ -52,6 +61,8 @@ def worst_epsilon(learner: Any, n: int, samples: Any = None, relation: Relation 
             for left, right in ((here, there), (there, here)):
                 can = left > -np.inf
                 worst = max(worst, float((left[can] - right[can]).max()))
+        if worst >= enough:
+            break
     return worst
 
 
