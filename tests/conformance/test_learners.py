@@ -5,15 +5,14 @@ False alarms: the one statistical check accuses a conforming learner with probab
 
 from __future__ import annotations
 
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
+from learner_cases import remember_laws
 
 from dpaudit import conformance
 from dpaudit.conformance import CHECKS, NonConforming, check_edges, check_run_agrees_with_law, check_symmetries
-from dpaudit.contract import HasLaw
 from dpaudit.registry import Entry, list_learners
 
 pytestmark = pytest.mark.usefixtures("_fewer_runs")
@@ -34,12 +33,7 @@ def test_learner(entry: Entry, request: pytest.FixtureRequest, monkeypatch: pyte
     learner: Any = entry.build(**entry.instance.parameters)
     samples = conformance._samples_of(learner)
     monkeypatch.setattr(conformance, "_samples_of", lambda _: samples)
-    if isinstance(learner, HasLaw):
-        original = entry.learner.law
-        law = cache(partial(original, learner))
-        monkeypatch.setattr(
-            entry.learner, "law", lambda self, sample: law(sample) if self is learner else original(self, sample)
-        )
+    remember_laws(entry.learner, monkeypatch)
     for check in CHECKS:
         dear = check is check_run_agrees_with_law and entry.id.startswith(DEAR)
         if check is not check_edges and not (quick and dear):
@@ -52,7 +46,8 @@ def test_learner(entry: Entry, request: pytest.FixtureRequest, monkeypatch: pyte
     [pytest.param(entry, marks=[pytest.mark.full] if entry.fault else []) for entry in list_learners()],
     ids=lambda entry: entry.id,
 )
-def test_edges(entry: Entry) -> None:
+def test_edges(entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    remember_laws(entry.learner, monkeypatch)
     check_edges(entry.build(**entry.instance.parameters))
 
 

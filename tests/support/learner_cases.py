@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.stats
 
 from dpaudit.contract import Relation
@@ -26,6 +28,13 @@ PRIVATE = tuple(c for c in SOUND if c(**c.instance.parameters).privacy is not No
 def example_of(learner_class: Any) -> Any:
     """Return the learner's own example instance."""
     return learner_class(**learner_class.instance.parameters)
+
+
+def remember_laws(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute each law of the learners of a class once in a test."""
+    if hasattr(kind, "law"):
+        law = cache(kind.law)
+        monkeypatch.setattr(kind, "law", lambda learner, sample: law(learner, sample))
 
 
 def every_sample(domain: Any, n: int) -> Iterator[Sample]:

@@ -98,7 +98,7 @@ def test_failure_rates_are_those_of_every_sample_listed(public_noise: float) -> 
     setting: dict[str, Any] = {"setting": "agnostic", "noise": noise} if public_noise else {}
     best = float(noise @ POPULATIONS.probabilities)
     finding = dpaudit.audit_utility(
-        LEARNER, FROM_TWO, POPULATIONS, alpha=0.15, beta=0.5, n=3, trials=4000, confidence=0.9999, **setting
+        LEARNER, FROM_TWO, POPULATIONS, alpha=0.15, beta=0.5, n=3, trials=1500, confidence=0.9999, **setting
     )
     expected = exact_rate(LEARNER, POPULATIONS, noise, 3, best + 0.15)
     assert finding.failure_lower <= expected <= finding.failure_upper

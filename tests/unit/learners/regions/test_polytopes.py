@@ -29,7 +29,7 @@ from learners.regions.polytopes import (
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
-RUNS = 10_000
+RUNS = 20_000
 """At this size another rate is seen, as a test below has it."""
 COVERS = (ConvexPolytope, SimplexUnion)
 
