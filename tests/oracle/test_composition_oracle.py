@@ -133,7 +133,10 @@ def test_single_pairs_lie_in_the_bracket_of_dp_accounting(title: str) -> None:
 @pytest.mark.parametrize(
     "title",
     # The thresholds on eight points have a test of their own, with other numbers computed independently.
-    [pytest.param(title, marks=[pytest.mark.full] * title.startswith("thresholds")) for title in REFERENCE["learners"]],
+    [
+        pytest.param(title, marks=[pytest.mark.full] * title.startswith(("thresholds", "points")))
+        for title in REFERENCE["learners"]
+    ],
 )
 def test_dominating_pairs_agree_with_dp_accounting(title: str) -> None:
     (name, parameters, n), grid = REFERENCE["learners"][title]["learner"], REFERENCE["grid"]

@@ -37,7 +37,7 @@ def test_private_parity_is_exactly_ln_five_thirds(dimension: int, n: int) -> Non
         (3, 3, 0.887606712635789),
         (4, 4, 0.945290771808052),
         (6, 4, 0.962798211177859),
-        (8, 4, 0.971816454631778),
+        pytest.param(8, 4, 0.971816454631778, marks=pytest.mark.full),
     ],
 )
 def test_the_exponential_mechanism_over_thresholds(points: int, n: int, epsilon: float) -> None:

@@ -188,9 +188,9 @@ def test_sharing_states_does_not_depend_on_how_runs_are_cut(monkeypatch: pytest.
     sample = learner.domain.sample([[0, 1], [1, 1], [1, 0]], [0, 1, 1], [2, 5, 1])
     law = np.exp(learner.law(sample).log_prob)
     monkeypatch.setattr(module, "CELLS", 30)
-    seen = np.bincount(learner.run(sample, generator(2, "cut"), 20_000), minlength=16) / 20_000
+    seen = np.bincount(learner.run(sample, generator(2, "cut"), 5_000), minlength=16) / 5_000
     # Six standard deviations for each of 16 cells: false alarm below 1e-7.
-    assert (np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / 20_000) + 1e-9).all()
+    assert (np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / 5_000) + 1e-9).all()
 
 
 def test_bad_parameters() -> None:

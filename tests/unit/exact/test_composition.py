@@ -98,9 +98,10 @@ def test_the_wrong_direction_shows_less() -> None:
     # Only P against Q: Q against P has the greatest loss ln 4, P against Q only ln 1.6.
     laws = np.log(np.array([[0.2, 0.8], [0.5, 0.5]]))
     forward, backward = (LossProfiles(laws, np.zeros(2), np.array([i]), np.array([1 - i])) for i in (0, 1))
-    assert compose(forward, 5).epsilon_upper(0) == pytest.approx(5 * math.log(1.6))
-    assert compose(backward, 5).epsilon_upper(0) == pytest.approx(5 * math.log(2.5))
-    assert compose(backward, 5).epsilon_lower(1e-3) > compose(forward, 5).epsilon_upper(1e-3)
+    ahead, back = compose(forward, 5), compose(backward, 5)
+    assert ahead.epsilon_upper(0) == pytest.approx(5 * math.log(1.6))
+    assert back.epsilon_upper(0) == pytest.approx(5 * math.log(2.5))
+    assert back.epsilon_lower(1e-3) > ahead.epsilon_upper(1e-3)
 
 
 def test_a_catastrophe_adds_up_however_large_epsilon_is() -> None:

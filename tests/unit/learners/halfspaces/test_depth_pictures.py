@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,13 +61,19 @@ def test_a_contour_holds_the_points_of_its_depth_and_no_others() -> None:
         assert region_of_depth(regions, found[-1][0] + 1) == [] or found[-1][0] == weights.sum()
 
 
-@pytest.mark.parametrize("kind", [HullPointExponential, HullPointRecConcave])
-def test_the_picture_shows_the_released_points(kind: Any) -> None:
+@cache
+def drawn(kind: Any) -> tuple[Any, Any, Any, Picture]:
+    """Return a learner, its scene, some outputs, and the picture of them."""
     learner = kind(**kind.pictured.parameters)
     sample, target = learner.scene(generator(0, "scene"))
-    assert sample.n == kind.pictured.n
     codes = learner.run(sample, generator(0, "run"), 3)
-    picture = learner.picture(sample, codes, target)
+    return learner, sample, codes, learner.picture(sample, codes, target)
+
+
+@pytest.mark.parametrize("kind", [HullPointExponential, HullPointRecConcave])
+def test_the_picture_shows_the_released_points(kind: Any) -> None:
+    learner, sample, codes, picture = drawn(kind)
+    assert sample.n == kind.pictured.n
     assert isinstance(picture, Picture)
     marks = next(s for s in picture.panels[0].shapes if s.label == "released")
     assert sorted(marks.points) == sorted((float(x), float(y)) for x, y in codes)
@@ -77,9 +84,7 @@ def test_the_picture_shows_the_released_points(kind: Any) -> None:
 
 
 def test_the_panels_on_sizes_draw_the_formulas_and_the_order_is_right() -> None:
-    learner = HullPointRecConcave(**HullPointRecConcave.pictured.parameters)
-    sample, _ = learner.scene(generator(0, "scene"))
-    line, space = learner.picture(sample, []).panels[1:]
+    line, space = drawn(HullPointRecConcave)[-1].panels[1:]
     curves = {s.label: dict(s.points) for s in (*line.shapes, *space.shapes) if s.label != "RecConcave, explicit"}
     assert dict(line.shapes[1].points)[7.0] == math.log10(recursive_examples(1, 128, 1.0, 1e-6, 0.1))
     assert curves["lower bound"][4.0] == math.log10(required_examples(10, 15, 1.0, 1e-6))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from learner_cases import remember_laws
 
 import dpaudit
 from dpaudit.conformance import check_learner
@@ -126,7 +127,10 @@ def test_bounds_on_candidates_are_bounds() -> None:
     ],
     ids=lambda v: f"{v.variant}-{v.dimension}",
 )
-def test_the_variants_keep_the_contract_and_the_claim(learner: HalfspaceTukey) -> None:
+def test_the_variants_keep_the_contract_and_the_claim(
+    learner: HalfspaceTukey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember_laws(HalfspaceTukey, monkeypatch)
     check_learner(learner)
     finding = dpaudit.audit_law(learner, n=2)
     assert finding.verdict == "consistent"

@@ -52,7 +52,7 @@ def test_candidates_are_those_of_cramers_rule(extended: ExtendedDomain) -> None:
 def test_depths_in_slices_are_tukey_depths(extended: ExtendedDomain) -> None:
     rng = generator(11, "slices", len(extended.domain))
     domain, slices = np.array(extended.domain), _slices(extended)
-    for kept in (1, 2, 4, len(domain)):
+    for kept in (1, 4, len(domain)):
         points = domain[np.sort(rng.permutation(len(domain))[:kept])]
         weights = rng.integers(1, 9, len(points))
         regions = extended.regions(points, weights)
@@ -137,10 +137,10 @@ def test_a_law_of_many_points_is_a_law_and_runs_follow_it() -> None:
 
 
 def test_sides_that_took_minutes() -> None:
-    learner = HullPointRecConcave(8, 2, 1.0, 1e-6, 0.1)
-    sample = learner.domain.sample([[1, 1], [7, 2], [3, 8]], [0, 0, 0], [400, 400, 400])
+    learner = HullPointRecConcave(6, 2, 1.0, 1e-6, 0.1)
+    sample = learner.domain.sample([[1, 1], [5, 2], [3, 6]], [0, 0, 0], [400, 400, 400])
     points = learner.run(sample, generator(14, "side"), 5)
     assert len(points) == 5
-    deep = HalfspaceTukey(6, 1, 1.0, subsamples=3, variant="exponential")
-    law = deep.law(deep.domain.sample([[0], [3], [6]], [0, 1, 1], [2, 2, 2]))
+    deep = HalfspaceTukey(5, 1, 1.0, subsamples=3, variant="exponential")
+    law = deep.law(deep.domain.sample([[0], [3], [5]], [0, 1, 1], [2, 2, 2]))
     assert abs(np.exp(law.log_prob).sum() - 1) < 1e-9

@@ -103,8 +103,6 @@ def test_more_learners_run_as_their_law_says(learner: Any) -> None:
 @pytest.mark.parametrize("learner_class", BROKEN, ids=lambda c: c.id)
 def test_broken_learners_leak_on_a_crafted_pair(learner_class: Any) -> None:
     learner = example_of(learner_class)
-    finding = exact(learner)
-    assert finding.verdict == "violation"
     sound = [c for c in PRIVATE if issubclass(learner_class, c)]
     for c in sound:
         parameters = {k: v for k, v in learner_class.instance.parameters.items() if k != "literal"}

@@ -98,15 +98,15 @@ def test_failure_rates_are_those_of_every_sample_listed(public_noise: float) -> 
     setting: dict[str, Any] = {"setting": "agnostic", "noise": noise} if public_noise else {}
     best = float(noise @ POPULATIONS.probabilities)
     finding = dpaudit.audit_utility(
-        LEARNER, FROM_TWO, POPULATIONS, alpha=0.15, beta=0.5, n=4, trials=4000, confidence=0.9999, **setting
+        LEARNER, FROM_TWO, POPULATIONS, alpha=0.15, beta=0.5, n=3, trials=1500, confidence=0.9999, **setting
     )
-    expected = exact_rate(LEARNER, POPULATIONS, noise, 4, best + 0.15)
+    expected = exact_rate(LEARNER, POPULATIONS, noise, 3, best + 0.15)
     assert finding.failure_lower <= expected <= finding.failure_upper
     assert finding.best_error == (pytest.approx(best) if public_noise else None)
     # The same examples in all, the flags exchanged: another failure rate, and the audit tells them apart.
     flags = np.array([False, False, False, True, True])
     other = Distribution(POPULATIONS.points, POPULATIONS.probabilities, "", flags)
-    turned = exact_rate(LEARNER, other, noise, 4, best + 0.15)
+    turned = exact_rate(LEARNER, other, noise, 3, best + 0.15)
     assert not finding.failure_lower <= turned <= finding.failure_upper
 
 
@@ -117,7 +117,7 @@ def test_the_error_is_that_on_both_populations() -> None:
     for alpha, chance in ((0.3, 0.0), (0.29, 0.7 + 0.3 / 2)):
         learner = MixtureHalfspace(1, 1e-9, side=3)
         assert exact_rate(learner, far, np.zeros(2), 1, alpha) == pytest.approx(chance)
-        finding = dpaudit.audit_utility(learner, FROM_TWO, far, alpha=alpha, beta=0.5, n=1, trials=2000)
+        finding = dpaudit.audit_utility(learner, FROM_TWO, far, alpha=alpha, beta=0.5, n=1, trials=500)
         assert finding.failure_lower <= chance <= finding.failure_upper
 
 

@@ -41,7 +41,7 @@ def test_runs_follow_the_law(side: int, epsilon: float, convention: str) -> None
     ]
     for i, sample in enumerate(samples):
         decoded = _Indexed(learner)
-        assert agreement(decoded, sample, 8_000, generator(1, "halfplane", side, i), decoded.law(sample)) > LEVEL
+        assert agreement(decoded, sample, 4_000, generator(1, "halfplane", side, i), decoded.law(sample)) > LEVEL
 
 
 class _Indexed:
@@ -86,7 +86,7 @@ def test_few_bits_at_a_time_give_the_same_law(rate: float) -> None:
             return [place[selector.draw(bits, resolve, 8)] for _ in range(size)]
 
     indexed = dpaudit.Law(range(len(law.atoms)), law.log_prob, law.error)
-    assert agreement(Small(), sample, 6_000, generator(2, "bits", str(rate)), indexed) > LEVEL
+    assert agreement(Small(), sample, 3_000, generator(2, "bits", str(rate)), indexed) > LEVEL
     assert max(asked) > 0
 
 
@@ -175,7 +175,7 @@ def test_one_label_only(labels: list[int]) -> None:
 def test_utility_holds_at_the_claimed_size() -> None:
     learner = HalfplaneSelect(3, 1.0)
     claim = learner.utility(0.2, 0.1)
-    finding = dpaudit.audit_utility(learner, learner.concepts.size // 3, "uniform", alpha=0.2, beta=0.1, trials=150)
+    finding = dpaudit.audit_utility(learner, learner.concepts.size // 3, "uniform", alpha=0.2, beta=0.1, trials=80)
     assert finding.n == claim.sample_size
     assert finding.verdict == "holds"
     assert learner.sample_size(0.1, 0.1) > claim.sample_size
@@ -218,7 +218,7 @@ def test_the_sound_learner_is_not_convicted() -> None:
         learner.run,
         [(worst.data, worst.neighbour)],
         epsilon=1.0,
-        trials=20_000,
+        trials=5_000,
         seed=1,
         batched=True,
         confidence=1 - 1e-6,
