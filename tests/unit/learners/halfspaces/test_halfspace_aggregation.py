@@ -127,9 +127,7 @@ def test_bounds_on_candidates_are_bounds() -> None:
     ],
     ids=lambda v: f"{v.variant}-{v.dimension}",
 )
-def test_the_variants_keep_the_contract_and_the_claim(
-    learner: HalfspaceTukey, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_variants_keep_the_contract_and_the_claim(learner: HalfspaceTukey, monkeypatch: pytest.MonkeyPatch) -> None:
     remember_laws(HalfspaceTukey, monkeypatch)
     check_learner(learner)
     finding = dpaudit.audit_law(learner, n=2)
