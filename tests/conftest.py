@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 
 # Before numpy is loaded, and for the processes that tests start: there is a process a core, and threads of numerical
@@ -18,6 +19,7 @@ from hypothesis import settings
 
 from dpaudit import conformance
 from dpaudit.outputs.parts import REGISTERED, parts
+from dpaudit.registry.import_spec import PRIVATE
 
 # The same examples in every run: a failure is one of the code, and comes again.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
@@ -55,6 +57,17 @@ def _fewer_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """
     if request.config.getoption("--profile") != "full":
         monkeypatch.setattr(conformance, "RUNS", 5_000)
+
+
+@pytest.fixture(autouse=True)
+def _modules_of_a_folder_are_loaded_for_one_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forget the modules that a test loaded under their own names from its folder: another has files of those names."""
+    folder = str(request.getfixturevalue("tmp_path")) if "tmp_path" in request.fixturenames else None
+    before = set(sys.modules)
+    yield
+    for name in sys.modules.keys() - before if folder else ():
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(folder) and not name.startswith(PRIVATE):
+            del sys.modules[name]
 
 
 @pytest.fixture(autouse=True)

@@ -74,9 +74,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "needs.py").write_text("import no_such_module_at_all\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(Path(cli_support.TOYS).parent))
-    yield tmp_path
-    for name in ("mine", "bare", "broken", "leaves", "needs"):
-        sys.modules.pop(name, None)
+    return tmp_path
 
 
 def call(capsys, *words):

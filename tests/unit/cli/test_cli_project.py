@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cli_support import called
 
-NAMES = ("mean", "rr")
 MECHANISM = """
 PAIRS = [(0, 1)]
 
@@ -22,13 +19,11 @@ SETTINGS = 'trials = 2000\n[[audit]]\nname = "rr"\nmechanism = "rr.py:response"\
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rr.py").write_text(MECHANISM)
     (tmp_path / "audit.toml").write_text(SETTINGS)
-    yield tmp_path
-    for name in NAMES:
-        sys.modules.pop(name, None)
+    return tmp_path
 
 
 Capture = pytest.CaptureFixture[str]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +89,10 @@ epsilon = 1
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[Path]:
+def project(tmp_path: Path) -> Path:
     (tmp_path / "rr.py").write_text(MECHANISMS)
     (tmp_path / "audit.toml").write_text(SETTINGS)
-    yield tmp_path / "audit.toml"
-    sys.modules.pop("rr", None)
+    return tmp_path / "audit.toml"
 
 
 def row_in(project: Path, name: str) -> Standing:
