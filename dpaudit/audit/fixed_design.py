@@ -97,18 +97,19 @@ class Training:
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
         search = Session(betting, 2 * budget.search, SURE, name="search")
-        index, used, self.not_run = search.search().index, search.runs_used, search.not_run
-        pair, nearby = given[index], 0
+        best = search.search()
+        index, used, self.not_run = best.index, search.runs_used, search.not_run
+        nearby = 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):
-            variations = request.moves(pair, step) if request.moves else []
+            variations = request.moves(best.pair, step) if request.moves else []
             if variations:
-                rivals = replace(betting, pairs=(pair, *variations))
-                search = Session(rivals, 2 * budget.local // LOCAL_ROUNDS, SURE, name=f"search near {step}")
-                found = search.search()
-                index, pair = self.pairs + found.index - 1 if found.index else index, found.pair
+                rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
+                search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
+                best = search.search()
+                index = self.pairs + best.index - 1 if best.index else index
                 nearby += search.runs_used
             self.pairs += len(variations)
-        return index, pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
+        return index, best.pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
     def train(self) -> Candidate:
         """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""

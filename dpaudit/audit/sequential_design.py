@@ -65,6 +65,9 @@ AIM = 2
 a seventh longer; with 16 a weak leak of 64 pairs was missed that 1 and 2 find."""
 SEARCH_RATIO = 1.05
 """The factor between the epsilons that a search bets against: it compares pairs and states no bound."""
+SEARCH_GROWTH = 0.5
+"""The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
+takes all its runs, and learns from larger batches in a quarter of the time."""
 CHANCE = 3.0
 """A search believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win this much,
 in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
@@ -89,7 +92,8 @@ class Session:
     At most `runs` runs are made, all sides and pairs together, and the probability that a true claim is refuted is at
     most `gamma`. The outcome is a function of all arguments but the sampler's workers; if the sampler knows how many
     numbers an output holds, memory is bounded. The request's clock may stop it after any number of looks, and may go by
-    anything: the evidence is valid at any time. Addresses of runs begin with the `name`.
+    anything: the evidence is valid at any time. Addresses of runs begin with the `name`. The first pair may come with
+    what another search knows of it.
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
     claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
@@ -98,20 +102,27 @@ class Session:
     """
 
     def __init__(
-        self, request: Request, runs: int, gamma: float, saved: SavedRuns | None = None, name: str = "sequential"
+        self,
+        request: Request,
+        runs: int,
+        gamma: float,
+        saved: SavedRuns | None = None,
+        name: str = "sequential",
+        first: PairBets | None = None,
     ) -> None:
-        searching, pairs = name != "sequential", len(request.pairs)
+        self._searching, pairs = name != "sequential", len(request.pairs)
         self.request, self.claim, self.sampler, self.saved = request, request.claim, request.sampler, saved
         self.runs, self.gamma, self.name = runs, gamma, name
-        self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if searching else eprocess.GRID_RATIO)
+        self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if self._searching else eprocess.GRID_RATIO)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
         self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
-        self._first, self._least = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs))), 0
-        if searching:
+        self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
+        if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
-            self._least = self._first // 4
         self.bets = [PairBets(request, i, pair, self.grid) for i, pair in enumerate(request.pairs)]
-        self._won = np.zeros((len(self.bets), len(self.grid)))
+        if first is not None:
+            first.index, self.bets[0] = 0, first
+        self._won = np.stack([bets.log_wealth for bets in self.bets])
         self.runs_used = self.bet = self.fitted = self.summed = 0
         self.raised: Counter[tuple[str, ...]] = Counter()
 
@@ -173,26 +184,43 @@ class Session:
             return self.bets[int(np.argmax(self._won[:, self.target]))]
         if not self.runs_used:
             return self.bets[0]
-        leader = self._leader()
-        return max(self.bets, key=lambda bets: (self._borne_out(bets), bets is leader))
+        return self._strongest()
 
-    def _borne_out(self, bets: PairBets) -> int:
-        """Return the number of epsilons of the grid that the runs of a pair bear out beyond chance, from the least."""
+    def _strongest(self) -> PairBets:
+        """Return the pair whose own runs bear out the greatest epsilon, of equal ones the likeliest to leak."""
+        likeliest = self._likeliest()
+        return max(self.bets, key=lambda bets: (self._borne_out(bets, bets.runs), bets is likeliest))
+
+    def _borne_out(self, bets: PairBets, runs: int, chance: float = CHANCE) -> int:
+        """Return how many epsilons of the grid so many runs of a pair would bear out beyond chance, from the least."""
         at = range(len(self.grid))
-        return bisect.bisect_left(at, True, key=lambda i: bets.promise(i) * bets.runs < CHANCE)
+        return bisect.bisect_left(at, True, key=lambda i: bets.promise(i) * runs <= chance)
 
     @property
     def _open(self) -> bool:
         return self.runs_used < self.runs and not self.rejected
 
+    @property
+    def _growing(self) -> bool:
+        """Whether some pair promises growth against the claim."""
+        return any(bets.promise(self.target) for bets in self.bets)
+
     def _next(self) -> PairBets:
-        """Return the pair to run next: one far behind its share, else the one most likely to be leaking."""
+        """Return the pair to run next: one far behind its share, else the one most likely to be leaking.
+
+        Where a search finds no growth against the claim, it is of the strongest pair and its rivals the one of fewest
+        runs. A rival is estimated to have an epsilon that the strongest would bear out in no more runs than it had.
+        """
         behind = min(self.bets, key=lambda bets: bets.runs)
         if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
             return behind
-        return self._leader()
+        if self._growing or not self._searching:
+            return self._likeliest()
+        best = self._strongest()
+        rivals = [bets for bets in self.bets if self._borne_out(bets, 1, 0.0) >= self._borne_out(best, bets.runs)]
+        return min([best, *rivals], key=lambda bets: bets.runs)
 
-    def _leader(self) -> PairBets:
+    def _likeliest(self) -> PairBets:
         """Return the pair most likely to be leaking.
 
         That is by about the log-likelihood ratio, after n runs of a pair that promise the growth g, of a leak of growth
@@ -213,7 +241,9 @@ class Session:
 
     def _bet(self, bets: PairBets, known: list[Any] | None = None) -> None:
         """Bet on one batch of a pair, whose outputs may be known by side, and only then learn from it."""
-        size = max(self._least, eprocess.batch_size(bets.runs)) if bets.runs else self._first
+        size = eprocess.batch_size(bets.runs) if bets.runs else self._first
+        if self._searching and bets.runs:
+            size = max(self._first // 4, size if self._growing else int(SEARCH_GROWTH * bets.runs))
         size = min(size, self.runs - self.runs_used)
         if bets.outputs is not None:
             size = min(size, max(2, 2 * held_runs(self.request.sampler)))

@@ -195,8 +195,7 @@ def test_crafted_pairs_are_varied() -> None:
     finding = dpaudit.audit_privacy(learner, n=4, trials=200_000)
     assert finding.pairs > len(crafted_pairs(learner.domain, 4))
     assert finding.budget["local"] > 0
-    # Variations are compared on few runs, so that a worse one may be taken: without them the bound is 0.65 here.
-    assert finding.epsilon_lower > 0.45
+    assert finding.epsilon_lower > 0.7
 
 
 def test_a_given_list_is_not_searched_further() -> None:
