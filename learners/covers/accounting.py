@@ -58,28 +58,7 @@ def choice_cost(rounds: int, k: int, share: float) -> float:
     Under replacement of one example the sequence of choices is a max{J (1 + 1/k), J + 1}-private. For J >= k and
     w = 0 that is the supremum over n, not attained, if some set covers a point x and another one does not.
 
-    *Proof.* Given the same earlier choices and the same w, with D(l) = q_S(l) - q_S'(l) the loss of a round is
-
-        ln p_S(l)/p_S'(l) = a D(l) + ln sum_g p_S(g) exp(-a D(g)) <= a (D(l) - min D).
-
-    q is the minimum of A = c_0 - b/k and B = -c_1, so D(l) lies between their changes dA and dB, whatever w. Example v
-    of S is replaced by v'. As long as neither is deleted, a set that covers neither, v alone, v' alone, or both has
-
-    - v of label 0, v' of label 1: (dA, dB) = (-1/k, 0), (1 - 1/k, 0), (-1/k, 1), (1 - 1/k, 1), so that D is in
-      [-1/k, 1]: the round costs at most a (1 + 1/k). The labels exchanged change all signs.
-    - both of label 0: (0, 0), (1, 0), (-1, 0), (0, 0). D is in [-1, 1]: a round costs at most a if l does not cover v
-      alone, for then D(l) <= 0; and at most 2 a if it does. Both of label 1: (0, 0), (0, -1), (0, 1), (0, 0), and
-      likewise with v'.
-    - One of them is left, the other being deleted (or there is no other: add and remove): the range of D is 1, a round
-      costs at most a. Label 0: D in {-1/k, ..., 1 - 1/k}; label 1: D in [-1, 0].
-
-    Examples of unlike labels cost at most a (1 + 1/k) in every round, for that is at least a. Examples of like labels
-    cost a a round, but for one round of 2 a, after which one example is left: a (J + 1). The outcome fixes all choices,
-    or is a set of sequences of choices, each within the bound. Mixing over w keeps it.
-
-    *Reached.* S has t copies of (x, 0) and one (x, 1), S' has t + 1 copies of (x, 0). On the outcome of J sets that do
-    not cover x, each round has D(l) = 1/k, for R is smaller by one in S, and D = -1 on the sets that cover x, to which
-    the law of S tends as t grows; so each round's loss tends to a/k + a. []
+    The proof is in docs/results.md: the loss of a round is at most e/2 times the range of the changes of the scores.
     """
     return share / 2 * max(rounds * (1 + 1 / k), rounds + 1)
 
@@ -96,7 +75,7 @@ def pure_share(k: int, rounds: int, epsilon: float) -> float:
 def choice_supremum(domain: Domain, rounds: int, k: int, share: float, covered: int) -> Supremum:
     """Return the supremum `choice_cost` for J >= k, with t copies of a point of the label `covered` beside another."""
     proof = (
-        "theorem in learners.covers.accounting: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
+        "theorem in docs/results.md: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like "
         "labels e/2 and once e; t copies of an example to be covered beside one of the other label reach the first"
     )
     x = domain.points()[0]

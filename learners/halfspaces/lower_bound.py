@@ -2,33 +2,12 @@
 
 As printed, m = Omega(min{d^2 ln T/epsilon, (d/epsilon) ln(1/delta)}), it is false: a random example is (0, 1/m)-private
 and in the span, so that ceil(1/delta) examples are enough at every epsilon, d and T (`random_row`). At epsilon = 1,
-delta = 1/100 and T = 2 that is 100 in every dimension, where the bound grows like d. What follows is proved instead.
+delta = 1/100 and T = 2 that is 100 in every dimension, where the bound grows like d.
 
-Statement. Let d >= 6 be even, k = d/2, T >= 2, and A an (epsilon, delta)-private algorithm that on m points of [T]^d
-answers with a combination of them that is not trivial with probability 1/2 at least. Then m' = k ceil(m/k) is at least
+What holds for every epsilon and delta is stated and proved in docs/results.md: for even d >= 6, k = d/2 and T >= 2,
+m' = k ceil(m/k) is at least
 
     min{(d/(2 epsilon)) ((d/2 - 1) ln T - ln(4 d)), (d/(2 epsilon)) W(epsilon/(4 d delta))},  W(x) e^W(x) = x.
-
-For m itself it is false: with m = 1 randomised response on [T]^d, epsilon = ln(T^d - 1), answers with its example half
-of the time. The second term is about 1/(8 delta) where delta is far above epsilon/d, within a factor of 8 of what the
-random example needs, and at least d ln(1/delta)/(7 epsilon) for delta <= 1/8 and (epsilon/(4 d))^2, as W(x) >= (1 -
-1/e) ln x for x >= e. The first term is positive from d = 10 on for T >= 3, from d = 14 on for T = 2.
-
-Proof. Let x_1 .. x_k and x' be random points of [T]^d, i a random index, all independent. S has m points, the x_j in
-turn, so that none has more than c = ceil(m/k) copies; S' has x' in the place of x_i. Independent points v_1 .. v_j span
-at most T^j points of [T]^d: completed to a basis by d - j unit vectors, a point of the span is determined by its other
-j coordinates. So the k + 1 points are dependent with probability at most T^(1 - d) + .. + T^(k - d) <= 2 T^(-d/2) <=
-1/4. A point b of span(S), not 0, names one of the x_j, j <= k, if the k + 1 points are independent: the one with the
-largest absolute coefficient. Which one does not depend on i, so that A(S) names x_i with probability at least (1/2 -
-1/4)/k = 1/(2 d). A(S') is independent of x_i given the others, and names it only if x_i lies in the span of k + 1
-vectors, those others and the answer: with probability at most T^(k + 1 - d) = T^(1 - d/2). S and S' differ in at most c
-points, hence
-
-    1/(2 d) <= e^(c epsilon) (T^(1 - d/2) + c delta).
-
-One of the two parts is at least 1/(4 d): c epsilon >= (d/2 - 1) ln T - ln(4 d), or c epsilon e^(c epsilon) >=
-epsilon/(4 d delta), which is c epsilon >= W(epsilon/(4 d delta)); and m' = c d/2. The paper drops the factor c in c
-delta when it solves for m, and counts k vectors for k + 1.
 """
 
 from __future__ import annotations

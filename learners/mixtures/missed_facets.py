@@ -1,46 +1,14 @@
 """A lower bound for the learner from mixtures in R^d, which misses the facets that matter.
 
-Statement. For d >= 2, epsilon > 0, 0 < beta < 1, 0 < e <= 1/(d - 1) and m > d vertices with (m + 2 + e) alpha < 1 there
-are a halfspace of R^d and a distribution, its label-determined public examples among m + 1 points, on which the learner
-fails, Pr[error > alpha] > beta, at every n with (m + 1) exp(-alpha n) <= 1 - q and
-
-    n <= d / ((1 + e) alpha (exp(epsilon/2) - 1)) (ln((M - d)/d^2) + ln ln(1 + q (q - beta)/beta)),  beta < q < 1,
-
-where M = m/(m - d/2) C(m - d/2, d/2) for even d and 2 C(m - (d + 1)/2, (d - 1)/2) for odd d. With m next to 1/alpha, so
-that ln M >= floor(d/2) ln(2 m/d - 1), the right side is Omega(d^2 ln(1/(d alpha))/(epsilon alpha)) for epsilon <= 1 and
-alpha <= 1/(8 d), for a fixed beta: Theorem 4.9 with its logarithm, up to constants, where alpha <= d^(-1 - c) and
-epsilon is no smaller than a power of alpha. It bounds this algorithm: whether d^2 is inherent in the model is open.
-
-The case. Let P be a simplicial polytope with m vertices and M facets; no polytope has more than the cyclic one, the
-hull of m points (t, t^2, .., t^d). Let F be a facet, with the vertices b_1 .. b_d, and v a point beyond F and inside of
-all other facets. The hull of P and v has the M - 1 other facets and, for each i, G_i through v and F without b_i. The
-normals of the G_i are independent, so there is z_i beyond G_i and inside of all other facets, as near to v as need be;
-the normal of F is a combination of theirs with positive coefficients, so z_i can be above v along it as well. The
-public points are the vertices and v, the private ones the z_i; the target is the halfspace above v. Each z_i has the
-mass a = (1 + e) alpha/d, and the public points share the rest equally, each of them more than alpha.
-
-Proof. Once all public points were seen, a hypothesis that errs by at most alpha has all of them inside of each of its
-halfspaces, whose boundaries are spanned by public points: they are facets of the hull. Of d - 1 or fewer z_i it may err
-on all, for these have (d - 1) a <= alpha; of d not. So it errs by at most alpha if and only if all its halfspaces are
-facets, some G_i among them. Beside a set R of r facets G_i there are S(d - r) choices of at most d - r of the M - 1
-others, S(t) = C(M - 1, 0) + .. + C(M - 1, t), and S(d) - 1 without any G_i. With rate = epsilon/2 and w_i = exp(rate
-k_i), k_i the number of examples at z_i, a hypothesis with the facets R has the weight prod_{i in R} w_i, but for a
-factor common to all. Hypotheses that have a public point outside fail and only add to the failure rate, so that
+The statement, its proof and the case are in docs/results.md. P is a simplicial polytope with m vertices and M facets,
+as `cyclic` the hull of m points (t, t^2, .., t^d); F is a facet with the vertices b_1 .. b_d, v a point beyond F alone,
+G_i the facet through v and F without b_i, and z_i a private point beyond G_i alone, of the mass (1 + e) alpha/d. With
+k_i examples at z_i, w_i = exp(epsilon k_i/2) and S(t) = C(M - 1, 0) + .. + C(M - 1, t),
 
     Pr[failure | sample] >= 1/(1 + X),  X = sum over r = 1 .. d of e_r(w_1, .., w_d) S(d - r) / (S(d) - 1),
 
-e_r the elementary symmetric polynomial. The counts are multinomial: E[prod_{i in R} w_i] = (1 + r a (e^rate - 1))^n for
-r = |R|. The probability that all public points are seen is at least q; E[X | all seen] <= E[X]/q, and by Jensen's
-inequality
-
-    Pr[failure] >= q^2 / (q + E[X]).
-
-C(M - 1, j - 1) = j/(M - j) C(M - 1, j) gives S(d - r) <= (d/(M - d))^r (S(d) - 1), hence, as (1 + x)^n <= e^(x n), 1 +
-E[X] <= (1 + g d/(M - d))^d <= exp(g d^2/(M - d)) with g = exp(n a (e^rate - 1)). That is at most 1 + q (q - beta)/beta,
-and the failure rate at least beta, where n is at most what is stated; strictly, as both inequalities on X are strict.
-
-Prior work. The algorithm and its upper bound are BMN's; that cyclic polytopes have the most facets is McMullen's upper
-bound theorem (1970), their facets Gale's evenness condition (1963). The lower bound is ours.
+e_r the elementary symmetric polynomial, and Pr[failure] >= q^2/(q + E[X]), q the probability that all public points are
+seen.
 """
 
 from __future__ import annotations

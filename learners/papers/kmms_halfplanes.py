@@ -173,7 +173,7 @@ def least_area(side: int) -> Fraction:
     short="Least area of a region",
     printed="d⁻⁴/4",
     found="{ratio at d=10:.3g} times that at d = 10",
-    best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
+    best="1/(d (d - 1) (d - 2)) for d ≥ 4, proved",
 )
 def _claim_45(tools: Tools) -> Evidence:
     least = {side: least_area(side) for side in range(4, 11)}

@@ -97,12 +97,7 @@ class ParityRestart(SubsamplingLearner):
     def supremum(self) -> Supremum:
         """Return the supremum ln((1 + p)/(1 - p)) - ln(1 - p (1 - beta)), not attained.
 
-        Not above: g(r) and g'(r) are (1 - p) A + p B for one A and B in [0, 2 A], so their ratio is at most
-        (1 + p)/(1 - p). With c_0 the consistency of the others' subsample, c >= (1 - p) c_0 and c' <= c_0, so the
-        denominators' ratio (beta + (1 - beta) c')/(beta + (1 - beta) c) is at most 1/(1 - p (1 - beta)), its value at
-        c_0 = 1. That of Pr[fail] is this ratio alone. Reached: t copies of (x, 0) beside one of (x, 1), which becomes
-        (x, 0). As t grows, some copy is kept: c tends to 1 - p, while c' = 1; and an r with <r, x> = 1 has
-        g(r)/g'(r) = (1 + p)/(1 - p) at every t.
+        The proof is in docs/results.md. Reached by t copies of (x, 0) beside one of (x, 1), which becomes (x, 0).
         """
         keep = self._keep
         value = 2 * math.atanh(keep) - math.log1p(-keep * (1 - self.beta))
