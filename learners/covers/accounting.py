@@ -42,6 +42,21 @@ def noiseless_share(k: int, rounds: int, epsilon: float, delta: float) -> float:
     return max(2 * a, composed_share(rounds, epsilon, delta))
 
 
+def cost_of_share(k: int, rounds: int, share: float, delta: float) -> float:
+    """Return an epsilon for which `rounds` rounds with eps_hat = `share` are (epsilon, delta)-private; inf if none.
+
+    By the analysis of `noiseless_share`, which takes any noise that does not depend on the sample: with a =
+    eps_hat/2 it is 2 e_1, e_1 = a J/k + (e^a - 1) ln(e (1 + e^(e_1))/delta). The right side grows with a slope below
+    e^a - 1 in e_1, so that iteration from e_1 = 0 rises to the solution if e^a < 2.
+    """
+    a, e = share / 2, 0.0
+    if math.expm1(a) >= 1:
+        return math.inf
+    for _ in range(200):
+        e = a * rounds / k + math.expm1(a) * (1 + math.log1p(math.exp(e)) - math.log(delta))
+    return 2 * e * (1 + 1e-9)
+
+
 @lru_cache(maxsize=64)
 def composed_share(rounds: int, epsilon: float, delta: float) -> float:
     """Return an eps_hat for which `rounds` eps_hat-private calls are (epsilon, delta)-private, rounded down."""

@@ -114,7 +114,7 @@ def growth(values: dict[int, float]) -> float:
     "KMMS-Ex3.3",
     "By composition eps_hat is about epsilon/sqrt(k) a round, and n grows like k^1.5.",
     "Example 3.3",
-    formula="n = Theta~((1/(alpha epsilon)) k^1.5 log d)",
+    formula="lambda = O~((sqrt(k)/epsilon) log|H|), n = Theta~((1/(alpha epsilon)) k^1.5 log d)",
     constants=Constants.OURS,
     short="Growth of n with k by composition",
     printed="k^1.5",

@@ -33,6 +33,8 @@ from learners.papers import (
     bmns_halfspaces,
     bmns_lower_bound,
     bmns_rec_concave,
+    extensions,
+    kmms_covers,
     kmms_halfplanes,
     kmms_polygons,
     kmms_run_time,
@@ -47,6 +49,7 @@ from learners.papers import (
 
 populations = bmn_utility.populations
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
+polynomials = extensions.PolynomialSelect
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
 needed, compressed, rounds = bmn_utility.examples_needed, bmn_utility.compression_bound, kmms_set_cover.rounds_for
 cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
@@ -89,6 +92,13 @@ class ByBasicComposition(ConjunctionLaplace):
     @property
     def noise_scale(self) -> float:
         return 2 * self.dimension / self.epsilon
+
+
+class ForNoNoise(extensions.ThresholdExponential):
+    """In the agnostic setting the size of the realizable one."""
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> Any:
+        return super().utility(alpha, beta, "realizable")
 
 
 class EveryPair(kmms_run_time.CellCounter):
@@ -177,6 +187,10 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (kmms_run_time, "KMMS-Thm3.5-time", {"CellCounter": EveryPair}, dpaudit, "refuted"),
     (kmms_run_time, "KMMS-Thm5.1-time",
      {"triples_of_a_round": lambda n, side: triples(n, 2**12) * (side + 1)}, dpaudit, "refuted"),
+    (extensions, "NIS-Generic-agnostic", {"ThresholdExponential": ForNoNoise}, dpaudit, "refuted"),
+    (extensions, "KMMS-Sec6", {"PolynomialSelect": lambda side, _: polynomials(side, 2.1)}, dpaudit,
+     "refuted"),
+    (kmms_covers, "KMMS-Claim3.4", {"cost_of_share": lambda *_: 0.95}, dpaudit, "undecided"),
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},
      dpaudit, "refuted"),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
+from learners.covers.accounting import cost_of_share, noiseless_share
 from learners.covers.game import calibration_picture, game_curve, game_delta
 from learners.papers import kmms_covers
 
@@ -25,6 +26,13 @@ def test_verdicts(statement: dpaudit.contract.Statement) -> None:
     row = ledger_row(statement.id)
     assert row.verdict == VERDICTS[statement.id]
     assert all(math.isfinite(value) for value in row.numbers.values())
+
+
+def test_the_cost_of_a_share_is_the_one_for_which_it_is_allowed() -> None:
+    # At k = 20 composition allows less.
+    cost = cost_of_share(20, 120, 0.03, 1e-6)
+    assert noiseless_share(20, 120, cost, 1e-6) == pytest.approx(0.03, rel=1e-8)
+    assert cost_of_share(1, 6, 1.4, 1e-6) == math.inf
 
 
 def test_a_curve_holds_the_games_deltas() -> None:
