@@ -7,6 +7,7 @@ past, so the mean is an e-value, and experts may come and go as scores are refit
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -159,6 +160,7 @@ class PairBets(CountedPair):
         self.outputs: list[list[Any]] | None = [[], []]
         self.pilot: Pilot | None = None
         self._promised: tuple[int, dict[int, float]] = (0, {})
+        self._levels: dict[tuple[int, float], int] = {}
         super().__init__(request, index, pair, [])
 
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
@@ -245,7 +247,7 @@ class PairBets(CountedPair):
         of a category, by half a unit of log-likelihood.
         """
         if self._promised[0] != self.batches:
-            self._promised = self.batches, {}
+            self._promised, self._levels = (self.batches, {}), {}
         known = self._promised[1]
         if at not in known:
             estimate, delta = eprocess.ESTIMATES[-1][1], self.request.claim.delta
@@ -258,3 +260,16 @@ class PairBets(CountedPair):
                     growths.append(float(expected.max()))
             known[at] = max(growths)
         return known[at]
+
+    def borne_out(self, runs: int, chance: float = 0.0) -> int:
+        """Return how many epsilons of the grid, from the least, so many runs are expected to refute by more than that.
+
+        `chance` is in units of log E.
+        """
+        if self._promised[0] != self.batches:
+            self._levels = {}
+        if (runs, chance) not in self._levels:
+            grid = range(len(self.grid))
+            level = bisect.bisect_left(grid, True, key=lambda i: self.promise(i) * runs <= chance)
+            self._levels[runs, chance] = level
+        return self._levels[runs, chance]

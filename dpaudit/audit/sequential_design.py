@@ -25,7 +25,6 @@ it is explained at `eprocess.last_before_survivor`.
 
 from __future__ import annotations
 
-import bisect
 import math
 import time
 from collections import Counter
@@ -188,13 +187,10 @@ class Session:
 
     def _strongest(self) -> PairBets:
         """Return the pair whose own runs bear out the greatest epsilon, of equal ones the likeliest to leak."""
-        likeliest = self._likeliest()
-        return max(self.bets, key=lambda bets: (self._borne_out(bets, bets.runs), bets is likeliest))
-
-    def _borne_out(self, bets: PairBets, runs: int, chance: float = CHANCE) -> int:
-        """Return how many epsilons of the grid so many runs of a pair would bear out beyond chance, from the least."""
-        at = range(len(self.grid))
-        return bisect.bisect_left(at, True, key=lambda i: bets.promise(i) * runs <= chance)
+        levels = [bets.borne_out(bets.runs, CHANCE) for bets in self.bets]
+        best = [bets for bets, level in zip(self.bets, levels, strict=True) if level == max(levels)]
+        likeliest = self._likeliest() if len(best) > 1 else best[0]
+        return likeliest if likeliest in best else best[0]
 
     @property
     def _open(self) -> bool:
@@ -217,7 +213,7 @@ class Session:
         if self._growing or not self._searching:
             return self._likeliest()
         best = self._strongest()
-        rivals = [bets for bets in self.bets if self._borne_out(bets, 1, 0.0) >= self._borne_out(best, bets.runs)]
+        rivals = [bets for bets in self.bets if bets.borne_out(1) >= best.borne_out(bets.runs, CHANCE)]
         return min([best, *rivals], key=lambda bets: bets.runs)
 
     def _likeliest(self) -> PairBets:

@@ -130,5 +130,5 @@ def test_every_broken_learner_is_detected(entry: Entry) -> None:
 def test_no_sound_learner_is_accused(entry: Entry) -> None:
     # False-alarm rate at most 1e-6 for each.
     learner = entry.build(**entry.instance.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=64_000, confidence=1 - 1e-6)
+    finding = dpaudit.audit_privacy(learner, trials=16_000, confidence=1 - 1e-6)
     assert finding.verdict == "consistent"
