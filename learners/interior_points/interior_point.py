@@ -13,11 +13,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, WorstFailure
 from learners.arrays import Floats, Integers
 from learners.citations import BMNS, OURS
 from learners.domains import moving_points
 from learners.finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
+from learners.interior_points.worst_case import interior_point_failure
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
@@ -233,6 +234,10 @@ class InteriorPointExponential(InteriorPoint):
         """Return how many points suffice for an interior point with probability 1 - beta."""
         check_probability("beta", beta)
         return self._solver(0).points_needed(beta)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return the failure rate on the worst sample; see `interior_points.worst_case.interior_point_failure`."""
+        return interior_point_failure(self.domain_size, self._solver(n).rate, n)
 
     def supremum(self) -> Supremum:
         """Return the supremum, epsilon, not attained.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, UtilityClaim
+from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, UtilityClaim, WorstFailure
 from learners.arrays import Integers, Labels
 from learners.citations import NIS
 from learners.domains import Cube, grid_rows, moving_points
@@ -26,6 +26,7 @@ from learners.parameters import (
 )
 from learners.parities.gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
 from learners.parities.law import log_law
+from learners.parities.worst_case import diluted_cube_failure, parity_failure
 
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""
@@ -164,10 +165,16 @@ class SubsamplingLearner(ClassLearner):
         return Pair(left, self.domain.sample([x], [0], [t + 1]), "one example against t others")
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the failure rate on the diluted cube; see `parities.concepts.diluted_cube_failure`."""
+        """Return the failure rate on the diluted cube; see `parities.worst_case.diluted_cube_failure`."""
         if not (self._uniform and alpha < 0.5):
             raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
         return diluted_cube_failure(self.dimension, self._keep, self.failure, alpha, n)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return both ends of the failure rate over all distributions; see `parities.worst_case.parity_failure`."""
+        if not self._uniform:
+            raise InputError(f"{self} answers no uniform solutions, of which the proof of the worst case speaks")
+        return parity_failure(self.dimension, self._keep, self.failure, alpha, n)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[failure or error > alpha] <= beta; beta must be above the failure probability f.
@@ -188,29 +195,6 @@ class SubsamplingLearner(ClassLearner):
         log_term = self.dimension * math.log(2) + math.log1p(-self.failure) - math.log(beta - self.failure)
         size = max(1, math.ceil(log_term / -math.log1p(-self._keep * alpha)))
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, SubsamplingLearner.source)
-
-
-def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> tuple[float, str]:
-    """Return the failure rate of a subsampling learner on the diluted cube, and the case in words.
-
-    The nonzero points of {0, 1}^d share a mass w evenly, and 0 has the rest. A wrong parity errs on 2^(d-1) of the
-    2^d - 1 nonzero points; w = 1.001 alpha (2^d - 1)/2^(d-1), or 1 if that is more, makes every error 1.001 alpha or,
-    at w = 1, a little more than 1/2. An example matters only if it is kept and nonzero, with probability p w;
-    then it is uniform on the nonzero points, so it raises the rank r of what is kept with probability
-    (2^d - 2^r)/(2^d - 1), whatever came before. The answer is uniform among the 2^(d-r) solutions, of which one is
-    right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)), with the law of r after n steps of that chain.
-
-    `dimension` is d, `keep` p, `failure` f; alpha is below 1/2, and no wrong parity errs on much more.
-    """
-    mass = min(1.0, 1.001 * alpha * (2 - 2.0 ** (1 - dimension)))
-    ranks = np.arange(dimension + 1)
-    # (2^d - 2^r)/(2^d - 1), without numbers that floats do not hold.
-    rise = keep * mass * (1 - 2.0 ** (ranks - dimension)) / (1 - 2.0**-dimension)
-    step = np.diag(1 - rise) + np.diag(rise[:-1], 1)
-    law = np.linalg.matrix_power(step, n)[0]
-    right = float(law @ 2.0 ** (ranks - dimension))
-    words = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
-    return failure + (1 - failure) * (1 - right), words
 
 
 ELIMINATION_DIMENSION = 16
