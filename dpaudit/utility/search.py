@@ -86,13 +86,6 @@ class WorstCaseSearch:
         # On samples that no search saw.
         return _hardest([Proposal(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 
-    def largest(self, cases: Iterable[HardCase]) -> int | None:
-        """Return about the least n that suffices on each of some cases; None if there are none."""
-        found = 0
-        for case in cases:
-            found = max(found, self._least(case, "check", CHECKS, found))
-        return found or None
-
     def _failure(self, case: HardCase) -> CaseFailure:
         return CaseFailure(self._learner, case, self._alpha, self._setting)
 
