@@ -120,7 +120,7 @@ def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lin
     ]
     every = "every sample" if finding.setting in FIXED_SETTINGS else "every concept and distribution"
     if one is not None and finding.reason == Reason.CERTIFICATE:
-        lines.append(("upper end", f"{count(one.suffices)} suffice for {every}, by a certificate: {finding.proof}"))
+        lines.append(("upper end", f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"))
     elif upper is not None:
         lines.append(("upper end", f"{count(upper)} suffice for {every}, by the theorem alone"))
     else:
@@ -129,6 +129,7 @@ def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lin
         lines.append(("not proved", finding.missing))
     more: Lines = [("worst", _case_text(finding.worst)), ("grade", finding.grade)]
     if one is not None:
+        more.append(("proof", finding.proof))
         numbers = ", ".join(f"{key} {value_text(value)}" for key, value in one.numbers.items())
         more.append(("certificate", f"{one.family}: {numbers}; fails at {one.fails}, suffices from {one.suffices} on"))
     chose = f"{plural(finding.candidates, 'case')} competed at the end" if finding.candidates else "not needed"
@@ -160,6 +161,7 @@ def _law_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
         ("because", f"ln(n*/theorem) has slope {ratio} there ({limits})"),
         ("exponent", f"{all_values} over all, {upper} in the upper half"),
         ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),
+        ("n* of", f"{last.case}; another case may need more, see dpaudit sample-complexity"),
     ]
     points = [
         (f"x = {value_text(point.x)}", f"({point.lower}, {_size(point.upper)}], theorem {point.theorem}: {point.case}")

@@ -185,10 +185,10 @@ def _of_sum(
     """
     if not rivals:
         return ZERO
-    moments = _moments(rivals, share, rate, n)
+    products = _products(rivals, share, rate, n)
 
     def value(k: int) -> Enclosure:
-        x, (first, second, third, fourth) = scales[k], (one[n - k] for one in moments)
+        x, (first, second, third, fourth) = scales[k], _central(*(table[n - k] for table in products))
         y = x.plus(first)
         ratio, square = first.over(y), y.times(y)
         fine = ratio.minus(second.times(x).over(square.times(y))).plus(third.times(x).over(square.times(square)))
@@ -200,12 +200,16 @@ def _of_sum(
     return mean(n, outside, value)
 
 
-def _moments(rivals: int, share: Fraction, rate: Fraction, n: int) -> Sequence[Sequence[Enclosure]]:
-    """Return mean and central moments 2 .. 4 of C for 0 .. n examples; each is a sum of powers."""
+_PRODUCTS = ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1), (4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1))
+"""The powers of different terms of C of whose products the first four moments consist."""
+
+
+def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list[Enclosure]]:
+    """Return the sums of the means of `_PRODUCTS` over all choices of terms in order, each for 0 .. n examples."""
     d = _drops(rate)
 
     def table(cells: int, *parts: int) -> list[Enclosure]:
-        """Return s (s - 1) .. E exp(-rate (i N_1 + j N_2 + ..)) for the parts i, j, .., one for each of the cells."""
+        """Return s (s - 1) .. E exp(-rate (i N_1 + j N_2 + ..)) for the parts i, j, .., one for each of the terms."""
         ways = math.perm(rivals, cells)
         if not ways:
             return [ZERO] * (n + 1)
@@ -214,13 +218,11 @@ def _moments(rivals: int, share: Fraction, rate: Fraction, n: int) -> Sequence[S
             total = total.plus(d[part])
         return [Enclosure.of(ways).times(power) for power in _kept(share, total).powers(n)]
 
-    names = [(1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1), (4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
-    tables = zip(*(table(len(parts), *parts) for parts in names), strict=True)
-    return list(zip(*(_central(*row) for row in tables), strict=True))
+    return [table(len(parts), *parts) for parts in _PRODUCTS]
 
 
 def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
-    """Return mean and central moments from the means of the products, in the order of `_moments`."""
+    """Return mean and central moments from the means of the products, in the order of `_PRODUCTS`."""
     two, three, four, six = (Enclosure.of(i) for i in (2, 3, 4, 6))
     m1, m2 = e[0], e[1].plus(e[2])
     m3 = e[3].plus(three.times(e[4])).plus(e[5])

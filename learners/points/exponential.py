@@ -31,7 +31,12 @@ class PointExponential(ExponentialLearner):
     concepts = Built(Points)
 
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
-        """Return both ends of the failure rate over all cases; see `finite.worst_case.points_failure`."""
+        """Return both ends of the failure rate over all cases; see `finite.worst_case.points_failure`.
+
+        For more than 2^64 points, the bound for any class of so many concepts.
+        """
+        if self.domain_size > 2**64:
+            return super().worst_failure(alpha, n)
         return points_failure(self.domain_size, self._rate, alpha, n)
 
     @property
