@@ -47,9 +47,7 @@ def measured(case: Case, moves: int, seed: int) -> tuple[Case, dpaudit.SampleCom
     found: dpaudit.SampleComplexityFinding | str
     try:
         learner = dpaudit.get_learner(id, **parameters)
-        found = dpaudit.sample_complexity(
-            learner, alpha=alpha, beta=beta, moves=moves, starts=2, draws=2000, seed=seed
-        )
+        found = dpaudit.sample_complexity(learner, alpha=alpha, beta=beta, moves=moves, starts=2, draws=2000, seed=seed)
     except dpaudit.InputError as error:
         found = str(error)
     return case, found, time.perf_counter() - start

@@ -198,7 +198,9 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.reason == Reason.NONE) != (self.upper is None):
-            raise InputError(f"upper is {self.upper!r} for the reason {self.reason.value!r}: one says that it is unknown")
+            raise InputError(
+                f"upper is {self.upper!r} for the reason {self.reason.value!r}: one says that it is unknown"
+            )
         if self.reason == Reason.CERTIFICATE and (self.certificate is None or self.certificate.suffices != self.upper):
             raise InputError(f"upper is {self.upper!r}, which is not the size of the certificate {self.certificate!r}")
 

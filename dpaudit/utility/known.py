@@ -192,9 +192,7 @@ def _of_sum(
         y = x.plus(first)
         ratio, square = first.over(y), y.times(y)
         fine = ratio.minus(second.times(x).over(square.times(y))).plus(third.times(x).over(square.times(square)))
-        low = max(
-            fine.minus(fourth.over(square.times(square))).low, ratio.minus(second.over(square)).low, Decimal(0)
-        )
+        low = max(fine.minus(fourth.over(square.times(square))).low, ratio.minus(second.over(square)).low, Decimal(0))
         return Enclosure(low, min(ratio.high, fine.high))
 
     return mean(n, outside, value)
@@ -230,7 +228,9 @@ def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
     square = m1.times(m1)
     second = m2.minus(square)
     third = m3.minus(three.times(m1).times(m2)).plus(two.times(m1).times(square))
-    fourth = m4.minus(four.times(m1).times(m3)).plus(six.times(square).times(m2)).minus(three.times(square.times(square)))
+    fourth = (
+        m4.minus(four.times(m1).times(m3)).plus(six.times(square).times(m2)).minus(three.times(square.times(square)))
+    )
     return m1, second, third, fourth
 
 

@@ -174,9 +174,7 @@ def _one_side(rivals: float, mass: float, rate: float, n: int, rest: float = 0.0
     return float(chance @ _odds(logs)), max(0.0, 1 - float(chance.sum()))
 
 
-def _two_sides(
-    left: float, right: float, mass: float, rate: float, n: int, far: float = 0.0
-) -> tuple[float, float]:
+def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far: float = 0.0) -> tuple[float, float]:
     """Return E[B/(1 + B)] over likely counts, and the probability of the others.
 
     B = (left + far exp(-rate F)) exp(-rate N_L) + (right + far exp(-rate F)) exp(-rate N_R), F = n - N_L - N_R.
@@ -217,9 +215,7 @@ def _with_own_mass(rivals: int, own: float, alpha: float, rate: float, n: int) -
     return _of_sum(rivals, (alpha - own) / (1 - own), n - k, np.exp(-rate * k), _binomial(k, n, own), rate)
 
 
-def _of_sum(
-    rivals: int, share: float, n: Floats, weights: Floats, chance: Floats, rate: float
-) -> tuple[float, float]:
+def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Floats, rate: float) -> tuple[float, float]:
     """Return two ends of E[w C/(1 + w C)], C = sum_j exp(-rate N_j) over s rivals, N multinomial of n examples.
 
     n and the weight w are random, with the probabilities `chance`; given both, C has moments in closed form. With
