@@ -1,4 +1,4 @@
-"""The worst case of a learner: what its failure rate is at most, over all concepts of its class and all distributions."""
+"""The worst case of a learner: a bound on its failure rate over all concepts of its class and all distributions."""
 
 from __future__ import annotations
 

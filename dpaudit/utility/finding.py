@@ -102,7 +102,7 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
 
 
 class SizeCertificate(Frozen, frozen=True, kw_only=True):
-    """What `dpaudit.utility.known` needs to recompute two sizes of a learner whose worst case is bounded by a proof.
+    """Two sizes of a learner whose worst case is bounded by a proof; `dpaudit.utility.known` recomputes them.
 
     Attributes
     ----------

@@ -62,9 +62,9 @@ def scaling_law(
 
     For each value n* is computed on the learner's own hard case where it offers the exact failure rate
     (`hard_failure`), else measured by `sample_complexity`. The hard case is the same one at every value, so that its n*
-    can be compared; `sample_complexity` may find a worse case, whose n* is larger. The raw exponent is the slope of ln n* on ln x. Additive
-    terms such as ln(1/beta) bend that line where the theorem's shape is exactly right, so what decides is the slope of
-    ln(n*/theorem) in the upper half of the values.
+    can be compared; `sample_complexity` may find a worse case, whose n* is larger. The raw exponent is the slope of
+    ln n* on ln x. Additive terms such as ln(1/beta) bend that line where the theorem's shape is exactly right, so what
+    decides is the slope of ln(n*/theorem) in the upper half of the values.
 
     Parameters
     ----------

@@ -28,12 +28,12 @@ _FINITE = (
     "E[B/(1 + B)] <= E[B]/(1 + E[B]), B the sum of exp(-epsilon W/2) over the rivals, each wrong on W ~ Bin(n, > alpha)"
 )
 _THRESHOLDS = (
-    "the rivals on a side of the target are wrong wherever the nearest bad one is; B/(1 + B) is concave, so that an even "
-    "split of all rivals between two sides of mass alpha is worst"
+    "the rivals on one side of the target are wrong wherever the nearest bad one is, and the two farthest are together "
+    "wrong everywhere; B/(1 + B) is concave, so that an even split between two sides of mass alpha is worst"
 )
 _POINTS = (
-    "s rivals are worst with equal masses and the least mass max(0, (s alpha - 1)/(s - 1)) on the target's own point, by "
-    "convexity; every s was tried"
+    "s bad rivals are worst with equal masses and the least mass max(0, (s alpha - 1)/(s - 1)) on the target's own "
+    "point, by convexity; every s is covered"
 )
 
 
@@ -207,7 +207,7 @@ def _binomial(count: Floats, n: int, mass: float) -> Floats:
 
 
 def _with_own_mass(rivals: int, own: float, alpha: float, rate: float, n: int) -> tuple[float, float]:
-    """Return two ends of E[B/(1 + B)] for B = exp(-rate k) sum_j exp(-rate N_j) over s rivals of mass alpha - own each.
+    """Return two ends of E[B/(1 + B)] for B = exp(-rate k) sum_j exp(-rate N_j) over s rivals of mass alpha - own.
 
     The sum is over k ~ Bin(n, own).
     """
@@ -219,7 +219,7 @@ def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Float
     """Return two ends of E[w C/(1 + w C)], C = sum_j exp(-rate N_j) over s rivals, N multinomial of n examples.
 
     n and the weight w are random, with the probabilities `chance`; given both, C has moments in closed form. With
-    M = w E C, y = 1 + M and mu_i the central moments of w C, the Taylor expansion about M has a remainder of known sign:
+    M = w E C, y = 1 + M and mu_i the central moments of w C, Taylor's formula has a remainder of known sign:
 
         M/y - mu_2/y^3 + mu_3/y^4 - mu_4/y^4 <= E[w C/(1 + w C)] <= min(M/y, M/y - mu_2/y^3 + mu_3/y^4).
 

@@ -1,4 +1,4 @@
-"""The diluted cube, on which parities are hardest to learn from a random subsample, and the proof's bound for all cases.
+"""The diluted cube, on which parities are hardest to learn from a random subsample, and a bound for all cases.
 
 The proof is in docs/results.md, "Sample complexities that are known".
 """
@@ -15,8 +15,8 @@ LISTED = 6
 """Up to so many variables the points of the cube are listed."""
 
 _PROOF = (
-    "the share of bad ones among the solutions, times C(m, k)/(1 - 2^-k) for m more examples and 2^k solutions, does not "
-    "grow on average, whatever the distribution; C(m, k) is the failure rate on the diluted cube"
+    "the share of bad ones among the 2^k solutions, times C(m, k)/(1 - 2^-k) for m more examples, does not grow on "
+    "average, whatever the distribution; C(m, k) is the failure rate on the diluted cube"
 )
 
 
