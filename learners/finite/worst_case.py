@@ -237,7 +237,7 @@ def _of_sum(rivals: int, share: float, n: Floats, weights: Floats, chance: Float
 
 
 def _central_moments(rivals: int, share: float, rate: float, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return mean and central moments 2 .. 4 of sum_j exp(-rate N_j), N multinomial of n with `share` for each rival."""
+    """Return mean and central moments 2 .. 4 of sum_j exp(-rate N_j), N multinomial of n, a `share` for each rival."""
     s, drop = rivals, [-math.expm1(-i * rate) for i in range(5)]
 
     def power(cells: int, total: float) -> Floats:

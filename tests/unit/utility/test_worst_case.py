@@ -315,7 +315,7 @@ def test_a_bracket_is_printed_where_no_proof_closes_it() -> None:
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_the_inequality_of_the_proof_for_parities_holds(dimension: int) -> None:
     # R_m(k) <= 2 R_m(k - 1) and C_m(k - 1) <= C_m(k), C the failure rate on the cube and R = C/(1 - 2^-k).
-    from learners.parities.worst_case import answered_right, diluted_mass
+    from learners.parities.concepts import answered_right, diluted_mass
 
     for k, m, keep in product(range(2, 7), (1, 5, 40), (0.1, 0.25 * dimension)):
         fail = {j: 1 - answered_right(j, keep, diluted_mass(j, 0.3), m) for j in (k - 1, k)}
