@@ -243,8 +243,9 @@ def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: flo
 def parity_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> WorstFailure:
     """Return both ends of the failure rate f + (1 - f) (1 - E 2^(r - d)) over all distributions.
 
-    The arguments are those of `diluted_cube_failure`; the proof is in docs/results.md. Upper: the chain of the diluted cube whose errors are alpha,
-    which need not be a distribution where alpha is near 1/2. Lower: the cube whose errors are a little above alpha.
+    The arguments are those of `diluted_cube_failure`; the proof is in docs/results.md. Upper: the chain of the diluted
+    cube whose errors are alpha, which need not be a distribution where alpha is near 1/2. Lower: the cube whose errors
+    are a little above alpha.
 
     Raises
     ------

@@ -252,8 +252,21 @@ def test_the_case_of_points_fails_in_draws() -> None:
     case = learner.worst_failure(0.1, 149)
     law = Distribution(np.array(case.points), np.array(case.probabilities))
     failure = CaseFailure(learner, HardCase(case.concept, law, case.case), 0.1, "realizable")
-    drawn = failure.draws(149, np.random.default_rng(7), 3000)
-    assert abs(drawn.mean() - case.lower) < 4 * drawn.std() / math.sqrt(3000)
+    drawn = failure.draws(149, np.random.default_rng(7), 800)
+    assert abs(drawn.mean() - case.lower) < 4 * drawn.std() / math.sqrt(800)
+
+
+@pytest.mark.parametrize(
+    ("id", "parameters"),
+    [("parity-private", {}), ("parity-amplified", {"beta": 0.1}), ("parity-restart", {"beta": 0.1})],
+)
+def test_the_diluted_cube_is_that_of_each_parity_learner(id: str, parameters: dict[str, float]) -> None:
+    learner = built(id, dimension=2, epsilon=2.0, **parameters)
+    found = learner.worst_failure(0.2, 7)
+    law = Distribution(np.array(found.points), np.array(found.probabilities))
+    exact = CaseFailure(learner, HardCase(0, law, found.case), 0.2, "realizable").exact(7)
+    assert exact is not None
+    assert found.lower == pytest.approx(exact[0], rel=1e-7)
 
 
 def test_controls_and_other_settings_have_no_certificate() -> None:
