@@ -132,20 +132,19 @@ def sample_complexity(
         LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
         decider = Decider(beta, confidence, draws, seed)
         candidates, (worst, bracket) = len(found), _worst(learner, found, decider, alpha, claim, known)
-    certified, theorem = known is not None and known.suffices <= claim.sample_size, claim.sample_size
-    enough = known.suffices if known is not None and certified else theorem if bracket.lower < theorem else None
+    upper, reason = _upper(known, bracket.lower, claim.sample_size)
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
-    shown = enough if certified else bracket.upper or math.inf
+    shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
-        verdict=verdict(bracket.lower + 1, shown if shown is not None else math.inf, theorem, vacuous),
+        verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
         lower=bracket.lower,
-        upper=enough,
-        reason=Reason.NONE if enough is None else Reason.CERTIFICATE if certified else Reason.THEOREM,
+        upper=upper,
+        reason=reason,
         certificate=None if known is None else known.certificate,
         suffices=bracket.upper,
-        theorem=theorem,
+        theorem=claim.sample_size,
         proof="" if known is None else known.proof,
-        missing=_missing(known, bracket.lower, enough),
+        missing=_missing(known, bracket.lower, upper),
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -156,6 +155,14 @@ def sample_complexity(
         claim_id=claim.claim_id,
         grade=bracket.grade,
     )
+
+
+def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
+    """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
+    ends = [(known.suffices, Reason.CERTIFICATE)] if known is not None else []
+    if lower < theorem:
+        ends.append((theorem, Reason.THEOREM))
+    return min(ends, key=lambda end: end[0], default=(None, Reason.NONE))
 
 
 def _missing(known: Known | None, lower: int, upper: int | None) -> str:
@@ -201,9 +208,12 @@ def _worst(
     It may be the learner's own, or that of its proof.
     """
     brackets: list[Bracket] = []
+    least = known.fails if known is not None and known.fails else -1
     for candidate in found:
         failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
-        above = max((one.lower for one in brackets), default=-1 if known is None else known.fails - 1) + 1
+        above = (
+            max((one.lower for one in brackets), default=known.fails if known is not None and known.fails else -1) + 1
+        )
         brackets.append(decider.bracket(failure, candidate.n, BEYOND * claim.sample_size, above))
     bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
     if known is not None and known.fails and known.fails >= bracket.lower:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import CaseFamily, Distribution, HasWorstCase, InputError
+from dpaudit.contract import CaseFamily, Distribution, HasWorstCase, InputError, UtilityClaim
 from dpaudit.report.measured import measured_brief, measured_page
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.failure_rate import CaseFailure
@@ -20,6 +20,7 @@ from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.known import refuted
 from dpaudit.utility.worst_case import Known, known_size
+from learners.points.exponential import ThresholdExponential
 
 ROUNDING = 1e-9
 
@@ -323,6 +324,19 @@ def test_a_bracket_is_printed_where_no_proof_closes_it() -> None:
     assert finding.lower + 1 < (finding.upper or 0) < finding.theorem
     assert not finding.exact
     assert "not proved: whether the counts of the rivals" in words(finding)
+
+
+class Boastful(ThresholdExponential):
+    """Claims that ten examples are enough."""
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        return UtilityClaim(alpha, beta, 10, setting, "boast")
+
+
+def test_a_certificate_refutes_a_theorem() -> None:
+    finding = dpaudit.sample_complexity(Boastful(8, 1.0), alpha=0.1, beta=0.1)
+    assert (finding.verdict, finding.lower, finding.upper, finding.theorem) == ("violation", 99, 100, 10)
+    assert finding.exact
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
