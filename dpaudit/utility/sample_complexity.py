@@ -211,9 +211,7 @@ def _worst(
     least = known.fails if known is not None and known.fails else -1
     for candidate in found:
         failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
-        above = (
-            max((one.lower for one in brackets), default=known.fails if known is not None and known.fails else -1) + 1
-        )
+        above = max((one.lower for one in brackets), default=least) + 1
         brackets.append(decider.bracket(failure, candidate.n, BEYOND * claim.sample_size, above))
     bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
     if known is not None and known.fails and known.fails >= bracket.lower:
