@@ -107,7 +107,7 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
 def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lines]:
     lower, upper, one = finding.lower, finding.upper, finding.certificate
     sure = "computed" if finding.grade != Grade.STATISTICAL else f"{percent(finding.confidence)} sure"
-    ratio = significant(finding.theorem / (lower + 1), "up", digits=2)
+    ratio = significant(finding.theorem / (lower + 1), "nearest" if finding.exact else "up", digits=2)
     asked = f"the theorem asks for {count(finding.theorem)}, {'' if finding.exact else 'at most '}{ratio} times as many"
     if finding.exact:
         size = f"n* = {count(lower + 1)}, exactly"
