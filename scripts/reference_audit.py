@@ -40,11 +40,11 @@ code {{ overflow-wrap: anywhere }}</style></head>
 <a href="laws.json">laws.json</a>. Seed {seed}, dpaudit {version}.</p>
 <p>Total of <a href="run.jsonl">run.jsonl</a>: <code>{total}</code>. <code>dpaudit verify reports/reference --total
 {total}</code> says whether anything in it was changed.</p>
-<h2>Sample complexity on the worst case found</h2>
-<p>With the stated confidence the learner fails with more than beta at the first n and suffices, on that case, at the
-second.</p>
-<table><tr><th>learner</th><th>alpha</th><th>beta</th><th>fails</th><th>suffices</th><th>theorem</th>
-<th>theorem / n*</th><th>uniform</th><th>hard cases</th></tr>
+<h2>Sample complexity</h2>
+<p>The learner fails with more than beta at the first n on some case, and at the second n on none, for the reason given;
+the theorem's n is at most so many times as large as n*.</p>
+<table><tr><th>learner</th><th>alpha</th><th>beta</th><th>fails</th><th>suffices</th><th>by</th><th>theorem</th>
+<th>theorem / n*</th></tr>
 {sizes}</table>
 <h2>Scaling laws</h2>
 <table><tr><th>law</th><th>exponent</th><th>upper half</th><th>slope of ln(n*/theorem)</th><th>verdict</th></tr>
@@ -102,9 +102,8 @@ def size_row(told: dict[str, Any]) -> str:
     """Return one sample complexity as a row of the page."""
     finding = told["finding"]
     name = f"{told['learner']} ({', '.join(f'{k}={v}' for k, v in told['parameters'].items())})"
-    ratio = f"{finding['theorem'] / finding['lower']:.2f}" if finding["lower"] else ""
-    cells = [finding[key] for key in ("alpha", "beta", "lower", "upper", "theorem")]
-    return _row([name, *cells, ratio, finding["uniform"], finding["hard_cases"]])
+    cells = [finding[key] for key in ("alpha", "beta", "lower", "upper", "reason", "theorem")]
+    return _row([name, *cells, f"{finding['theorem'] / (finding['lower'] + 1):.2f}"])
 
 
 def law_row(law: dpaudit.ScalingFinding) -> str:

@@ -261,10 +261,11 @@ def sample_complexity(
 ) -> int:
     """Measure the sample complexity n* of a learner.
 
-    From n* examples on the learner's error exceeds alpha with probability at most beta, for the worst concept and
-    distribution that a search finds: hard cases, linear programs that make many rivals of a concept just bad, and
-    climbing from the best of them. Fresh randomness or an exact sum decides. Status 1 if the learner fails at an n for
-    which its theorem promises that it does not.
+    From n* examples on the learner's error exceeds alpha with probability at most beta, whatever the concept and the
+    distribution. Where a proof covers all of them, n* is computed, and a certificate is verified. Else it lies between
+    the worst case that a search finds (hard cases, linear programs that make many rivals of a concept just bad, and
+    climbing from the best of them; fresh randomness or an exact sum decides) and what a proof or the theorem says.
+    Status 1 if the learner fails at an n for which its theorem promises that it does not.
     """
     from dpaudit.utility.sample_complexity import sample_complexity
 

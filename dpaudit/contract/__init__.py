@@ -14,4 +14,5 @@ from dpaudit.contract.picture import *
 from dpaudit.contract.samples import *
 from dpaudit.contract.tools import *
 from dpaudit.contract.verdicts import *
+from dpaudit.contract.worst_cases import *
 from dpaudit.errors import InputError as InputError

@@ -14,6 +14,7 @@ from dpaudit.contract.claims import PrivacyClaim, UtilityClaim
 from dpaudit.contract.pairs import Supremum
 from dpaudit.contract.picture import Picture
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis
+from dpaudit.contract.worst_cases import HasWorstCase
 
 if TYPE_CHECKING:
     import numpy as np
@@ -334,6 +335,7 @@ ABILITIES: Mapping[str, type[Any]] = {
     "symmetries": HasSymmetries,
     "hard_targets": HasHardTargets,
     "hard_failure": HasHardFailure,
+    "worst_failure": HasWorstCase,
     "speaks_of": HasPopulations,
     "audited": HasFurtherInstances,
     "picture": Pictured,

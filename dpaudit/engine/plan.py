@@ -130,7 +130,9 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
     """
     first, further = entry.instance, learner.audited if isinstance(learner, HasFurtherInstances) else ()
     settings = offered_settings(learner, first)
-    vacuous = settings and all(is_vacuous(first.alpha, first.beta, setting) for setting in settings)
+    vacuous = settings and all(
+        is_vacuous(first.alpha, first.beta, setting, learner.concepts.size) for setting in settings
+    )
     tasks: list[Task] = []
     notes: list[str] = []
     for i, instance in enumerate(further if further and vacuous else (first, *further)):

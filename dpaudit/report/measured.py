@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dpaudit.audit.one_run_finding import OneRunFinding
-from dpaudit.contract import Grade, Support, Verdict
+from dpaudit.contract import FIXED_SETTINGS, Grade, Support, Verdict
 from dpaudit.exact.finding import AGREES, SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.one_run import coins_words, one_run_lines
 from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import claim_words
-from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, WorstCase
+from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, WorstCase
 
 SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding
 """The findings of searches, and of audits in one run."""
@@ -105,20 +105,35 @@ def _supremum_lines(finding: SupremumFinding, name: str) -> tuple[Lines, Lines]:
 
 
 def _size_lines(finding: SampleComplexityFinding, name: str) -> tuple[Lines, Lines]:
+    lower, upper, one = finding.lower, finding.upper, finding.certificate
     sure = "computed" if finding.grade != Grade.STATISTICAL else f"{percent(finding.confidence)} sure"
-    enough = f"{count(finding.upper)} suffice" if finding.upper is not None else "no n was shown to suffice"
-    ratio = f", {significant(finding.theorem / finding.lower, digits=2)} times as many" if finding.lower else ""
-    asked = f"the theorem asks for {count(finding.theorem)}{ratio}"
+    ratio = significant(finding.theorem / (lower + 1), "nearest" if finding.exact else "up", digits=2)
+    asked = f"the theorem asks for {count(finding.theorem)}, {'' if finding.exact else 'at most '}{ratio} times as many"
+    if finding.exact:
+        size = f"n* = {count(lower + 1)}, exactly"
+    else:
+        size = f"n* > {count(lower)}" if upper is None else f"n* > {count(lower)}, and at most {count(upper)}"
+    there = f"{count(finding.suffices)} suffice there" if finding.suffices is not None else "none was shown to suffice"
     lines = [
-        (finding.verdict, f"{name} needs n* > {count(finding.lower)} examples, {asked}"),
-        ("because", f"on its worst case found {count(finding.lower)} fail and {enough} ({sure}): {finding.worst.name}"),
+        (finding.verdict, f"{name} needs {size}; {asked}"),
+        ("lower end", f"{count(lower)} fail and {there} ({sure}): {finding.worst.name}" if lower else "none was found"),
     ]
-    seen = {"the uniform distribution": finding.uniform, "the hard cases alone": finding.hard_cases}
-    others = [f"{word} about {count(n)}" for word, n in seen.items() if n is not None]
-    if others:
-        lines.append(("compare", f"{' and '.join(others)} would have shown"))
-    chose = f"{plural(finding.candidates, 'case')} competed at the end; seed {finding.seed}"
-    return lines, [("worst", _case_text(finding.worst)), ("grade", finding.grade), ("search", chose)]
+    every = "every sample" if finding.setting in FIXED_SETTINGS else "every concept and distribution"
+    if one is not None and finding.reason == Reason.CERTIFICATE:
+        lines.append(("upper end", f"{count(one.suffices)} suffice for {every}, by a certificate that was verified"))
+    elif upper is not None:
+        lines.append(("upper end", f"{count(upper)} suffice for {every}, by the theorem alone"))
+    else:
+        lines.append(("upper end", "none: the learner fails at the theorem's n"))
+    if finding.missing:
+        lines.append(("not proved", finding.missing))
+    more: Lines = [("worst", _case_text(finding.worst)), ("grade", finding.grade)]
+    if one is not None:
+        more.append(("proof", finding.proof))
+        numbers = ", ".join(f"{key} {value_text(value)}" for key, value in one.numbers.items())
+        more.append(("certificate", f"{one.family}: {numbers}; fails at {one.fails}, suffices from {one.suffices} on"))
+    chose = f"{plural(finding.candidates, 'case')} competed at the end" if finding.candidates else "not needed"
+    return lines, [*more, ("search", f"{chose}; seed {finding.seed}")]
 
 
 def _case_text(case: WorstCase) -> str:
@@ -146,6 +161,7 @@ def _law_lines(finding: ScalingFinding) -> tuple[Lines, Lines]:
         ("because", f"ln(n*/theorem) has slope {ratio} there ({limits})"),
         ("exponent", f"{all_values} over all, {upper} in the upper half"),
         ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),
+        ("n* of", f"{last.case}; another case may need more, see dpaudit sample-complexity"),
     ]
     points = [
         (f"x = {value_text(point.x)}", f"({point.lower}, {_size(point.upper)}], theorem {point.theorem}: {point.case}")

@@ -156,13 +156,8 @@ def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
 
 
 def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
-    """Draw the bracket of n*, what weaker cases would have shown, and the theorem's n, on a logarithmic scale."""
-    bars = [
-        ("theorem", finding.theorem, CLAIM),
-        ("worst case", finding.upper or finding.lower, EXACT),
-        ("hard cases", finding.hard_cases, BOUND),
-        ("uniform", finding.uniform, BOUND),
-    ]
+    """Draw both ends of n* and the theorem's n, on a logarithmic scale."""
+    bars = [("theorem", finding.theorem, CLAIM), ("suffices", finding.upper, BOUND), ("fails", finding.lower, EXACT)]
     shown = [(name, n, color) for name, n, color in bars if n]
     axes.barh([name for name, _, _ in shown], [n for _, n, _ in shown], color=[color for _, _, color in shown])
     axes.invert_yaxis()

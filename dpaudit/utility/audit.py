@@ -145,7 +145,8 @@ def audit_utility(
     problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
     best = problem.best  # may be too costly to find, which is an error before any run
     stream = (seed, *stream_address(problem, name, size))
-    planned, vacuous = looks(trials, most, confidence), is_vacuous(alpha, beta, setting)
+    planned = looks(trials, most, confidence)
+    vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
         for runs, level in planned:
             failures = _count_failures(problem, size, stream, runs, n_jobs, report)

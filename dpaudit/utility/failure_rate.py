@@ -49,8 +49,8 @@ class CaseFailure:
             return np.array([self._given(sample, rng, problem.judge(sample)) for _ in range(size)])
         return np.array([self._given(problem.draw(n, rng), rng, self._judge) for _ in range(size)])
 
-    def exact(self, n: int) -> tuple[float, float] | None:
-        """Return an interval that contains the failure rate, from a sum over all likely samples; None if too many.
+    def exact(self, n: int, most: int = MAX_VECTORS) -> tuple[float, float] | None:
+        """Return an interval that contains the failure rate, from a sum over up to `most` likely samples; None if more.
 
         Count vectors that are left out, below 1e-9 together, widen it; so may rounding, by 1e-9 relatively.
         """
@@ -62,7 +62,7 @@ class CaseFailure:
                 sample = problem.sample(n)
                 rate, left_out = self._by_law(sample, problem.judge(sample)), 0.0
             else:
-                vectors = _likely_counts(n, problem.chances)
+                vectors = _likely_counts(n, problem.chances, most)
                 if vectors is None:
                     return None
                 samples = ((problem.sample_of(counts), p) for counts, p in vectors)
@@ -95,13 +95,13 @@ class CaseFailure:
         return float(np.exp(np.asarray(law.log_prob)[failing]).sum())
 
 
-def _likely_counts(n: int, weights: Floats) -> list[tuple[NDArray[np.int64], float]] | None:
+def _likely_counts(n: int, weights: Floats, most: int) -> list[tuple[NDArray[np.int64], float]] | None:
     """Return the likely count vectors of a multinomial draw with their probabilities; None if there are too many."""
     drawn = np.flatnonzero(weights)
     if len(drawn) > MAX_SUPPORT:
         return None
-    found = list(islice(_nested(n, weights[drawn], 1.0), MAX_VECTORS + 1))
-    if len(found) > MAX_VECTORS:
+    found = list(islice(_nested(n, weights[drawn], 1.0), most + 1))
+    if len(found) > most:
         return None
     vectors = np.zeros((len(found), len(weights)), dtype=np.int64)
     vectors[:, drawn] = [counts for counts, _ in found]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from dpaudit.contract import OF_UTILITY, SETTINGS, Grade, Verdict
+from dpaudit.contract import OF_UTILITY, SETTINGS, CaseFamily, Grade, Verdict
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
@@ -100,25 +101,62 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
     name: Words
 
 
+class SizeCertificate(Frozen, frozen=True, kw_only=True):
+    """Two sizes of a learner whose worst case is bounded by a proof; `dpaudit.utility.known` recomputes them.
+
+    Attributes
+    ----------
+    family : CaseFamily
+        The proof.
+    numbers : dict
+        What it needs to know of the learner.
+    fails : int
+        At so many examples the failure rate of the proof's own case exceeds beta; 0 if none is said to fail.
+    suffices : int
+        From so many examples on, the failure rate is at most beta for every concept and distribution.
+    """
+
+    family: CaseFamily
+    numbers: dict[str, int | float]
+    fails: Count
+    suffices: Size
+
+
+class Reason(StrEnum):
+    """Why so many examples suffice whatever the concept and the distribution are."""
+
+    CERTIFICATE = "certificate"
+    THEOREM = "theorem"
+    NONE = "none"
+
+
 class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="sample-complexity"):
-    """The measured sample complexity n* = 1 + sup{n : Pr[error > alpha] > beta} of a learner, on its worst case found.
+    """Two ends of the sample complexity n* = 1 + sup{n : Pr[error > alpha] > beta for some concept and distribution}.
+
+    n* is more than `lower` and at most `upper`. It is known exactly where the second is the first plus 1.
 
     Attributes
     ----------
     verdict : {"holds", "violation", "undecided", "vacuous"}
         On the theorem: "violation" if the learner fails at an n for which the theorem promises that it does not,
-        "holds" if on the worst case found no more than the theorem's n are needed.
+        "holds" if by the certificate, or on the worst case found, no more than the theorem's n are needed.
     lower : int
-        On the worst case the failure rate exceeds beta at so many examples, so n* is larger; 0 if that was shown for
+        On the case `worst` the failure rate exceeds beta at so many examples, so n* is larger; 0 if that was shown for
         none.
     upper : int or None
-        On the worst case the failure rate is at most beta at so many examples. This bounds n* from above for that case
-        alone; None if it was shown for none.
+        So many examples suffice for every concept and distribution, by the `reason`; None if nothing says so.
+    reason : {"certificate", "theorem", "none"}
+        What `upper` rests on: the certificate, which `dpaudit.utility.known` verified; the learner's own theorem; or
+        nothing, where the learner fails at the theorem's n.
+    certificate : SizeCertificate or None
+        The certificate, which may also be that of `lower`.
+    suffices : int or None
+        On the case `worst` the failure rate is at most beta at so many examples; elsewhere it may not be. None if that
+        was shown for none.
     theorem : int
         The examples that the learner's theorem asks for.
-    uniform, hard_cases : int or None
-        About the n* that the uniform distribution, and the worst of the hard cases without any search, would have
-        shown: estimates; None where there is no such case.
+    proof, missing : str
+        Why no case needs more than the certificate says; and what is not proved where `lower` and `upper` do not meet.
     worst : WorstCase
         The worst case found.
     alpha, beta : float
@@ -126,33 +164,52 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
     setting : str
         The error and the randomness; see `contract.UtilityClaim`.
     candidates : int
-        How many cases competed at the end.
+        How many cases competed at the end of the search; 0 where the certificate made it needless.
     confidence : float
-        The probability that `lower` and `upper` are both right; 1 if they were computed exactly.
+        The probability that `lower` and `suffices` are both right; 1 if they were computed.
     seed : int
         The root seed.
     claim_id : str
         The theorem.
     grade : {"exact", "numeric", "statistical"}
-        The kind of the evidence; "numeric" where the learner's own formula gave the failure rate.
+        The kind of the evidence for `lower` and `suffices`; "numeric" where the learner's own formula gave the rate.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
     verdict: Verdict
     lower: Count
     upper: Size | None
+    reason: Reason
+    certificate: SizeCertificate | None
+    suffices: Size | None
     theorem: Size
-    uniform: Size | None
-    hard_cases: Size | None
+    proof: str
+    missing: str
     worst: WorstCase
     alpha: Level
     beta: Level
     setting: Setting
-    candidates: Size
+    candidates: Count
     confidence: Probability
     seed: Count
     claim_id: str
     grade: Grade
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.reason == Reason.NONE) != (self.upper is None):
+            raise InputError(
+                f"upper is {self.upper!r} for the reason {self.reason.value!r}: one says that it is unknown"
+            )
+        if self.reason == Reason.CERTIFICATE and (self.certificate is None or self.certificate.suffices != self.upper):
+            raise InputError(f"upper is {self.upper!r}, which is not the size of the certificate {self.certificate!r}")
+
+    @property
+    def exact(self) -> bool:
+        """Whether n* is `upper`: the size before it fails, and both are proved."""
+        if self.certificate is None or self.reason != Reason.CERTIFICATE or self.upper != self.lower + 1:
+            return False
+        return self.certificate.fails == self.lower or self.grade == Grade.EXACT
 
 
 class Slope(Frozen, frozen=True, kw_only=True):

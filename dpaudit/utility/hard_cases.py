@@ -53,11 +53,6 @@ class HardCase:
         law, noise = self.distribution, b"" if self.noise is None else self.noise.tobytes()
         return self.concept_code, repr(law.points.tolist()), law.probabilities.tobytes(), noise
 
-    def is_uniform(self, size: int) -> bool:
-        """Return whether all of `size` points are equally likely."""
-        weights = self.distribution.probabilities
-        return len(weights) == size and bool(np.ptp(weights) == 0)
-
 
 def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> list[HardCase]:
     """Return adversarial (concept, distribution) pairs for a learner at accuracy alpha, in a fixed order.

@@ -9,7 +9,7 @@ from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
 GUESS = 0.5
-"""The error, and the rate of failure, of a guess."""
+"""The error of a guess."""
 GROWTH = 4
 """By how much each look has more runs: an interval is then about half as long."""
 
@@ -52,13 +52,15 @@ def verdict(lower: float, upper: float, claimed: float, vacuous: bool = False) -
     return Verdict.VIOLATION if lower > claimed else Verdict.UNDECIDED
 
 
-def is_vacuous(alpha: float, beta: float, setting: str) -> bool:
-    """Return whether a claim Pr[error > alpha] <= beta promises next to nothing: alpha or beta is 1/2 or more.
+def is_vacuous(alpha: float, beta: float, setting: str, concepts: int) -> bool:
+    """Return whether a claim Pr[error > alpha] <= beta promises next to nothing, for a class of so many concepts.
 
-    A learner that returns one of the two constant labellings by the toss of a coin errs on at most half of any
-    distribution with probability 1/2 at least. In the setting "solution" alpha plays no part.
+    - alpha is 1/2 or more: a learner that returns one of the two constant labellings by the toss of a coin errs on at
+      most half of any distribution with probability 1/2 at least. In the setting "solution" alpha plays no part.
+    - beta is 1 - 1/`concepts` or more: a random concept is the right one with probability 1/`concepts`. With two
+      concepts that is 1/2; with many, beta = 1/2 promises a lot.
     """
-    return beta >= GUESS or (setting != "solution" and alpha >= GUESS)
+    return beta >= 1 - 1 / concepts or (setting != "solution" and alpha >= GUESS)
 
 
 def deciding_trials(trials: int, most: int | None, beta: float, confidence: float) -> int:

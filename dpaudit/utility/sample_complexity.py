@@ -1,6 +1,6 @@
-"""The sample complexity of a learner, measured on the worst case that a search finds.
+"""The sample complexity of a learner: on the worst case that a search finds, and for all cases where a proof says so.
 
-Fresh randomness, or exact sums, decide at which sizes the learner fails too often there.
+Fresh randomness, or exact sums, decide at which sizes the learner fails too often on a case.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dpaudit.results import remembering
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import read_setting, stated_claim
 from dpaudit.utility.failure_rate import CaseFailure
-from dpaudit.utility.finding import SampleComplexityFinding, WorstCase
-from dpaudit.utility.hard_cases import evaluated_points, hard_cases
+from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
 from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
+from dpaudit.utility.worst_case import Known, known_size
 
 LOG = logging.getLogger(__name__)
 
@@ -62,11 +62,15 @@ def sample_complexity(
     n_jobs: int = 1,
     progress: Progress = False,
 ) -> SampleComplexityFinding:
-    """Measure how many examples a learner needs on the worst concept and distribution that a search finds.
+    """Measure how many examples a learner needs on the worst concept and distribution.
 
-    n* = 1 + sup{n : Pr[error > alpha] > beta}. Cases are proposed by `hard_cases`, by linear programs that make many
-    rivals of a concept just bad, and by climbing from the best of these; then fresh randomness, or an exact sum,
-    decides at which n the failure rate exceeds beta. What the search itself saw is never reported.
+    n* = 1 + sup{n : Pr[error > alpha] > beta for some concept and distribution} is enclosed between a size that fails
+    and one that suffices. Where the learner has a proof that covers all cases (`contract.HasWorstCase`), both ends are
+    computed from it, and verified apart; where they meet, n* is known and nothing is searched for. Else the upper end
+    is the proof's or the theorem's, and the lower end is that of the worst case that a search finds. Cases are proposed
+    by `hard_cases`, by linear programs that make many rivals of a concept just bad, and by climbing from the best of
+    these; then fresh randomness, or an exact sum, decides at which n the failure rate exceeds beta. What the search
+    itself saw is never reported.
 
     Parameters
     ----------
@@ -83,7 +87,7 @@ def sample_complexity(
     draws : int
         The most samples that decide at one n.
     confidence : float
-        The probability that `lower` and `upper` are both right.
+        The probability that `lower` and `suffices` are both right.
     seed : int
         Root seed; the result does not depend on `n_jobs`.
     n_jobs : int
@@ -94,8 +98,8 @@ def sample_complexity(
     Returns
     -------
     SampleComplexityFinding
-        `lower` (the pair fails there), `upper` (that suffices on this pair), the pair `worst`, the theorem's n, and
-        what the uniform distribution and the hard cases would have shown.
+        `lower` (the pair `worst` fails there), `upper` (that suffices for every pair) with its `reason`, `suffices`
+        (that suffices on this pair), and the theorem's n.
 
     Raises
     ------
@@ -118,33 +122,54 @@ def sample_complexity(
     check_jobs(n_jobs)
     asked = None if setting is None else read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, asked)
-    cap = BEYOND * claim.sample_size
-    search = WorstCaseSearch(learner, alpha, beta, claim.setting, cap, seed)
-    with followed(progress, starts * moves, "moves") as report:
-        found = search.best(starts, moves, report, n_jobs)
-    LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
-    decider = Decider(beta, confidence, draws, seed)
-    worst, bracket = _worst(learner, found, decider, alpha, claim, cap)
-    cases, (points, _) = hard_cases(learner, alpha, claim.setting), evaluated_points(learner)
-    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
-    said = verdict(bracket.lower + 1, bracket.upper or math.inf, claim.sample_size, vacuous)
+    known = known_size(learner, alpha, beta, claim)
+    if known is not None and known.meet:
+        candidates, worst, bracket = 0, known.case, Bracket(known.fails, known.suffices, Grade.EXACT)
+    else:
+        search = WorstCaseSearch(learner, alpha, beta, claim.setting, BEYOND * claim.sample_size, seed)
+        with followed(progress, starts * moves, "moves") as report:
+            found = search.best(starts, moves, report, n_jobs)
+        LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
+        decider = Decider(beta, confidence, draws, seed)
+        candidates, (worst, bracket) = len(found), _worst(learner, found, decider, alpha, claim, known)
+    upper, reason = _upper(known, bracket.lower, claim.sample_size)
+    vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
+    shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
-        verdict=said,
+        verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
         lower=bracket.lower,
-        upper=bracket.upper,
+        upper=upper,
+        reason=reason,
+        certificate=None if known is None else known.certificate,
+        suffices=bracket.upper,
         theorem=claim.sample_size,
-        uniform=search.largest(case for case in cases if case.is_uniform(len(points))),
-        hard_cases=search.largest(cases),
+        proof="" if known is None else known.proof,
+        missing=_missing(known, bracket.lower, upper),
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
         setting=claim.setting,
-        candidates=len(found),
+        candidates=candidates,
         confidence=float(confidence) if bracket.grade == Grade.STATISTICAL else 1.0,
         seed=seed,
         claim_id=claim.claim_id,
         grade=bracket.grade,
     )
+
+
+def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, Reason]:
+    """Return the least size that is known to suffice for every case, and why: one that fails refutes the theorem."""
+    ends = [(known.suffices, Reason.CERTIFICATE)] if known is not None else []
+    if lower < theorem:
+        ends.append((theorem, Reason.THEOREM))
+    return min(ends, key=lambda end: end[0], default=(None, Reason.NONE))
+
+
+def _missing(known: Known | None, lower: int, upper: int | None) -> str:
+    """Return what is not proved, where both ends do not meet."""
+    if upper is not None and upper <= lower + 1:
+        return ""
+    return (known.missing if known is not None else "") or "which concept and distribution is worst"
 
 
 def claimed(learner: Learner, alpha: float, beta: float, setting: str | None) -> UtilityClaim:
@@ -176,15 +201,21 @@ def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -
 
 
 def _worst(
-    learner: Learner, found: list[Proposal], decider: Decider, alpha: float, claim: UtilityClaim, cap: int
+    learner: Learner, found: list[Proposal], decider: Decider, alpha: float, claim: UtilityClaim, known: Known | None
 ) -> tuple[WorstCase, Bracket]:
-    """Return the case with the largest size that is shown to fail, with its bracket; it may be the learner's own."""
+    """Return the case with the largest size that is shown to fail, with its bracket.
+
+    It may be the learner's own, or that of its proof.
+    """
     brackets: list[Bracket] = []
+    least = known.fails if known is not None and known.fails else -1
     for candidate in found:
         failure = CaseFailure(learner, candidate.case, alpha, claim.setting)
-        above = max((one.lower for one in brackets), default=-1) + 1
-        brackets.append(decider.bracket(failure, candidate.n, cap, above))
+        above = max((one.lower for one in brackets), default=least) + 1
+        brackets.append(decider.bracket(failure, candidate.n, BEYOND * claim.sample_size, above))
     bracket, worst = max(zip(brackets, found, strict=True), key=lambda one: one[0].lower)
+    if known is not None and known.fails and known.fails >= bracket.lower:
+        return known.case, Bracket(known.fails, known.suffices, Grade.EXACT)
     own = own_case(learner, alpha, decider.beta, claim)
     if own is not None and own[0].lower > bracket.lower:
         return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]

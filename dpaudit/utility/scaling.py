@@ -22,7 +22,7 @@ from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
 from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
-from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, ScalingPoint, Slope
+from dpaudit.utility.finding import ScalingFinding, ScalingPoint, Slope
 from dpaudit.utility.interval import verdict
 from dpaudit.utility.sample_complexity import MOVES, Bracket, claimed, own_case, sample_complexity
 
@@ -61,9 +61,10 @@ def scaling_law(
     """Measure how a learner's sample complexity grows with a parameter, and compare it with its theorem.
 
     For each value n* is computed on the learner's own hard case where it offers the exact failure rate
-    (`hard_failure`), else measured by `sample_complexity`. The raw exponent is the slope of ln n* on ln x. Additive
-    terms such as ln(1/beta) bend that line where the theorem's shape is exactly right, so what decides is the slope of
-    ln(n*/theorem) in the upper half of the values.
+    (`hard_failure`), else measured by `sample_complexity`. The hard case is the same one at every value, so that its n*
+    can be compared; `sample_complexity` may find a worse case, whose n* is larger. The raw exponent is the slope of
+    ln n* on ln x. Additive terms such as ln(1/beta) bend that line where the theorem's shape is exactly right, so what
+    decides is the slope of ln(n*/theorem) in the upper half of the values.
 
     Parameters
     ----------
@@ -192,12 +193,11 @@ def _measured(
     """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
     alpha, beta = levels
     claim = claimed(learner, alpha, beta, setting)
-    found: Bracket | SampleComplexityFinding
     if (own := own_case(learner, alpha, beta, claim)) is not None:
         found, case = own
     else:
-        found = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
-        case = found.worst.name
+        size = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
+        found, case = Bracket(size.lower, size.suffices, size.grade), size.worst.name
     _, x = _abscissa(parameter, value)
     point = ScalingPoint(
         value=float(value), x=x, lower=found.lower, upper=found.upper, theorem=claim.sample_size, case=case

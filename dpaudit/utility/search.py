@@ -22,7 +22,9 @@ from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, j
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""
 DRAWS = 60
-"""Samples on which a proposal is judged, the same random numbers for all."""
+"""Samples on which a proposal is judged, the same random numbers for all, where no short sum gives its rate."""
+VECTORS = 2 * DRAWS
+"""A sum over so many count vectors is short."""
 CHECKS = 150
 """Fresh samples on which the best are put in order."""
 KEPT = 3
@@ -86,13 +88,6 @@ class WorstCaseSearch:
         # On samples that no search saw.
         return _hardest([Proposal(one.case, self._least(one.case, "check", CHECKS)) for one in leading])
 
-    def largest(self, cases: Iterable[HardCase]) -> int | None:
-        """Return about the least n that suffices on each of some cases; None if there are none."""
-        found = 0
-        for case in cases:
-            found = max(found, self._least(case, "check", CHECKS, found))
-        return found or None
-
     def _failure(self, case: HardCase) -> CaseFailure:
         return CaseFailure(self._learner, case, self._alpha, self._setting)
 
@@ -104,7 +99,7 @@ class WorstCaseSearch:
         failure = self._failure(case)
 
         def fails(n: int) -> bool:
-            return float(failure.draws(n, generator(self._seed, "n*", samples), draws).mean()) > self._beta
+            return self._mean(failure, n, samples, draws) > self._beta
 
         if least and not fails(least):
             return 0
@@ -146,7 +141,14 @@ class WorstCaseSearch:
         return Proposal(case, n)
 
     def _rate(self, case: HardCase, n: int) -> float:
-        return float(self._failure(case).draws(n, generator(self._seed, "n*", "race"), DRAWS).mean())
+        return self._mean(self._failure(case), n, "race", DRAWS)
+
+    def _mean(self, failure: CaseFailure, n: int, samples: str, draws: int) -> float:
+        """Return the failure rate by a short sum, or the mean over some samples."""
+        exact = failure.exact(n, VECTORS)
+        if exact is not None:
+            return sum(exact) / 2
+        return float(failure.draws(n, generator(self._seed, "n*", samples), draws).mean())
 
     def _changed(self, case: HardCase, rng: np.random.Generator) -> HardCase:
         """Return a case one random move away.

@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Domain, Law, Pair, Sample, Supremum, UtilityClaim
+from dpaudit.contract import Domain, Law, Pair, Sample, Supremum, UtilityClaim, WorstFailure
 from learners.arrays import Bools, Integers, Labels
 from learners.citations import NIS
 from learners.finite.counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
+from learners.finite.worst_case import finite_class_failure
 from learners.mechanisms import exponential
 from learners.parameters import check_positive, check_run, check_sample, check_statement
 
@@ -123,6 +124,10 @@ class ExponentialLearner(ClassLearner):
             If the class is too large to look for the points.
         """
         return two_point_failure(self._rivals, self._rate, alpha, n)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return a bound for all cases; see `finite.worst_case.finite_class_failure`."""
+        return finite_class_failure(self.concepts.size - 1, self._rate, alpha, n)
 
     @property
     def _rivals(self) -> RivalCounts:

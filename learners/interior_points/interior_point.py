@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum
+from dpaudit.contract import CaseFamily, InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, WorstFailure
 from learners.arrays import Floats, Integers
 from learners.citations import BMNS, OURS
 from learners.domains import moving_points
@@ -35,6 +35,10 @@ from learners.parameters import (
 from learners.points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
+_WORST = (
+    "two points of the data have the scores n - g and g at least, 0 < g <= n/2, and exp(g epsilon/2) + exp((n - g) "
+    "epsilon/2) is least for g = n/2; all of the domain but two points is outside then"
+)
 
 
 class Solver(Protocol):
@@ -204,6 +208,11 @@ class InteriorPoint(ClassLearner):
         return [moving_points(np.arange(self.domain_size), 1)]
 
 
+def _outside(points: int, log_inside: float) -> float:
+    """Return the share of so many points of weight 1 beside a weight e^log_inside."""
+    return 1 / (1 + math.exp(min(700.0, log_inside - math.log(points)))) if points else 0.0
+
+
 @dataclass(frozen=True)
 class InteriorPointExponential(InteriorPoint):
     """Find an interior point by the exponential mechanism with the score q(x) = min(#{x_i <= x}, #{x_i >= x}). Pure.
@@ -233,6 +242,23 @@ class InteriorPointExponential(InteriorPoint):
         """Return how many points suffice for an interior point with probability 1 - beta."""
         check_probability("beta", beta)
         return self._solver(0).points_needed(beta)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return the greatest probability of a point outside of the data, over all samples, which is attained.
+
+        Of T points all but two neighbouring ones with n/2 examples each are outside, with weight 1 against
+        exp(epsilon floor(n/2)/2) + exp(epsilon ceil(n/2)/2); or all but one that has all examples. docs/results.md has
+        the proof, "Sample complexities that are known".
+        """
+        size, rate, half = self.domain_size, self._solver(n).rate, n // 2
+        two = _outside(size - 2, float(np.logaddexp(rate * half, rate * (n - half)))) if n > 1 else 0.0
+        one = _outside(size - 1, rate * n)
+        places = [size // 2 - 1, size // 2] if two >= one else [size // 2]
+        case = "equal shares on two neighbouring points" if two >= one else "all on one point"
+        return WorstFailure(
+            max(one, two), max(one, two), CaseFamily.INTERIOR_POINTS, {"domain_size": size, "rate": rate}, _WORST, "",
+            0, tuple((x,) for x in places), (1 / len(places),) * len(places), case,
+        )  # fmt: skip
 
     def supremum(self) -> Supremum:
         """Return the supremum, epsilon, not attained.

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Sample
+from dpaudit.contract import InputError, Instance, Sample, WorstFailure
 from learners.arrays import Integers
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner, RivalCounts
+from learners.finite.worst_case import points_failure, thresholds_failure
 from learners.mechanisms import exponential
 from learners.parameters import Built, check_integer, check_run
 from learners.points.concepts import Points, Thresholds
@@ -28,6 +29,15 @@ class PointExponential(ExponentialLearner):
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
     concepts = Built(Points)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return both ends of the failure rate over all cases; see `finite.worst_case.points_failure`.
+
+        For more than 2^64 points, the bound for any class of so many concepts.
+        """
+        if self.domain_size > 2**64:
+            return super().worst_failure(alpha, n)
+        return points_failure(self.domain_size, self._rate, alpha, n)
 
     @property
     def _rivals(self) -> RivalCounts:
@@ -74,6 +84,16 @@ class ThresholdExponential(ExponentialLearner):
         offsets = exponential.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return as_codes(codes, self.concepts.size)
+
+    def worst_failure(self, alpha: float, n: int) -> WorstFailure:
+        """Return both ends of the failure rate over all cases; see `finite.worst_case.thresholds_failure`.
+
+        Where the sum over two counts is too long, the bound for any class of so many concepts.
+        """
+        try:
+            return thresholds_failure(self.domain_size, self._rate, alpha, n)
+        except InputError:
+            return super().worst_failure(alpha, n)
 
     @property
     def _rivals(self) -> RivalCounts:

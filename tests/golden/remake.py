@@ -33,6 +33,7 @@ from dpaudit.utility.interval import is_vacuous, verdict
 
 HERE = Path(__file__).parent
 _TWO = Cells("output", ((1, 1), (3, 3)))
+CONCEPTS = 4  # the parities of two variables
 CRAFTED = Origin(OriginKind.CRAFTED, "one label flipped")
 VERSIONS = {"python": "3.11.9", "dpaudit": "0.1.0", "numpy": "2.0.0", "scipy": "1.14.0"}
 
@@ -169,7 +170,7 @@ def utility(failures, n, beta, claim_id, concept, distribution, trials=1000, set
     lower = float(beta_law.ppf(0.0125, failures, trials - failures + 1)) if failures else 0.0
     upper = 1 - float(beta_law.ppf(0.0125, trials - failures, failures + 1))
     return UtilityFinding(
-        verdict=verdict(lower, upper, beta, is_vacuous(0.1, beta, setting)),
+        verdict=verdict(lower, upper, beta, is_vacuous(0.1, beta, setting, CONCEPTS)),
         failure_rate=failures / trials,
         failure_lower=lower,
         failure_upper=upper,
@@ -374,15 +375,18 @@ def main():
     (HERE / "run_small.json").write_text(json_report.render(run))
 
 
-def pinned(design):
-    """Write what the audits of one design among the tasks of `run_pinned.jsonl` find today; all else stays."""
+def pinned(chosen):
+    """Write what some of the tasks of `run_pinned.jsonl` find today, by the design of an audit or by the learner's id.
+
+    All else stays.
+    """
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
 
     before = load_run(HERE / "run_pinned.jsonl")
 
     def today(one):
-        if one.kind != "privacy" or one.finding.design != design:
+        if chosen != (one.finding.design if one.kind == "privacy" else one.learner if one.kind == "utility" else ""):
             return one
         made = perform(Task(one.learner, one.parameters, one.arguments), seed=before.header.seed)
         return replace(made, index=one.index)
@@ -392,6 +396,6 @@ def pinned(design):
 
 if __name__ == "__main__":
     main()
-    for word, design in (("events", "fixed"), ("bets", "sequential")):
+    for word, chosen in (("events", "fixed"), ("bets", "sequential"), ("parities", "parity-private")):
         if word in sys.argv:
-            pinned(design)
+            pinned(chosen)

@@ -14,7 +14,7 @@ import pytest
 import dpaudit
 from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyClaim, UtilityClaim
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.interval import deciding_trials, failure_interval, looks
+from dpaudit.utility.interval import deciding_trials, failure_interval, is_vacuous, looks
 from dpaudit.utility.problem import apportioned, best_error, empirical_error, exceeds, population_error
 from learners.domains import Interval
 
@@ -555,13 +555,23 @@ def test_hard_cases_ask_for_alpha_in_range(alpha: Any) -> None:
     ("claim", "verdict"),
     [
         ({"alpha": 0.5}, "vacuous"),
-        ({"alpha": 0.49, "beta": 0.5}, "vacuous"),
+        # Of the 11 concepts a random one is right with probability 1/11.
+        ({"alpha": 0.49, "beta": 0.9}, "holds"),
+        ({"alpha": 0.49, "beta": 0.92}, "vacuous"),
         ({"alpha": 0.49, "beta": 0.49}, "holds"),
         ({"alpha": 0.99, "setting": "empirical"}, "vacuous"),
     ],
 )
 def test_a_claim_of_next_to_nothing_is_vacuous(claim: dict[str, Any], verdict: str) -> None:
     assert audit(Coin(rate=0.0), trials=500, **claim).verdict == verdict
+
+
+def test_a_guess_is_right_half_of_the_time_with_two_concepts_alone() -> None:
+    assert is_vacuous(0.1, 0.5, "realizable", 2)
+    assert not is_vacuous(0.1, 0.5, "realizable", 3)
+    assert not is_vacuous(0.1, 0.6, "realizable", 2**63)
+    assert is_vacuous(0.5, 0.1, "realizable", 2**63)
+    assert not is_vacuous(0.5, 0.1, "solution", 2**63)
 
 
 def test_a_claim_of_next_to_nothing_may_be_violated() -> None:

@@ -1,0 +1,105 @@
+"""Numbers that are enclosed between decimals, rounded outwards, and means over a binomial count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+DIGITS = 40
+"""Decimal digits of every number."""
+SPREAD = 9
+"""Standard deviations of a count that means cover, on either side; what they leave out is accounted for."""
+
+DOWN, UP = (Context(DIGITS, way, Emin=-(10**15), Emax=10**15) for way in (ROUND_FLOOR, ROUND_CEILING))
+
+
+class Enclosure(NamedTuple):
+    """Two numbers between which a number lies."""
+
+    low: Decimal
+    high: Decimal
+
+    @classmethod
+    def of(cls, value: Fraction | int) -> Enclosure:
+        """Return the decimals next to a rational number."""
+        exact = Fraction(value)
+        above, below = Decimal(exact.numerator), Decimal(exact.denominator)
+        return cls(DOWN.divide(above, below), UP.divide(above, below))
+
+    @classmethod
+    def exp(cls, value: Fraction) -> Enclosure:
+        """Return the exponential of a rational number."""
+        ends = cls.of(value)
+        # Decimal exponentials are rounded half even whatever the context says: step one unit to either side.
+        return cls(DOWN.exp(ends.low).next_minus(DOWN), UP.exp(ends.high).next_plus(UP))
+
+    def plus(self, other: Enclosure) -> Enclosure:
+        """Return the sum."""
+        return Enclosure(DOWN.add(self.low, other.low), UP.add(self.high, other.high))
+
+    def minus(self, other: Enclosure) -> Enclosure:
+        """Return the difference."""
+        return Enclosure(DOWN.subtract(self.low, other.high), UP.subtract(self.high, other.low))
+
+    def times(self, other: Enclosure) -> Enclosure:
+        """Return the product."""
+        if self.low >= 0 and other.low >= 0:
+            return Enclosure(DOWN.multiply(self.low, other.low), UP.multiply(self.high, other.high))
+        pairs = [(a, b) for a in self for b in other]
+        return Enclosure(min(DOWN.multiply(a, b) for a, b in pairs), max(UP.multiply(a, b) for a, b in pairs))
+
+    def over(self, other: Enclosure) -> Enclosure:
+        """Return the quotient by a positive number."""
+        low = min(DOWN.divide(self.low, other.low), DOWN.divide(self.low, other.high))
+        return Enclosure(low, max(UP.divide(self.high, other.low), UP.divide(self.high, other.high)))
+
+    def power(self, exponent: int) -> Enclosure:
+        """Return a power of a number that is not negative."""
+        found, square = ONE, self
+        while exponent:
+            if exponent & 1:
+                found = found.times(square)
+            square, exponent = square.times(square), exponent >> 1
+        return found
+
+    def powers(self, most: int) -> list[Enclosure]:
+        """Return the powers 0 .. `most`."""
+        found = [ONE]
+        for _ in range(most):
+            found.append(found[-1].times(self))
+        return found
+
+
+ZERO, ONE = Enclosure.of(0), Enclosure.of(1)
+
+
+def likely(n: int, mass: Fraction) -> range:
+    """Return the counts near the mean of Bin(n, mass)."""
+    spread = SPREAD * math.sqrt(n * float(mass * (1 - mass))) + 2 * SPREAD
+    return range(max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread)) + 1)
+
+
+def binomial(n: int, mass: Fraction, counts: range) -> Iterator[tuple[int, Enclosure]]:
+    """Yield consecutive counts with their probabilities under Bin(n, mass)."""
+    if mass in (0, 1):
+        yield (n if mass else 0), ONE
+        return
+    odds, k = Enclosure.of(mass / (1 - mass)), counts.start
+    chance = Enclosure.of(math.comb(n, k)).times(Enclosure.of(mass).power(k)).times(Enclosure.of(1 - mass).power(n - k))
+    for k in counts:
+        yield k, chance
+        chance = chance.times(odds).times(Enclosure.of(Fraction(n - k, k + 1)))
+
+
+def mean(n: int, mass: Fraction, value: Callable[[int], Enclosure]) -> Enclosure:
+    """Return E value(N) for N ~ Bin(n, mass) and values in [0, 1]: counts that are far from likely may have either."""
+    low = high = seen = Decimal(0)
+    for k, chance in binomial(n, mass, likely(n, mass)):
+        term = value(k)
+        low = DOWN.add(low, DOWN.multiply(chance.low, term.low))
+        high = UP.add(high, UP.multiply(chance.high, term.high))
+        seen = DOWN.add(seen, chance.low)
+    return Enclosure(low, UP.add(high, UP.subtract(Decimal(1), seen)))

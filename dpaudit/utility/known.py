@@ -1,0 +1,331 @@
+"""Verification of certificates of sample complexities, in decimal arithmetic that rounds outwards.
+
+It recomputes both sizes of a certificate from the proofs in docs/results.md, "Sample complexities that are known", and
+shares no code with the learners that make them. Every bound on a supremum that is used here is one on a number that
+does not increase with n: an n at which it is at most beta suffices, and so does every larger one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from dpaudit.contract import CaseFamily
+from dpaudit.utility.decimals import DOWN, ONE, UP, ZERO, Enclosure, binomial, likely, mean
+from dpaudit.utility.finding import SizeCertificate
+from dpaudit.utility.problem import SLACK
+
+MORE_EQUATIONS = 140
+"""Random equations beyond the number of variables after which the share of right solutions is taken to stay."""
+CLOSE = Fraction(10001, 10000)
+"""A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known."""
+MOST_TERMS = 2**18
+"""A sum over two counts with more terms than these is too long to verify."""
+
+Numbers = Mapping[str, int | float]
+Ends = tuple[Callable[[int], Decimal], Callable[[int], Decimal]]
+"""For n examples, a lower end of the failure rate of a case, and an upper end of that of any case."""
+
+
+def refuted(certificate: SizeCertificate, alpha: float, beta: float) -> str:
+    """Return what is wrong with a certificate, in a sentence; empty if both of its sizes are right.
+
+    At `fails` examples the failure rate of the family's case exceeds beta, where `fails` is not 0. At `suffices`
+    examples the bound for all concepts and distributions is at most beta. That the learner is of the family, with these
+    numbers, is the learner's word.
+    """
+    try:
+        lower, upper = _ENDS[certificate.family](certificate.numbers, Fraction(alpha))
+        if certificate.fails and not lower(certificate.fails) > Decimal(beta):
+            return f"at {certificate.fails} examples the case is not shown to fail with a probability above {beta!r}"
+        if not upper(certificate.suffices) <= Decimal(beta):
+            return f"{certificate.suffices} examples are not shown to suffice for every case"
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        return f"the numbers {dict(certificate.numbers)} are not those of the family {certificate.family}: {error!r}"
+    return ""
+
+
+def _finite_class(numbers: Numbers, alpha: Fraction) -> Ends:
+    rivals, kept = _count(numbers, "rivals", 0), _kept(alpha, _drops(_rate(numbers))[1])
+
+    def upper(n: int) -> Decimal:
+        total = Enclosure.of(rivals).times(kept.power(n))
+        return total.over(ONE.plus(total)).high
+
+    return lambda n: Decimal(0), upper
+
+
+def _thresholds(numbers: Numbers, alpha: Fraction) -> Ends:
+    size, rate, mass = _count(numbers, "domain_size", 2), _rate(numbers), _mass(numbers, alpha)
+    target = -(-size // 2)
+
+    def lower(n: int) -> Decimal:
+        if 2 * mass < 1:
+            return _two_sides((target - 1, size - target), 0, mass, rate, n).low
+        return _one_side(size - 1, 0, mass, rate, n).low
+
+    def upper(n: int) -> Decimal:
+        if 2 * alpha < 1:
+            half = Fraction(size - 1, 2)
+            return _two_sides((half, half), Fraction(1, 2), alpha, rate, n).high
+        return _one_side(size - 1, 1, alpha, rate, n).high
+
+    return lower, upper
+
+
+def _one_side(rivals: int, rest: int, mass: Fraction, rate: Fraction, n: int) -> Enclosure:
+    """Return E[B/(1 + B)] for B = rivals exp(-rate N) + rest exp(-rate n)."""
+    powers = Enclosure.exp(-rate).powers(n)
+    near, far = Enclosure.of(rivals), Enclosure.of(rest).times(powers[n])
+    return mean(n, mass, lambda k: _failing(near.times(powers[k]).plus(far)))
+
+
+def _two_sides(
+    rivals: Sequence[Fraction | int], far: Fraction | int, mass: Fraction, rate: Fraction, n: int
+) -> Enclosure:
+    """Return E[B/(1 + B)] for B = (l + far exp(-rate F)) exp(-rate N_L) + (r + far exp(-rate F)) exp(-rate N_R).
+
+    l and r are the `rivals`; N_L and N_R have the same mass, and F is the number of all other examples.
+    """
+    if len(likely(n, mass)) ** 2 > MOST_TERMS:
+        raise ValueError(f"a sum over two counts of {n} examples is too long")
+    powers, (left, right), more = Enclosure.exp(-rate).powers(n), map(Enclosure.of, rivals), Enclosure.of(far)
+
+    def given(count: int) -> Enclosure:
+        """Return the mean given N_L; the other count is binomial in what is left."""
+        own = powers[count]
+
+        def value(other: int) -> Enclosure:
+            total = left.times(own).plus(right.times(powers[other]))
+            if far:
+                total = total.plus(more.times(powers[n - count - other]).times(own.plus(powers[other])))
+            return _failing(total)
+
+        return mean(n - count, mass / (1 - mass), value)
+
+    return mean(n, mass, given)
+
+
+def _points(numbers: Numbers, alpha: Fraction) -> Ends:
+    rivals, rate, mass = _count(numbers, "rivals", 1), _rate(numbers), _mass(numbers, alpha)
+
+    def lower(n: int) -> Decimal:
+        return _with_own_mass(rivals if rivals * mass > 1 else rivals - 1, mass, rate, n).low
+
+    def upper(n: int) -> Decimal:
+        if rivals * alpha > 1:
+            return _every_number(rivals, alpha, rate, n)
+        # F examples are elsewhere; C/(x + C) with x = K/(K - 1 + exp(-rate F)).
+        fewer, all_of_them = Enclosure.of(rivals - 1), Enclosure.of(rivals)
+        powers = Enclosure.exp(-rate).powers(n)
+        scales = [all_of_them.over(fewer.plus(power)) for power in powers]
+        return _of_sum(rivals, Fraction(1, rivals), 1 - rivals * alpha, scales, rate, n).high
+
+    return lower, upper
+
+
+def _own_mass(rivals: int, alpha: Fraction) -> Fraction:
+    """Return the least mass of the target's own point with which so many rivals can all err by alpha."""
+    return max(Fraction(0), (rivals * alpha - 1) / (rivals - 1)) if rivals > 1 else Fraction(0)
+
+
+def _with_own_mass(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Enclosure:
+    """Return E[C/(exp(rate k) + C)] for k examples at the own point and equal masses of the rivals."""
+    own = _own_mass(rivals, alpha)
+    return _of_sum(rivals, (alpha - own) / (1 - own), own, Enclosure.exp(rate).powers(n), rate, n)
+
+
+def _every_number(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
+    """Return a bound for every number of bad rivals up to `rivals`, which have more than 1 if each has alpha.
+
+    Up to 1/alpha the more rivals the worse. Beyond that, blocks of numbers are halved until one bound does for each.
+    """
+    first = max(1, math.floor(1 / alpha))
+    best = max(_with_own_mass(first, alpha, rate, n).high, _with_own_mass(rivals, alpha, rate, n).high)
+    enough = UP.multiply(best, Enclosure.of(CLOSE).high)
+    blocks = [(first, rivals)]
+    while blocks:
+        low, high = blocks.pop()
+        if high - low < 2:
+            continue
+        if (bound := _block(low, high, alpha, rate, n)) <= enough:
+            best = max(best, bound)
+            continue
+        middle = (low + high) // 2
+        best = max(best, _with_own_mass(middle, alpha, rate, n).high)
+        blocks += [(low, middle), (middle, high)]
+    return best
+
+
+def _block(low: int, high: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
+    """Return a bound for `low` to `high` bad rivals: Jensen's, with the most rivals and, apart, the least masses."""
+    own, other = _own_mass(low, alpha), _own_mass(high, alpha)
+    powers = _kept((alpha - other) / (1 - other), _drops(rate)[1]).powers(n)
+    grown, rivals = Enclosure.exp(rate).powers(n), Enclosure.of(high)
+
+    def value(k: int) -> Enclosure:
+        total = rivals.times(powers[n - k])
+        return total.over(grown[k].plus(total))
+
+    return mean(n, own, value).high
+
+
+def _of_sum(
+    rivals: int, share: Fraction, outside: Fraction, scales: Sequence[Enclosure], rate: Fraction, n: int
+) -> Enclosure:
+    """Return E[C/(x + C)], C = sum_j exp(-rate N_j) over s rivals with a share each of the n - k examples, x = x(k).
+
+    k ~ Bin(n, outside). With M the mean, y = x + M and mu_i the central moments of C given k,
+
+        M/y - mu_2 x/y^3 + mu_3 x/y^4 - mu_4/y^4 <= E[C/(x + C)] <= min(M/y, M/y - mu_2 x/y^3 + mu_3 x/y^4),
+
+    and M/y - mu_2/y^2 is another lower end.
+    """
+    if not rivals:
+        return ZERO
+    products = _products(rivals, share, rate, n)
+
+    def value(k: int) -> Enclosure:
+        x, (first, second, third, fourth) = scales[k], _central(*(table[n - k] for table in products))
+        y = x.plus(first)
+        ratio, square = first.over(y), y.times(y)
+        fine = ratio.minus(second.times(x).over(square.times(y))).plus(third.times(x).over(square.times(square)))
+        low = max(fine.minus(fourth.over(square.times(square))).low, ratio.minus(second.over(square)).low, Decimal(0))
+        return Enclosure(low, min(ratio.high, fine.high))
+
+    return mean(n, outside, value)
+
+
+_PRODUCTS = ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1), (4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1))
+"""The powers of different terms of C of whose products the first four moments consist."""
+
+
+def _products(rivals: int, share: Fraction, rate: Fraction, n: int) -> list[list[Enclosure]]:
+    """Return the sums of the means of `_PRODUCTS` over all choices of terms in order, each for 0 .. n examples."""
+    d = _drops(rate)
+
+    def table(cells: int, *parts: int) -> list[Enclosure]:
+        """Return s (s - 1) .. E exp(-rate (i N_1 + j N_2 + ..)) for the parts i, j, .., one for each of the terms."""
+        ways = math.perm(rivals, cells)
+        if not ways:
+            return [ZERO] * (n + 1)
+        total = ZERO
+        for part in parts:
+            total = total.plus(d[part])
+        return [Enclosure.of(ways).times(power) for power in _kept(share, total).powers(n)]
+
+    return [table(len(parts), *parts) for parts in _PRODUCTS]
+
+
+def _central(*e: Enclosure) -> tuple[Enclosure, ...]:
+    """Return mean and central moments from the means of the products, in the order of `_PRODUCTS`."""
+    two, three, four, six = (Enclosure.of(i) for i in (2, 3, 4, 6))
+    m1, m2 = e[0], e[1].plus(e[2])
+    m3 = e[3].plus(three.times(e[4])).plus(e[5])
+    m4 = e[6].plus(four.times(e[7])).plus(three.times(e[8])).plus(six.times(e[9])).plus(e[10])
+    square = m1.times(m1)
+    second = m2.minus(square)
+    third = m3.minus(three.times(m1).times(m2)).plus(two.times(m1).times(square))
+    fourth = (
+        m4.minus(four.times(m1).times(m3)).plus(six.times(square).times(m2)).minus(three.times(square.times(square)))
+    )
+    return m1, second, third, fourth
+
+
+def _parities(numbers: Numbers, alpha: Fraction) -> Ends:
+    dimension, mass = _count(numbers, "dimension", 1), _mass(numbers, alpha)
+    keep, failure = Fraction(numbers["keep"]), Fraction(numbers["failure"])
+    if not (0 < keep <= 1 and 0 <= failure < 1 and 2 * keep * mass <= 1):
+        raise ValueError(f"keep, failure and mass must be in range, got {keep}, {failure}, {mass}")
+    rights, own = _answered_right(dimension), Enclosure.of(failure)
+    # The mass that the nonzero points of the case share.
+    exists = mass * (2 - Fraction(2, 2**dimension)) <= 1
+
+    def failing(error: Fraction, n: int) -> Enclosure:
+        """Return f + (1 - f)(1 - E 1/|V|): each example is a random equation with probability 2 p error."""
+        low = high = seen = Decimal(0)
+        for k, chance in binomial(n, 2 * keep * error, range(min(n + 1, len(rights)))):
+            low = DOWN.add(low, DOWN.multiply(chance.low, rights[k].low))
+            high = UP.add(high, UP.multiply(chance.high, rights[k].high))
+            seen = DOWN.add(seen, chance.low)
+        right = Enclosure(low, UP.add(high, UP.subtract(Decimal(1), seen)))
+        return own.plus(ONE.minus(own).times(ONE.minus(right)))
+
+    return lambda n: failing(mass, n).low if exists else Decimal(0), lambda n: failing(alpha, n).high
+
+
+def _answered_right(dimension: int) -> list[Enclosure]:
+    """Return E 1/|V| for V the solutions of 0, 1, .. uniformly random homogeneous equations, which does not fall."""
+    halves = [Enclosure.of(Fraction(1, 2**k)) for k in range(dimension + 1)]
+    others = [ONE.minus(half) for half in halves]
+    law, found = [*[ZERO] * dimension, ONE], []
+    for _ in range(dimension + MORE_EQUATIONS):
+        total = ZERO
+        for half, chance in zip(halves, law, strict=True):
+            total = total.plus(half.times(chance))
+        found.append(total)
+        # An equation holds on all of 2^k solutions with probability 2^-k; else it halves them.
+        falls = [*(chance.times(other) for chance, other in zip(law[1:], others[1:], strict=True)), ZERO]
+        law = [chance.times(half).plus(fall) for chance, half, fall in zip(law, halves, falls, strict=True)]
+    return found
+
+
+def _interior_points(numbers: Numbers, alpha: Fraction) -> Ends:
+    size, grown = _count(numbers, "domain_size", 2), Enclosure.exp(_rate(numbers))
+
+    def failing(n: int) -> Enclosure:
+        """Return the greater one of the rates on one point and on two neighbouring points."""
+        weights = {size - 1: grown.power(n)}
+        if n > 1:
+            weights[size - 2] = grown.power(n // 2).plus(grown.power(n - n // 2))
+        rates = [Enclosure.of(out).over(Enclosure.of(out).plus(inside)) for out, inside in weights.items()]
+        return Enclosure(max(one.low for one in rates), max(one.high for one in rates))
+
+    return lambda n: failing(n).low, lambda n: failing(n).high
+
+
+_ENDS: dict[CaseFamily, Callable[[Numbers, Fraction], Ends]] = {
+    CaseFamily.FINITE_CLASS: _finite_class,
+    CaseFamily.THRESHOLDS: _thresholds,
+    CaseFamily.POINTS: _points,
+    CaseFamily.PARITIES: _parities,
+    CaseFamily.INTERIOR_POINTS: _interior_points,
+}
+
+
+def _count(numbers: Numbers, name: str, least: int) -> int:
+    value = numbers[name]
+    if not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    return value
+
+
+def _rate(numbers: Numbers) -> Fraction:
+    if not (rate := Fraction(numbers["rate"])) > 0:
+        raise ValueError(f"rate must be positive, got {rate}")
+    return rate
+
+
+def _mass(numbers: Numbers, alpha: Fraction) -> Fraction:
+    """Return the error of the case's rivals, which must count as a failure."""
+    mass = Fraction(numbers["mass"])
+    if not alpha * (1 + Fraction(SLACK)) < mass < 1:
+        raise ValueError(f"mass must be above alpha and below 1, got {float(mass)}")
+    return mass
+
+
+def _failing(total: Enclosure) -> Enclosure:
+    """Return B/(1 + B)."""
+    return total.over(ONE.plus(total))
+
+
+def _drops(rate: Fraction) -> list[Enclosure]:
+    """Return 1 - exp(-i rate) for i = 0 .. 4."""
+    return [ONE.minus(power) for power in Enclosure.exp(-rate).powers(4)]
+
+
+def _kept(share: Fraction, drop: Enclosure) -> Enclosure:
+    """Return 1 - share * drop: the mean of exp(-rate) to the number of times that one example hits a share."""
+    return ONE.minus(Enclosure.of(share).times(drop))
