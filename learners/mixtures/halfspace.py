@@ -42,6 +42,7 @@ from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import HardPolytope
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
+from learners.mixtures.wedges import Wedges
 from learners.parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
 
 MAX_SIDE = 2**18
@@ -166,18 +167,18 @@ class MixtureHalfspace(ClassLearner):
 
     def _collections(self, sample: Sample) -> Intersections:
         """Return the collections of G, with what it takes to count their errors."""
+        points, gains, base = self._gains(sample)
+        return Intersections(self.family(sample).inside(points), gains, base, self.dimension)
+
+    def _gains(self, sample: Sample) -> tuple[Integers, Integers, int]:
+        """Return the distinct points, the errors that each adds if it is inside, and the errors if none is."""
         outside = sample.labels != self.public_label
         points, gains = summed(sample.points.astype(np.int64), np.where(outside, sample.counts, -sample.counts))
-        inside = self.family(sample).inside(points)
-        return Intersections(inside, gains, int(sample.counts[~outside].sum()), self.dimension)
+        return points, gains, int(sample.counts[~outside].sum())
 
     def codes(self, family: PublicFamily, indices: Integers) -> list[Code]:
         """Return the outputs that stand for the hypotheses with these numbers."""
-        rows = family.halfspaces
-        return [
-            (tuple([rows[i] for i in members]), family.flat) if members else ()
-            for members in members_of(indices, len(rows), self.dimension)
-        ]
+        return _codes(family, members_of(indices, len(family.halfspaces), self.dimension))
 
     def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
         return None
@@ -190,7 +191,7 @@ class MixtureHalfspace(ClassLearner):
         groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
         drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
         distinct, place = np.unique(drawn, return_inverse=True)
-        codes = self.codes(family, distinct)
+        codes = _codes(family, ranking.members(distinct))
         return [codes[i] for i in place.reshape(-1).tolist()]
 
     def decode(self, code: Code) -> Outside:
@@ -304,14 +305,22 @@ class MixtureHalfspace(ClassLearner):
 @lru_cache(maxsize=2)
 def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Ranking]:
     """Return the family, and the hypotheses by errors; kept for the last samples, since runs come in chunks."""
-    family, collections = learner.family(sample), learner._collections(sample)
+    family = learner.family(sample)
     size = family.collections(learner.dimension)
+    if learner._lists and size > MAX_LISTED:
+        raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
+    if size > MAX_ATOMS and learner.dimension == 2 and not family.flat and not learner._lists:
+        return family, Tallied(Wedges(family.halfspaces, *learner._gains(sample), learner.side))
+    collections = learner._collections(sample)
     if size > MAX_LISTED and not learner._lists:
         return family, Tallied(collections)
-    if size > MAX_LISTED:
-        raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
-    errors = collections.all_errors
-    return family, Listed.of(errors, learner._eligible(sample, errors))
+    return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
+
+
+def _codes(family: PublicFamily, collections: list[tuple[int, ...]]) -> list[Code]:
+    """Return the outputs that stand for collections of halfspaces of the family."""
+    rows = family.halfspaces
+    return [(tuple([rows[i] for i in members]), family.flat) if members else () for members in collections]
 
 
 def _region(side: int, rows: Sequence[tuple[int | Fraction, ...]] | None) -> Corners:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,20 @@ BLOCK_CELLS = 2**22
 """Numbers of a block of pairs that are held at once."""
 MAX_LISTED = 2**23
 """The most hypotheses whose errors are held at once."""
+
+
+class Blocks(Protocol):
+    """Hypotheses in blocks, numbered from one block to the next."""
+
+    @property
+    def blocks(self) -> Sequence[Any]:
+        """The blocks."""
+
+    def errors(self, block: int) -> Integers:
+        """Return the errors of the hypotheses of a block, in the order of their numbers."""
+
+    def members(self, indices: Integers) -> list[tuple[int, ...]]:
+        """Return the halfspaces, as numbers, of the hypotheses with these numbers."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,7 @@ class Intersections:
             found += [(3, i, i + 1) for i in range(count)]
         return found
 
-    @property
+    @cached_property
     def all_errors(self) -> Integers:
         """The errors of all collections."""
         return np.concatenate([self.errors(block) for block in range(len(self.blocks))])
@@ -106,6 +121,10 @@ class Intersections:
             rest = inside[end:] & inside[start]
             sums = _pairs(rest, gains, len(rest))
         return np.asarray(self.base + sums, dtype=np.int64)
+
+    def members(self, indices: Integers) -> list[tuple[int, ...]]:
+        """Return the collections with these numbers."""
+        return members_of(indices, len(self.inside), self.most)
 
 
 def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
@@ -153,29 +172,35 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
 class Listed:
     """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
 
+    collections: Intersections
     order: Integers
     starts: Integers
     sizes: Integers
     errors: Integers
 
     @classmethod
-    def of(cls, errors: Integers, eligible: Bools | None = None) -> Listed:
-        """Return the ranking of hypotheses with these errors, or of those that are eligible."""
+    def of(cls, collections: Intersections, eligible: Bools | None = None) -> Listed:
+        """Return the ranking of all hypotheses, or of those that are eligible."""
+        errors = collections.all_errors
         order = np.argsort(errors, kind="stable")
         order = order if eligible is None else order[eligible[order]]
         values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
-        return cls(order, starts, sizes, values)
+        return cls(collections, order, starts, sizes, values)
 
     def pick(self, groups: Integers, within: Integers) -> Integers:
         """Return the numbers of the hypotheses at these places of these groups."""
         return np.asarray(self.order[self.starts[groups] + within])
+
+    def members(self, indices: Integers) -> list[tuple[int, ...]]:
+        """Return the collections with these numbers."""
+        return self.collections.members(indices)
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Tallied:
     """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn."""
 
-    collections: Intersections
+    collections: Blocks
 
     @cached_property
     def _blocks(self) -> list[tuple[Integers, Integers]]:
@@ -212,6 +237,10 @@ class Tallied:
             for run, group, place in draws:
                 found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
         return found
+
+    def members(self, indices: Integers) -> list[tuple[int, ...]]:
+        """Return the collections with these numbers."""
+        return self.collections.members(indices)
 
     def _count(self, block: int, error: int) -> int:
         values, counts = self._blocks[block]
