@@ -310,7 +310,7 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Rank
     if learner._lists and size > MAX_LISTED:
         raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
     if size > MAX_ATOMS and learner.dimension == 2 and not family.flat and not learner._lists:
-        return family, Tallied(Wedges(family.halfspaces, *learner._gains(sample), learner.side))
+        return family, Tallied(Wedges.of(family.halfspaces, *learner._gains(sample), learner.side))
     collections = learner._collections(sample)
     if size > MAX_LISTED and not learner._lists:
         return family, Tallied(collections)

@@ -254,9 +254,12 @@ Ranking = Listed | Tallied
 
 def _tally(errors: Integers) -> tuple[Integers, Integers]:
     """Return the distinct values and their counts; by counting where their range is small, which takes no sorting."""
-    if not len(errors) or int(errors.max()) - int(errors.min()) > len(errors):
-        return np.unique(errors, return_counts=True)
-    least = int(errors.min())
-    counts = np.bincount(errors - least)
+    if not len(errors):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    least, most = int(errors.min()), int(errors.max())
+    if most - least > len(errors):
+        values, counts = np.unique(errors, return_counts=True)
+        return values.astype(np.int64), counts
+    counts = np.bincount(np.subtract(errors, least, dtype=np.int64))
     values = np.flatnonzero(counts)
     return values + least, counts[values]

@@ -13,19 +13,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from learners.arrays import Floats, Integers
+from dpaudit.contract import InputError
+from learners.arrays import Bools, Exact, Floats, Integers
 from learners.mixtures.public_family import Functional
 
 STRIP = 2**22
 """Pairs of halfplanes whose errors are held at once."""
-TILE = 2**16
+TILE = 2**15
 """Pairs of lines that are looked up at once: what is held of them stays in a cache."""
 TABLE_CELLS = 2**30
 """The most cumulative sums that are held; 200 public points with 10,000 others take 4e8."""
 FLOAT_SIDE = 2**16
 """Up to this side, abscissae of crossings are quotients of integers below 2^52, whose floors are right in floats."""
+
+
+PACKED: dict[Any, Any] = {np.int16: np.int32, np.int32: np.int64, np.int64: np.complex128}
+"""Of each type of sums, one that holds two of them."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -46,6 +50,20 @@ class Wedges:
     base: int
     side: int
 
+    @classmethod
+    def of(cls, halfspaces: tuple[Functional, ...], points: Integers, gains: Integers, base: int, side: int) -> Wedges:
+        """Return the wedges; `InputError` if they take too many sums. Points that gain nothing are left out."""
+        useful = gains != 0
+        useful[:1] = True
+        points, gains = points[useful], gains[useful]
+        cells = len(halfspaces) * (len(np.unique(points[:, 0])) + 1)
+        if cells > TABLE_CELLS:
+            raise InputError(
+                f"{len(halfspaces) // 2} lines through public points take {cells} sums of errors, "
+                f"more than the {TABLE_CELLS} that are held ({2 * TABLE_CELLS >> 30} to {8 * TABLE_CELLS >> 30} GB)"
+            )
+        return cls(halfspaces, points, gains, base, side)
+
     @cached_property
     def _lines(self) -> tuple[Integers, Integers]:
         """Rows (u, v, t) of {u x + v y <= t}, v >= 0, from flat to steep, and the numbers (K, 2) of both halfspaces.
@@ -64,32 +82,37 @@ class Wedges:
         return rows[order], np.stack([below, below ^ 1], axis=1)[order]
 
     @cached_property
-    def _ranks(self) -> Integers:
-        """How many of the distinct abscissae of the points are at most v, for v = -2 .. side + 1."""
-        present = np.zeros(self.side + 4, dtype=np.int64)
-        present[self.points[:, 0] + 2] = 1
-        return np.cumsum(present)
+    def _columns(self) -> Bools:
+        """Whether points have the abscissa v, for v = -1 .. side."""
+        present = np.zeros(self.side + 2, dtype=np.bool_)
+        present[self.points[:, 0] + 1] = True
+        return present
 
     @cached_property
-    def _sums(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The gains (K, columns + 1) below and above each line in the first columns, and (columns + 1,) of all points.
+    def _ranks(self) -> Integers:
+        """How many of the distinct abscissae of the points are at most v, for v = -1 .. side."""
+        return np.cumsum(self._columns, dtype=np.int64)
+
+    @cached_property
+    def _sums(self) -> tuple[Exact, Exact]:
+        """The gains (K, columns + 1, 2) below and above each line in the first columns, and (columns + 1,) of all.
 
         Points on the line are in both. A column is an abscissa of points.
         """
         order = np.argsort(self.points[:, 0], kind="stable")
         points, gains = self.points[order].astype(np.float64), self.gains[order]
         ends = np.flatnonzero(np.append(np.diff(points[:, 0]) != 0, True))
-        total = float(np.abs(gains).sum(dtype=np.float64))
-        kind = np.int16 if total < 2**14 else np.int32 if total < 2**30 else np.int64
+        total = float(np.abs(gains).sum(dtype=np.float64)) + self.base
+        kind = np.int16 if total < 2**15 else np.int32 if total < 2**31 else np.int64
         gains, (rows, _) = gains.astype(kind), self._lines
-        sums = np.zeros((2, len(rows), len(ends) + 1), dtype=kind)
+        sums = np.zeros((len(rows), len(ends) + 1, 2), dtype=kind)
         for start in range(0, len(rows), step := max(1, STRIP // max(1, len(points)))):
             part = slice(start, start + step)
             # Exact: below 2^38 with 18 bits of side.
             heights = rows[part, :2].astype(np.float64) @ points.T - rows[part, 2:]
-            for table, held in ((sums[0], heights <= 0), (sums[1], heights >= 0)):
-                table[part, 1:] = np.cumsum(held * gains, axis=1, dtype=kind)[:, ends]
-        return sums[0], sums[1], np.concatenate([[0], np.cumsum(gains, dtype=kind)[ends]]).astype(kind)
+            for side, held in enumerate((heights <= 0, heights >= 0)):
+                sums[part, 1:, side] = np.cumsum(held * gains, axis=1, dtype=kind)[:, ends]
+        return sums, np.append(0, np.cumsum(gains, dtype=kind)[ends]).astype(kind)
 
     @cached_property
     def _strips(self) -> list[tuple[int, int]]:
@@ -103,65 +126,78 @@ class Wedges:
         """The numbers of the blocks."""
         return range(1 + len(self._strips))
 
-    def errors(self, block: int) -> Integers:
-        """Return the errors of the hypotheses of a block, exactly."""
-        below, above, every = self._sums
+    def errors(self, block: int) -> Exact:
+        """Return the errors of the hypotheses of a block, exactly, as the shortest integers that hold all sums."""
+        sums, every = self._sums
+        base = every.dtype.type(self.base)
         if block == 0:
-            sides = [table[:, -1].astype(np.int64) for table in (below, above)]
-            return self.base + np.concatenate([[0], *sides, sides[0] + sides[1] - every[-1]])
+            below, above = sums[:, -1].T
+            return np.asarray(base + np.concatenate([every[:1], below, above, below + above - every[-1]]))
         start, end = self._strips[block - 1]
         width, tile = end - start, max(1, TILE // (end - start))
-        found = np.empty((4, start, width), dtype=below.dtype)
+        found = np.empty(4 * start * width + 2 * width * (width - 1), dtype=every.dtype)
+        wedges = found[: 4 * start * width].reshape(4, start, width)
         steep = np.arange(start, end)
         for first in range(0, start, tile):
             flat = np.arange(first, min(first + tile, start))
-            self._wedges(flat[:, None], steep, found[:, first : first + tile])
+            self._wedges(flat[:, None], steep, wedges[:, first : first + tile])
         i, j = np.triu_indices(width, 1)
-        corner = np.empty((4, len(i)), dtype=below.dtype)
-        self._wedges(start + i, start + j, corner)
-        return self.base + np.concatenate([found.ravel(), corner.ravel()]).astype(np.int64)
+        self._wedges(start + i, start + j, found[4 * start * width :].reshape(4, -1))
+        found += base
+        return found
 
-    def _wedges(self, flat: Integers, steep: Integers, found: NDArray[Any]) -> None:
+    def _wedges(self, flat: Integers, steep: Integers, found: Exact) -> None:
         """Put the sums of gains in the four wedges of pairs of lines into `found` (4, pairs): see `SIDES`.
 
-        The left part ends before the crossing or with it. Where lines are parallel it is empty, the first line being
-        the lower one; where the steeper one is vertical, its points belong to the side that it bounds.
+        Left of the crossing the steeper line is the lower one. Where lines are parallel nothing is left of it, the
+        first line being the lower one.
         """
-        below, above, every = self._sums
-        before, upto = self._crossings(flat, steep)
-        i, j = flat * below.shape[1], steep * below.shape[1]
-        lines, columns = (below.ravel(), above.ravel()), below.shape[1]
-        low_i, low_j = np.take(lines[0], i + before), np.take(lines[0], j + before)
-        high_i, high_j = np.take(lines[1], i + upto), np.take(lines[1], j + upto)
-        all_i, all_j = i + columns - 1, j + columns - 1
-        # Below both: left of the crossing the steeper line is the lower one, right of it the other.
-        found[0] = low_j + (lines[0][all_i] - low_i)
-        found[1] = high_i + (lines[1][all_j] - high_j)
-        # Between the lines, every point is below one or above the other; those that are both lie between.
-        found[2] = np.take(lines[0], i + upto) + high_j - every[upto]
-        right = lines[1][all_i] - np.take(lines[1], i + before) + lines[0][all_j] - low_j
-        found[3] = right - (every[-1] - every[before])
+        sums, every = self._sums
+        upto, touched = self._crossings(flat, steep)
+        i, j, all_i, all_j = self._at(flat, upto), self._at(steep, upto), sums[flat, -1], sums[steep, -1]
+        found[0] = j[..., 0] - i[..., 0] + all_i[..., 0]
+        found[1] = i[..., 1] - j[..., 1] + all_j[..., 1]
+        # Between the lines every point is below one or above the other, and those that are both lie between.
+        left = every[upto]
+        found[2] = i[..., 0] + j[..., 1] - left
+        found[3] = left - i[..., 1] - j[..., 0] + (all_i[..., 1] + all_j[..., 0] - every[-1])
+        # Where points have the abscissa of the crossing, they are left of it above and right of it here: a point on
+        # both lines is in every wedge, and a vertical line bounds what is right of it, or left of it, with itself.
+        pair = np.unravel_index(touched, upto.shape)
+        lines = [np.broadcast_to(line, upto.shape)[pair] for line in (flat, steep)]
+        before = upto[pair] - 1
+        i, j = (self._at(line, before) for line in lines)
+        all_i, all_j = (sums[line, -1] for line in lines)
+        found[0][pair] = j[:, 0] - i[:, 0] + all_i[:, 0]
+        found[3][pair] = every[before] - i[:, 1] - j[:, 0] + (all_i[:, 1] + all_j[:, 0] - every[-1])
+
+    def _at(self, lines: Integers, columns: Integers) -> Exact:
+        """Return the sums (.., 2) below and above lines in the first columns: both are taken at once."""
+        sums, _ = self._sums
+        packed = sums.reshape(-1).view(PACKED[sums.dtype.type])
+        taken = np.take(packed, lines * sums.shape[1] + columns)
+        return np.asarray(taken.view(sums.dtype).reshape(*taken.shape, 2))
 
     def _crossings(self, flat: Integers, steep: Integers) -> tuple[Integers, Integers]:
-        """Return in how many columns the abscissa is below that of the crossing, and in how many it is at most that."""
+        """Return in how many columns the abscissa is at most that of the crossing, and the pairs where it is in one."""
         rows, _ = self._lines
         table: Floats | Integers = rows.astype(np.float64) if self.side <= FLOAT_SIDE else rows
-        (u, v, t), (other_u, other_v, other_t) = (table[lines].transpose(2, 0, 1) if lines.ndim > 1 else table[lines].T
-                                                  for lines in (flat, steep))  # fmt: skip
+        (u, v, t), (other_u, other_v, other_t) = (np.moveaxis(table[lines], -1, 0) for lines in (flat, steep))
         turn = u * other_v - other_u * v
         moment = t * other_v - other_t * v
-        parallel = turn == 0
-        turn = np.where(parallel, 1, turn)
-        moment = np.where(parallel, -turn, np.clip(moment, -turn, (self.side + 1) * turn))
-        if self.side <= FLOAT_SIDE:
-            quotient = moment / turn
-            floor = np.floor(quotient)
-            whole = floor == quotient
-        else:
-            floor = moment // turn
-            whole = floor * turn == moment
-        place = floor.astype(np.int64) + 2
-        return self._ranks[place - whole], self._ranks[place]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.side <= FLOAT_SIDE:
+                # Parallel lines give minus infinity, or nan if they are vertical.
+                quotient = np.minimum(np.fmax(moment / turn, -0.5), self.side + 0.5)
+                floor = np.floor(quotient)
+                whole = floor == quotient
+            else:
+                floor = np.where(turn == 0, -1, np.clip(moment // turn, -1, self.side))
+                whole = floor * turn == moment
+        place = floor.astype(np.int64) + 1
+        upto = self._ranks[place]
+        hits = np.flatnonzero(whole)
+        return upto, hits[self._columns[place.ravel()[hits]]]
 
     def members(self, indices: Integers) -> list[tuple[int, ...]]:
         """Return the numbers of the halfspaces of the hypotheses with these numbers."""
@@ -179,7 +215,7 @@ class Wedges:
                 chosen = [int(numbers[line, side]) for line, side in zip((i, j), SIDES[wedge], strict=True)]
             else:
                 kind, line = divmod(place - 1, count) if place else (3, 0)
-                chosen = numbers[line].tolist()[: 2] if kind == 2 else [int(numbers[line, kind])] if kind < 2 else []
+                chosen = numbers[line].tolist()[:2] if kind == 2 else [int(numbers[line, kind])] if kind < 2 else []
             found.append(tuple(sorted(chosen)))
         return found
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.arrays import summed
 from learners.mixtures import halfspace, wedges
@@ -30,7 +31,14 @@ def both(side: int, public: int, others: int, top: int, seed: int) -> tuple[Publ
 
 
 # Small sides have vertical, parallel and concurrent lines, and points on crossings.
-CASES = [(2, 6, 9, 5), (4, 7, 30, 10**3), (9, 8, 60, 10**6), (1000, 8, 40, 10**12), (2**18, 7, 40, 9), (2**16, 7, 40, 9)]
+CASES = [
+    (2, 6, 9, 5),
+    (4, 7, 30, 10**3),
+    (9, 8, 60, 10**6),
+    (1000, 8, 40, 10**12),
+    (2**18, 7, 40, 9),
+    (2**16, 7, 40, 9),
+]
 
 
 @pytest.mark.parametrize(("side", "public", "others", "top"), CASES)
@@ -76,3 +84,14 @@ def test_runs_over_wedges_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> Non
     for atom, log_probability in zip(law.atoms, law.log_prob.tolist(), strict=True):
         expected = size * math.exp(log_probability)
         assert abs(counts[atom] - expected) < 5.5 * math.sqrt(expected) + 5.5
+
+
+def test_sums_beyond_memory_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wedges, "TABLE_CELLS", 100)
+    family = public_family(np.array([[0, 0], [1, 3], [4, 1]]))
+    points = np.stack([np.arange(20), np.arange(20)], axis=1)
+    with pytest.raises(InputError, match="3 lines through public points take 126 sums"):
+        Wedges.of(family.halfspaces, points, np.ones(20, dtype=int), 0, 20)
+    assert Wedges.of(family.halfspaces, points, np.arange(20) % 2, 0, 20).points[:, 0].tolist() == [0, *range(1, 20, 2)]
+    idle = Wedges.of(family.halfspaces, points, np.zeros(20, dtype=int), 3, 20)
+    assert {error for block in idle.blocks for error in idle.errors(block).tolist()} == {3}
