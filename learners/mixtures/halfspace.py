@@ -39,9 +39,10 @@ from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.mechanisms import exponential
-from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
+from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Tallied, members_of
 from learners.mixtures.missed_facets import HardPolytope
-from learners.mixtures.public_family import PublicFamily, log_collections, public_family
+from learners.mixtures.public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
+from learners.mixtures.rejection import Rejected
 from learners.mixtures.wedges import Wedges
 from learners.parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
 
@@ -184,15 +185,11 @@ class MixtureHalfspace(ClassLearner):
         return None
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
-        """Return the outputs of independent runs: a group of equal errors first, then uniformly within it."""
+        """Return the outputs of independent runs; see `_ranking` for how they are drawn."""
         check_run(sample, self.domain, size)
         hashable: Any = sample
         family, ranking = _ranking(self, hashable)
-        groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
-        drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
-        distinct, place = np.unique(drawn, return_inverse=True)
-        codes = _codes(family, ranking.members(distinct))
-        return [codes[i] for i in place.reshape(-1).tolist()]
+        return _codes(family, ranking.draw(self._rate, rng, size))
 
     def decode(self, code: Code) -> Outside:
         """Return the hypothesis."""
@@ -303,15 +300,23 @@ class MixtureHalfspace(ClassLearner):
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Ranking]:
-    """Return the family, and the hypotheses by errors; kept for the last samples, since runs come in chunks."""
+def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Listed | Tallied | Rejected]:
+    """Return the family, and what draws from it; kept for the last samples, since runs come in chunks.
+
+    Few hypotheses are listed by their errors. Of many, those in the plane are counted by wedges, those in space drawn
+    by rejection first, and others counted in blocks.
+    """
     family = learner.family(sample)
     size = family.collections(learner.dimension)
     if learner._lists and size > MAX_LISTED:
         raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
-    if size > MAX_ATOMS and learner.dimension == 2 and not family.flat and not learner._lists:
+    many = size > MAX_ATOMS and not learner._lists
+    if many and learner.dimension == 2 and not family.flat:
         return family, Tallied(Wedges.of(family.halfspaces, *learner._gains(sample), learner.side))
     collections = learner._collections(sample)
+    if many and learner.dimension == 3:
+        counted = Tallied(collections) if size <= MAX_COLLECTIONS else None
+        return family, Rejected.of(collections.inside, collections.gains, counted)
     if size > MAX_LISTED and not learner._lists:
         return family, Tallied(collections)
     return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))

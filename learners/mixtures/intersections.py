@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learners.arrays import Bools, Integers
+from learners.mechanisms import exponential
 from learners.words import linear
 
 Functional = tuple[int, ...]
@@ -191,9 +192,9 @@ class Listed:
         """Return the numbers of the hypotheses at these places of these groups."""
         return np.asarray(self.order[self.starts[groups] + within])
 
-    def members(self, indices: Integers) -> list[tuple[int, ...]]:
-        """Return the collections with these numbers."""
-        return self.collections.members(indices)
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors)."""
+        return _drawn(self, rate, rng, size)
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -238,9 +239,9 @@ class Tallied:
                 found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
         return found
 
-    def members(self, indices: Integers) -> list[tuple[int, ...]]:
-        """Return the collections with these numbers."""
-        return self.collections.members(indices)
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors)."""
+        return _drawn(self, rate, rng, size)
 
     def _count(self, block: int, error: int) -> int:
         values, counts = self._blocks[block]
@@ -248,8 +249,13 @@ class Tallied:
         return int(counts[at]) if at < len(values) and values[at] == error else 0
 
 
-Ranking = Listed | Tallied
-"""Groups of hypotheses with equal errors, by increasing errors; `pick` finds those at places of groups."""
+def _drawn(ranking: Listed | Tallied, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+    """Return the collections of independent draws: a group of equal errors first, then uniformly within it."""
+    groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, rate, rng, size)
+    drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
+    distinct, place = np.unique(drawn, return_inverse=True)
+    members = ranking.collections.members(distinct)
+    return [members[i] for i in place.reshape(-1).tolist()]
 
 
 def _tally(errors: Integers) -> tuple[Integers, Integers]:

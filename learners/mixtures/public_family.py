@@ -22,6 +22,8 @@ Functional = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**31
 """The most intersections of halfspaces that are counted: 40 seconds for 20 points in three dimensions."""
+MAX_PLANES = 2**16
+"""The most planes in space, whose intersections are drawn by rejection where they are too many to be counted."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
 
     Repetitions among the points (m, d) count once. `literal` builds "one arbitrary halfspace" as printed: sets that
     leave freedom (the empty one included) are completed by the directions e_1, e_2, .., which may put all of Aff on the
-    boundary. `InputError` if the intersections of at most d halfspaces would be more than `MAX_COLLECTIONS`.
+    boundary. `InputError` if the intersections of at most two halfspaces would be more than `MAX_COLLECTIONS`, or the
+    planes in space more than `MAX_PLANES`.
     """
     rows = np.asarray(points, dtype=np.int64)
     return _family(rows.shape[1], tuple(sorted({tuple(row) for row in rows.tolist()})), literal)
@@ -86,14 +89,14 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     axes = _axes(distinct)
     sets = range(dimension + 1) if literal else [len(axes)]
     planes = sum(comb(len(distinct), size) for size in sets)
-    if not literal and collections_of(2 * planes, dimension) > MAX_COLLECTIONS and planes > 1:
+    if not literal and _too_many(planes, dimension) and planes > 1:
         # Points in special position span fewer hyperplanes than they have subsets: count before giving up.
         planes = len(_spanned(distinct[:, axes]))
-    if collections_of(2 * planes, dimension) > MAX_COLLECTIONS:
+    if _too_many(planes, dimension):
+        limit = f"{MAX_PLANES} planes" if dimension > 2 else f"{MAX_COLLECTIONS} that can be counted"
         raise InputError(
-            f"{len(distinct)} distinct public points in dimension {dimension} give up to "
-            f"{collections_of(2 * planes, dimension)} intersections of halfspaces, "
-            f"more than the {MAX_COLLECTIONS} that can be counted"
+            f"{len(distinct)} distinct public points in dimension {dimension} give up to {planes} hyperplanes and "
+            f"{collections_of(2 * planes, dimension)} intersections of halfspaces, more than the {limit}"
         )
     flat = _flat(distinct, axes)
     if literal:
@@ -101,6 +104,11 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     if not axes:
         return PublicFamily(((0,) * (dimension + 1),), flat)
     return PublicFamily(_both_sides(_lifted(_spanned(distinct[:, axes]), axes, dimension)), flat)
+
+
+def _too_many(planes: int, dimension: int) -> bool:
+    """Return whether so many hyperplanes are refused."""
+    return planes > MAX_PLANES if dimension > 2 else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
 
 
 def _axes(points: Integers) -> list[int]:

@@ -26,12 +26,10 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Bytes, Floats, Integers, byte_sums, weighed
 from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
-Bytes = NDArray[np.uint8]
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 
@@ -49,12 +47,6 @@ MAX_MASKS = 2**28
 BLOCK = 1024
 """The number of products that are compared with all points together."""
 CERTAIN = 2.0**-49
-
-
-def _byte_sums(weights: Floats) -> Floats:
-    """Return (bytes * 256,): for each byte of packed points and each of its values, the weight of the points held."""
-    padded = np.concatenate([weights, np.zeros(-len(weights) % 8)]).reshape(-1, 8)
-    return np.asarray((padded @ np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).T).ravel())
 
 
 class Pieces:
@@ -180,7 +172,7 @@ class Products:
         self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
         self._total = weights.sum(axis=1)
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
-        self._tables = [_byte_sums(column) for column in weights.T]
+        self._tables = [byte_sums(column) for column in weights.T]
         t = components
         self.codes = np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64)
         self.orders = np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64)
@@ -214,14 +206,11 @@ class Products:
         for start in range(0, len(codes), BLOCK):
             part = slice(start, start + BLOCK)
             surely, possibly = self.masks(codes[part])
-            least[part], most[part] = (self._weighed(held, *self._tables) for held in (surely, possibly))
+            least[part], most[part] = (
+                np.stack([weighed(held, table) for table in self._tables], axis=1) for held in (surely, possibly)
+            )
         logs = np.log(orders) + self.pieces.log_areas[codes >> 1].sum(axis=1)
         return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
-
-    def _weighed(self, held: Bytes, *tables: Floats) -> Floats:
-        """Return the weights (products, tables) of the points held; exact, as all sums stay below 2^53."""
-        places = held + 256 * np.arange(held.shape[1])
-        return np.stack([np.take(table, places).sum(axis=1) for table in tables], axis=1)
 
     def _gap_factors(self, upper: Integers, lower: Integers) -> Floats:
         """Return the logarithms of the gap between the envelopes as a share of the upper one; -inf where it is 0."""
@@ -261,7 +250,7 @@ class Products:
         surely, possibly = self.masks(codes)
         undecided, either = possibly & ~surely, self._tables[0] + self._tables[1]
         crossed = [undecided & ~(self.pieces.inside(column) | self.pieces.outside(column)) for column in codes.T]
-        picked = np.concatenate([self._weighed(hit, either) for hit in crossed], axis=1).argmax(axis=1)
+        picked = np.stack([weighed(hit, either) for hit in crossed], axis=1).argmax(axis=1)
         cut = codes[np.arange(len(codes)), picked]
         # A piece is cut by what the first product wants that cuts it.
         pieces, first, place = np.unique(cut >> 1, return_index=True, return_inverse=True)
