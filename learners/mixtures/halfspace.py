@@ -310,16 +310,18 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, List
     size = family.collections(learner.dimension)
     if learner._lists and size > MAX_LISTED:
         raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
-    many = size > MAX_ATOMS and not learner._lists
-    if many and learner.dimension == 2 and not family.flat:
-        return family, Tallied(Wedges.of(family.halfspaces, *learner._gains(sample), learner.side))
-    collections = learner._collections(sample)
-    if many and learner.dimension == 3:
-        counted = Tallied(collections) if size <= MAX_COLLECTIONS else None
-        return family, Rejected.of(collections.inside, collections.gains, counted)
-    if size > MAX_LISTED and not learner._lists:
-        return family, Tallied(collections)
-    return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
+    points, gains, base = learner._gains(sample)
+    if size <= MAX_ATOMS or learner._lists or learner.dimension == 1:
+        collections = learner._collections(sample)
+        return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
+
+    def counted() -> Tallied:
+        wedges = learner.dimension == 2 and not family.flat
+        return Tallied(
+            Wedges.of(family.halfspaces, points, gains, base, learner.side) if wedges else learner._collections(sample)
+        )
+
+    return family, Rejected.of(family, points, gains, learner.dimension, counted if size <= MAX_COLLECTIONS else None)
 
 
 def _codes(family: PublicFamily, collections: list[tuple[int, ...]]) -> list[Code]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb, log
 
@@ -41,13 +41,23 @@ class PublicFamily:
         """Return 1 + sum over j = 1 .. most of C(K, j): collections of halfspaces, and the empty hypothesis."""
         return collections_of(len(self.halfspaces), most)
 
-    def inside(self, points: Integers) -> Bools:
-        """Return whether each halfspace, cut with the flat, contains each point (K, m)."""
+    @cached_property
+    def rows(self) -> Integers:
+        """The halfspaces as an array (K, d + 1)."""
+        return np.array(self.halfspaces, dtype=np.int64)
+
+    def inside(self, points: Integers, which: Integers | slice = slice(None)) -> Bools:
+        """Return whether each halfspace, or each of those with some numbers, cut with the flat, has each point."""
+        if not self.halfspaces:
+            return np.zeros((0, len(points)), dtype=np.bool_)
         on = np.ones(len(points), dtype=np.bool_)
         for row in self.flat:
             on &= points @ np.array(row[:-1], dtype=np.int64) == row[-1]
-        table = np.array(self.halfspaces, dtype=np.int64).reshape(len(self.halfspaces), points.shape[1] + 1)
-        return (table[:, :-1] @ points.T >= table[:, -1:]) & on
+        rows = self.rows[which]
+        if rows.size and points.size and float(np.abs(rows).max()) * float(np.abs(points).max()) < 2**50:
+            # Sums of at most three such products are exact in floats, whose matrix products are faster.
+            rows, points = rows.astype(np.float64), points.astype(np.float64)
+        return (rows[:, :-1] @ points.T >= rows[:, -1:]) & on
 
 
 def collections_of(halfspaces: int, most: int) -> int:
@@ -89,11 +99,11 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     axes = _axes(distinct)
     sets = range(dimension + 1) if literal else [len(axes)]
     planes = sum(comb(len(distinct), size) for size in sets)
-    if not literal and _too_many(planes, dimension) and planes > 1:
+    if not literal and _too_many(planes, dimension, literal) and planes > 1:
         # Points in special position span fewer hyperplanes than they have subsets: count before giving up.
         planes = len(_spanned(distinct[:, axes]))
-    if _too_many(planes, dimension):
-        limit = f"{MAX_PLANES} planes" if dimension > 2 else f"{MAX_COLLECTIONS} that can be counted"
+    if _too_many(planes, dimension, literal):
+        limit = f"{MAX_PLANES} planes" if dimension > 2 and not literal else f"{MAX_COLLECTIONS} that can be counted"
         raise InputError(
             f"{len(distinct)} distinct public points in dimension {dimension} give up to {planes} hyperplanes and "
             f"{collections_of(2 * planes, dimension)} intersections of halfspaces, more than the {limit}"
@@ -106,9 +116,13 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     return PublicFamily(_both_sides(_lifted(_spanned(distinct[:, axes]), axes, dimension)), flat)
 
 
-def _too_many(planes: int, dimension: int) -> bool:
-    """Return whether so many hyperplanes are refused."""
-    return planes > MAX_PLANES if dimension > 2 else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
+def _too_many(planes: int, dimension: int, literal: bool) -> bool:
+    """Return whether so many hyperplanes are refused; literal ones are made one by one."""
+    return (
+        planes > MAX_PLANES
+        if dimension > 2 and not literal
+        else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
+    )
 
 
 def _axes(points: Integers) -> list[int]:

@@ -16,27 +16,28 @@ from dpaudit.seeding import generator
 from learners.mechanisms import exponential
 from learners.mixtures import halfspace, public_family, rejection
 from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.intersections import Intersections, Tallied
-from learners.mixtures.rejection import Rejected, _members, smaller
+from learners.mixtures.public_family import PublicFamily, collections_of
+from learners.mixtures.rejection import Rejected, _members
 
 
-def test_every_collection_has_one_number_and_those_of_the_first_halfspaces_come_first() -> None:
+@pytest.mark.parametrize("most", [2, 3])
+def test_every_collection_has_one_number_and_those_of_the_first_halfspaces_come_first(most: int) -> None:
     count = 9
-    below = np.array([smaller(k) for k in range(count + 1)])
+    below = np.array([collections_of(k, most) - 1 for k in range(count + 1)])
     found = [tuple(sorted(set(row))) for row in _members(np.arange(below[-1]), below).tolist()]
-    expected = {rows for size in (1, 2, 3) for rows in itertools.combinations(range(count), size)}
+    expected = {rows for size in range(1, most + 1) for rows in itertools.combinations(range(count), size)}
     assert len(found) == len(set(found)) == len(expected)
     assert set(found) == expected
     for k in range(count + 1):
-        assert all(max(rows) < k for rows in found[: smaller(k)])
+        assert all(max(rows) < k for rows in found[: below[k]])
 
 
 def test_numbers_of_many_halfspaces() -> None:
     count = 2**17
-    below = np.array([smaller(k) for k in range(count + 1)])
-    assert below[-1] == smaller(count) < 2**63
+    below = np.array([collections_of(k, 3) - 1 for k in range(count + 1)])
+    assert below[-1] == collections_of(count, 3) - 1
     for last, middle, first in ((count - 1, count - 2, count - 3), (count - 1, count - 2, 0), (90_000, 1, 0)):
-        number = smaller(last) + 1 + last + math.comb(middle, 2) + first
+        number = int(below[last]) + 1 + last + math.comb(middle, 2) + first
         assert _members(np.array([number]), below).tolist() == [[first, middle, last]]
 
 
@@ -64,16 +65,19 @@ def sample_of(learner: MixtureHalfspace, public: int, private: int, seed: int) -
     return learner.domain.sample(points[rows], outside[rows].astype(int))
 
 
-@pytest.mark.parametrize("tries", [rejection.TRIES, 0])
-def test_runs_by_rejection_follow_the_law(tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("dimension", "tries"), [(2, 2**24), (2, 0), (3, 2**24), (3, 0)])
+def test_runs_by_rejection_follow_the_law(dimension: int, tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
-    learner = MixtureHalfspace(3, 1.0, side=2)
+    learner = MixtureHalfspace(dimension, 1.0, side=2)
     # Labels of both kinds on either side: collections miss points, take points in, and cannot help some errors.
-    sample = learner.domain.sample(rng.integers(0, 3, (9, 3)), rng.integers(0, 2, 9), None, np.arange(9) < 4)
+    points, labels = rng.integers(0, 3, (24, dimension)), rng.integers(0, 2, 24)
+    sample = learner.domain.sample(points, labels, None, np.arange(24) < 4)
     law = learner.law(sample)
     halfspace._ranking.cache_clear()
-    monkeypatch.setattr(halfspace, "MAX_ATOMS", 50)
+    monkeypatch.setattr(halfspace, "MAX_ATOMS", 10)
     monkeypatch.setattr(rejection, "TRIES", tries)
+    monkeypatch.setattr(rejection, "SHARE", 1e-9)
+    monkeypatch.setattr(rejection, "PACKED", 2)
     size = 20_000
     assert isinstance(halfspace._ranking(learner, sample)[1], Rejected)
     counts = Counter(learner.run(sample, generator(3, "rejection"), size))
@@ -85,15 +89,14 @@ def test_runs_by_rejection_follow_the_law(tries: int, monkeypatch: pytest.Monkey
         assert abs(counts[atom] - expected) < 5.5 * math.sqrt(expected) + 5.5
 
 
-def test_weights_beyond_floats() -> None:
-    # One halfspace misses a heavy point, the other takes one in: no float tells their errors apart.
-    inside = np.array([[True, False], [False, False]])
-    for heavy in (10**17, 10**17 + 1):
-        gains = np.array([-heavy, 10**17])
-        counted = Tallied(Intersections(inside, gains, heavy, 3))
-        assert counted.errors.min() == 0
-        found = Counter(Rejected.of(inside, gains, counted).draw(1.0, generator(0, "heavy"), 100))
-        assert found == {(0,): 100}
+def test_weights_that_floats_do_not_tell_apart() -> None:
+    # The halfspaces to the right of 1 and of 2 differ by one error among 1e17: no float tells them apart.
+    family = PublicFamily(((1, 1), (-1, -1), (1, 2), (-1, -2)), ())
+    points = np.array([[0], [1], [2]])
+    gains = np.array([10**17, 1, -(10**17)])
+    found = Counter(Rejected.of(family, points, gains, 1, None).draw(1.0, generator(0, "heavy"), 10_000))
+    assert found.keys() == {(0,), (2,)}
+    assert abs(found[(2,)] - 10_000 / (1 + math.exp(-1))) < 5 * 50
 
 
 def test_triples_that_are_too_many_to_be_counted_are_drawn_from() -> None:

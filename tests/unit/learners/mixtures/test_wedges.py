@@ -10,7 +10,7 @@ import pytest
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.arrays import summed
-from learners.mixtures import halfspace, wedges
+from learners.mixtures import halfspace, rejection, wedges
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.intersections import Intersections, Tallied
 from learners.mixtures.public_family import PublicFamily, public_family
@@ -74,6 +74,7 @@ def test_runs_over_wedges_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> Non
     law = learner.law(sample)
     halfspace._ranking.cache_clear()
     monkeypatch.setattr(halfspace, "MAX_ATOMS", 50)
+    monkeypatch.setattr(rejection, "TRIES", 0)
     size = 20_000
     runs = learner.run(sample, generator(3, "wedges"), size)
     halfspace._ranking.cache_clear()
