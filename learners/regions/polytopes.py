@@ -31,6 +31,11 @@ from learners.regions.region_selection import RegionSelection
 DIMENSION = 3
 HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
 """The largest sides whose regions are listed: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube."""
+BEYOND = (
+    f"over {{0 .. {HALFSPACE_SIDE + 1}}}^{DIMENSION} there may be "
+    f"{2 * (HALFSPACE_SIDE + 2) ** (DIMENSION * (DIMENSION + 1)):,} halfspaces to list"
+)
+"""The bound of BMNS, Claim 4.1, 2 |X|^(d + 1)."""
 Quadruple = tuple[int, ...]
 MAX_POINTS = 18
 """The most points whose 2^m subsets are held."""
@@ -304,6 +309,7 @@ class ConvexPolytope(RegionCover):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
     _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
     _regions = Built(halfspaces)
 
@@ -327,6 +333,7 @@ class SimplexUnion(RegionCover):
     audited: ClassVar[tuple[Instance, ...]] = ConvexPolytope.audited
     _covered_label: ClassVar[int] = 1
     _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
     _regions = Built(simplices)
 

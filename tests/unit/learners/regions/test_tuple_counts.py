@@ -130,5 +130,5 @@ def test_unions_over_the_larger_grid_cover_what_they_should() -> None:
     whole = learner.domain.sample(learner.domain.points(), np.zeros(27, dtype=int))
     with pytest.raises(InputError, match="2\\^27 subsets"):
         learner.run(whole, generator(6, "larger"), 1)
-    with pytest.raises(InputError, match="side"):
+    with pytest.raises(InputError, match="33,554,432 halfspaces to list"):
         SimplexUnion(3, 1, 1.0, 1e-6, 0.2, 0.1)
