@@ -63,7 +63,7 @@ class Rejected:
         most: int,
         counted: Callable[[], Tallied] | None,
     ) -> Rejected:
-        """Return what draws from the family, given how many more errors each point gives inside than outside."""
+        """Return the sampler of the family, given how many more errors each point gives inside than outside."""
         # Points at random tell early what a collection takes in; in the order of a sample they stand side by side.
         spared = np.random.default_rng(0).permutation(np.flatnonzero(gains > 0))
 

@@ -75,7 +75,7 @@ class RegionCover(SetCoverLearner):
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
     _most_side: ClassVar[int] = 2**256 - 1
     _beyond: ClassVar[str] = ""
-    """What a greater side would cost."""
+    """The cost of a greater side, for the message that refuses it."""
     _regions: ClassVar[Built[Regions]]
     _parts: ClassVar[int] = 0
     """The halfplanes of a region, where it can be drawn without a list."""
