@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -315,6 +315,7 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, List
         collections = learner._collections(sample)
         return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
 
+    @cache
     def counted() -> Tallied:
         wedges = learner.dimension == 2 and not family.flat
         return Tallied(

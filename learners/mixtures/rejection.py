@@ -24,7 +24,7 @@ from learners.mechanisms import exponential
 from learners.mixtures.intersections import Tallied
 from learners.mixtures.public_family import PublicFamily, collections_of
 
-TRIES, SHARE = 2**24, 32
+TRIES, SHARE = 2**24, 128
 """After so many proposals, a few seconds, or this part of all collections, they are counted, if they can be."""
 BATCH, MAX_BATCH = 2**13, 2**16
 """Proposals that are made at once, first and at most."""
