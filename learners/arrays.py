@@ -34,4 +34,8 @@ def byte_sums(weights: NDArray[Any]) -> NDArray[Any]:
 
 def weighed(packed: Bytes, sums: NDArray[Any]) -> NDArray[Any]:
     """Return the weight of the points that each row of packed points (rows, bytes) holds."""
-    return np.asarray(np.take(sums, packed + 256 * np.arange(packed.shape[1])).sum(axis=1))
+    found, offsets = np.zeros(len(packed), dtype=sums.dtype), 256 * np.arange(packed.shape[1])
+    step = max(1, 2**20 // max(1, packed.shape[1]))
+    for start in range(0, len(packed), step):
+        found[start : start + step] = np.take(sums, packed[start : start + step] + offsets).sum(axis=1)
+    return found

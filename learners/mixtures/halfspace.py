@@ -117,7 +117,8 @@ class MixtureHalfspace(ClassLearner):
 
     Notes
     -----
-    The learner is improper. Source: BMN, Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
+    The learner is improper. Public points in general position may be 256 in the plane and 74 in space. Source: BMN,
+    Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
     """
 
     dimension: int
@@ -303,8 +304,8 @@ class MixtureHalfspace(ClassLearner):
 def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Listed | Tallied | Rejected]:
     """Return the family, and what draws from it; kept for the last samples, since runs come in chunks.
 
-    Few hypotheses are listed by their errors. Of many, those in the plane are counted by wedges, those in space drawn
-    by rejection first, and others counted in blocks.
+    Few hypotheses are listed by their errors. Many are drawn by rejection; where that takes too many tries they are
+    counted by errors, in the plane by wedges, else in blocks.
     """
     family = learner.family(sample)
     size = family.collections(learner.dimension)
