@@ -49,12 +49,12 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
         raise InputError.among(name, value, choices)
 
 
-def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
-    """Raise `InputError` unless `value` is an integer in [low, high]."""
+def check_integer(name: str, value: object, low: int, high: int | None = None, beyond: str = "") -> None:
+    """Raise `InputError` unless `value` is an integer in [low, high]; `beyond` says what more would cost."""
     most = math.inf if high is None else high
     if not isinstance(value, Integral) or isinstance(value, bool) or not low <= int(value) <= most:
         allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
-        raise InputError(f"{name} must be {allowed}, got {value!r}")
+        raise InputError(f"{name} must be {allowed}, got {value!r}{beyond and f': {beyond}'}")
 
 
 def check_positive(name: str, value: object) -> None:

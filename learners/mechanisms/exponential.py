@@ -14,6 +14,8 @@ from learners.mechanisms.log_laws import ULP
 
 START_DIGITS = 50
 """Decimal digits of the first refinement; doubled until every draw is decided."""
+MARGIN = 2.0**-40
+"""More than the relative error, at most 1502 * 2^-53, of exponentials of a product that do not underflow."""
 
 
 def _log_weights(scores: Integers, rate: float, eligible: Bools | None) -> Floats:
@@ -144,6 +146,30 @@ def _refined(digits: int, sizes: Sequence[int], gaps: Integers, rate: float, rng
         if cell is not None:
             return cell
         precision *= 2
+
+
+def accepted(gaps: Integers, uniform: Floats, rate: float, rng: np.random.Generator) -> Bools:
+    """Return which uniform numbers lie below exp(-rate gap), exactly: Bernoulli draws with these probabilities.
+
+    The numbers are multiples of 2^-53 and stand for the intervals of that length above them, whose further digits are
+    drawn where they decide.
+    """
+    powers = np.exp(-rate * gaps)
+    found = np.asarray(uniform + 2.0**-53 <= powers * (1 - MARGIN))
+    for i in np.flatnonzero(~found & (uniform <= powers * (1 + MARGIN))):
+        digits, bits, precision = int(uniform[i] * 2**53), 53, START_DIGITS
+        while True:
+            (lower,), (upper,) = _bounds([1], gaps[i : i + 1], rate, precision)
+            down, up = _contexts(len(str(digits)) + 60)
+            if up.divide(Decimal(digits + 1), Decimal(1 << bits)) <= lower:
+                found[i] = True
+                break
+            if down.divide(Decimal(digits), Decimal(1 << bits)) >= upper:
+                break
+            precision *= 2
+            more = int(3.33 * precision) - bits
+            digits, bits = digits << more | uniform_below(1 << more, rng, 1)[0], bits + more
+    return found
 
 
 def _contexts(precision: int) -> list[Context]:

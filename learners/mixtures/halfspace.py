@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,9 +39,11 @@ from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.mechanisms import exponential
-from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
+from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Tallied, members_of
 from learners.mixtures.missed_facets import HardPolytope
-from learners.mixtures.public_family import PublicFamily, log_collections, public_family
+from learners.mixtures.public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
+from learners.mixtures.rejection import Rejected
+from learners.mixtures.wedges import Wedges
 from learners.parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
 
 MAX_SIDE = 2**18
@@ -115,7 +117,8 @@ class MixtureHalfspace(ClassLearner):
 
     Notes
     -----
-    The learner is improper. Source: BMN, Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
+    The learner is improper. Public points in general position may be 256 in the plane and 74 in space. Source: BMN,
+    Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
     """
 
     dimension: int
@@ -166,32 +169,28 @@ class MixtureHalfspace(ClassLearner):
 
     def _collections(self, sample: Sample) -> Intersections:
         """Return the collections of G, with what it takes to count their errors."""
+        points, gains, base = self._gains(sample)
+        return Intersections(self.family(sample).inside(points), gains, base, self.dimension)
+
+    def _gains(self, sample: Sample) -> tuple[Integers, Integers, int]:
+        """Return the distinct points, the errors that each adds if it is inside, and the errors if none is."""
         outside = sample.labels != self.public_label
         points, gains = summed(sample.points.astype(np.int64), np.where(outside, sample.counts, -sample.counts))
-        inside = self.family(sample).inside(points)
-        return Intersections(inside, gains, int(sample.counts[~outside].sum()), self.dimension)
+        return points, gains, int(sample.counts[~outside].sum())
 
     def codes(self, family: PublicFamily, indices: Integers) -> list[Code]:
         """Return the outputs that stand for the hypotheses with these numbers."""
-        rows = family.halfspaces
-        return [
-            (tuple([rows[i] for i in members]), family.flat) if members else ()
-            for members in members_of(indices, len(rows), self.dimension)
-        ]
+        return _codes(family, members_of(indices, len(family.halfspaces), self.dimension))
 
     def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
         return None
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
-        """Return the outputs of independent runs: a group of equal errors first, then uniformly within it."""
+        """Return the outputs of independent runs; see `_ranking` for how they are drawn."""
         check_run(sample, self.domain, size)
         hashable: Any = sample
         family, ranking = _ranking(self, hashable)
-        groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
-        drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
-        distinct, place = np.unique(drawn, return_inverse=True)
-        codes = self.codes(family, distinct)
-        return [codes[i] for i in place.reshape(-1).tolist()]
+        return _codes(family, ranking.draw(self._rate, rng, size))
 
     def decode(self, code: Code) -> Outside:
         """Return the hypothesis."""
@@ -302,16 +301,35 @@ class MixtureHalfspace(ClassLearner):
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Ranking]:
-    """Return the family, and the hypotheses by errors; kept for the last samples, since runs come in chunks."""
-    family, collections = learner.family(sample), learner._collections(sample)
+def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Listed | Tallied | Rejected]:
+    """Return the family, and what draws from it; kept for the last samples, since runs come in chunks.
+
+    Few hypotheses are listed by their errors. Many are drawn by rejection; where that takes too many tries they are
+    counted by errors, in the plane by wedges, else in blocks.
+    """
+    family = learner.family(sample)
     size = family.collections(learner.dimension)
-    if size > MAX_LISTED and not learner._lists:
-        return family, Tallied(collections)
-    if size > MAX_LISTED:
+    if learner._lists and size > MAX_LISTED:
         raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
-    errors = collections.all_errors
-    return family, Listed.of(errors, learner._eligible(sample, errors))
+    points, gains, base = learner._gains(sample)
+    if size <= MAX_ATOMS or learner._lists or learner.dimension == 1:
+        collections = learner._collections(sample)
+        return family, Listed.of(collections, learner._eligible(sample, collections.all_errors))
+
+    @cache
+    def counted() -> Tallied:
+        wedges = learner.dimension == 2 and not family.flat
+        return Tallied(
+            Wedges.of(family.halfspaces, points, gains, base, learner.side) if wedges else learner._collections(sample)
+        )
+
+    return family, Rejected.of(family, points, gains, learner.dimension, counted if size <= MAX_COLLECTIONS else None)
+
+
+def _codes(family: PublicFamily, collections: list[tuple[int, ...]]) -> list[Code]:
+    """Return the outputs that stand for collections of halfspaces of the family."""
+    rows = family.halfspaces
+    return [(tuple([rows[i] for i in members]), family.flat) if members else () for members in collections]
 
 
 def _region(side: int, rows: Sequence[tuple[int | Fraction, ...]] | None) -> Corners:

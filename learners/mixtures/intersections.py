@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from learners.arrays import Bools, Integers
+from learners.mechanisms import exponential
 from learners.words import linear
 
 Functional = tuple[int, ...]
@@ -23,6 +25,20 @@ BLOCK_CELLS = 2**22
 """Numbers of a block of pairs that are held at once."""
 MAX_LISTED = 2**23
 """The most hypotheses whose errors are held at once."""
+
+
+class Blocks(Protocol):
+    """Hypotheses in blocks, numbered from one block to the next."""
+
+    @property
+    def blocks(self) -> Sequence[Any]:
+        """The blocks."""
+
+    def errors(self, block: int) -> Integers:
+        """Return the errors of the hypotheses of a block, in the order of their numbers."""
+
+    def members(self, indices: Integers) -> list[tuple[int, ...]]:
+        """Return the halfspaces, as numbers, of the hypotheses with these numbers."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,7 @@ class Intersections:
             found += [(3, i, i + 1) for i in range(count)]
         return found
 
-    @property
+    @cached_property
     def all_errors(self) -> Integers:
         """The errors of all collections."""
         return np.concatenate([self.errors(block) for block in range(len(self.blocks))])
@@ -106,6 +122,10 @@ class Intersections:
             rest = inside[end:] & inside[start]
             sums = _pairs(rest, gains, len(rest))
         return np.asarray(self.base + sums, dtype=np.int64)
+
+    def members(self, indices: Integers) -> list[tuple[int, ...]]:
+        """Return the collections with these numbers."""
+        return members_of(indices, len(self.inside), self.most)
 
 
 def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
@@ -153,29 +173,35 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
 class Listed:
     """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
 
+    collections: Intersections
     order: Integers
     starts: Integers
     sizes: Integers
     errors: Integers
 
     @classmethod
-    def of(cls, errors: Integers, eligible: Bools | None = None) -> Listed:
-        """Return the ranking of hypotheses with these errors, or of those that are eligible."""
+    def of(cls, collections: Intersections, eligible: Bools | None = None) -> Listed:
+        """Return the ranking of all hypotheses, or of those that are eligible."""
+        errors = collections.all_errors
         order = np.argsort(errors, kind="stable")
         order = order if eligible is None else order[eligible[order]]
         values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
-        return cls(order, starts, sizes, values)
+        return cls(collections, order, starts, sizes, values)
 
     def pick(self, groups: Integers, within: Integers) -> Integers:
         """Return the numbers of the hypotheses at these places of these groups."""
         return np.asarray(self.order[self.starts[groups] + within])
+
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors)."""
+        return _drawn(self, rate, rng, size)
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Tallied:
     """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn."""
 
-    collections: Intersections
+    collections: Blocks
 
     @cached_property
     def _blocks(self) -> list[tuple[Integers, Integers]]:
@@ -213,21 +239,33 @@ class Tallied:
                 found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
         return found
 
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors)."""
+        return _drawn(self, rate, rng, size)
+
     def _count(self, block: int, error: int) -> int:
         values, counts = self._blocks[block]
         at = int(np.searchsorted(values, error))
         return int(counts[at]) if at < len(values) and values[at] == error else 0
 
 
-Ranking = Listed | Tallied
-"""Groups of hypotheses with equal errors, by increasing errors; `pick` finds those at places of groups."""
+def _drawn(ranking: Listed | Tallied, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+    """Return the collections of independent draws: a group of equal errors first, then uniformly within it."""
+    groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, rate, rng, size)
+    drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
+    distinct, place = np.unique(drawn, return_inverse=True)
+    members = ranking.collections.members(distinct)
+    return [members[i] for i in place.reshape(-1).tolist()]
 
 
 def _tally(errors: Integers) -> tuple[Integers, Integers]:
     """Return the distinct values and their counts; by counting where their range is small, which takes no sorting."""
-    if not len(errors) or int(errors.max()) - int(errors.min()) > len(errors):
-        return np.unique(errors, return_counts=True)
-    least = int(errors.min())
-    counts = np.bincount(errors - least)
+    if not len(errors):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    least, most = int(errors.min()), int(errors.max())
+    if most - least > len(errors):
+        values, counts = np.unique(errors, return_counts=True)
+        return values.astype(np.int64), counts
+    counts = np.bincount(np.subtract(errors, least, dtype=np.int64))
     values = np.flatnonzero(counts)
     return values + least, counts[values]

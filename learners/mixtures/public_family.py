@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb, log
 
@@ -22,6 +22,8 @@ Functional = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**31
 """The most intersections of halfspaces that are counted: 40 seconds for 20 points in three dimensions."""
+MAX_PLANES = 2**16
+"""The most planes in space, whose intersections are drawn by rejection where they are too many to be counted."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,23 @@ class PublicFamily:
         """Return 1 + sum over j = 1 .. most of C(K, j): collections of halfspaces, and the empty hypothesis."""
         return collections_of(len(self.halfspaces), most)
 
-    def inside(self, points: Integers) -> Bools:
-        """Return whether each halfspace, cut with the flat, contains each point (K, m)."""
+    @cached_property
+    def rows(self) -> Integers:
+        """The halfspaces as an array (K, d + 1)."""
+        return np.array(self.halfspaces, dtype=np.int64)
+
+    def inside(self, points: Integers, which: Integers | slice = slice(None)) -> Bools:
+        """Return whether each halfspace, or each of those with some numbers, cut with the flat, has each point."""
+        if not self.halfspaces:
+            return np.zeros((0, len(points)), dtype=np.bool_)
         on = np.ones(len(points), dtype=np.bool_)
         for row in self.flat:
             on &= points @ np.array(row[:-1], dtype=np.int64) == row[-1]
-        table = np.array(self.halfspaces, dtype=np.int64).reshape(len(self.halfspaces), points.shape[1] + 1)
-        return (table[:, :-1] @ points.T >= table[:, -1:]) & on
+        rows = self.rows[which]
+        if rows.size and points.size and float(np.abs(rows).max()) * float(np.abs(points).max()) < 2**50:
+            # Sums of at most three such products are exact in floats, whose matrix products are faster.
+            rows, points = rows.astype(np.float64), points.astype(np.float64)
+        return (rows[:, :-1] @ points.T >= rows[:, -1:]) & on
 
 
 def collections_of(halfspaces: int, most: int) -> int:
@@ -70,7 +82,8 @@ def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
 
     Repetitions among the points (m, d) count once. `literal` builds "one arbitrary halfspace" as printed: sets that
     leave freedom (the empty one included) are completed by the directions e_1, e_2, .., which may put all of Aff on the
-    boundary. `InputError` if the intersections of at most d halfspaces would be more than `MAX_COLLECTIONS`.
+    boundary. `InputError` if the intersections of at most two halfspaces would be more than `MAX_COLLECTIONS`, or the
+    planes in space more than `MAX_PLANES`.
     """
     rows = np.asarray(points, dtype=np.int64)
     return _family(rows.shape[1], tuple(sorted({tuple(row) for row in rows.tolist()})), literal)
@@ -86,14 +99,14 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     axes = _axes(distinct)
     sets = range(dimension + 1) if literal else [len(axes)]
     planes = sum(comb(len(distinct), size) for size in sets)
-    if not literal and collections_of(2 * planes, dimension) > MAX_COLLECTIONS and planes > 1:
+    if not literal and _too_many(planes, dimension, literal) and planes > 1:
         # Points in special position span fewer hyperplanes than they have subsets: count before giving up.
         planes = len(_spanned(distinct[:, axes]))
-    if collections_of(2 * planes, dimension) > MAX_COLLECTIONS:
+    if _too_many(planes, dimension, literal):
+        limit = f"{MAX_PLANES} planes" if dimension > 2 and not literal else f"{MAX_COLLECTIONS} that can be counted"
         raise InputError(
-            f"{len(distinct)} distinct public points in dimension {dimension} give up to "
-            f"{collections_of(2 * planes, dimension)} intersections of halfspaces, "
-            f"more than the {MAX_COLLECTIONS} that can be counted"
+            f"{len(distinct)} distinct public points in dimension {dimension} give up to {planes} hyperplanes and "
+            f"{collections_of(2 * planes, dimension)} intersections of halfspaces, more than the {limit}"
         )
     flat = _flat(distinct, axes)
     if literal:
@@ -101,6 +114,15 @@ def _family(dimension: int, rows: tuple[Functional, ...], literal: bool) -> Publ
     if not axes:
         return PublicFamily(((0,) * (dimension + 1),), flat)
     return PublicFamily(_both_sides(_lifted(_spanned(distinct[:, axes]), axes, dimension)), flat)
+
+
+def _too_many(planes: int, dimension: int, literal: bool) -> bool:
+    """Return whether so many hyperplanes are refused; literal ones are made one by one."""
+    return (
+        planes > MAX_PLANES
+        if dimension > 2 and not literal
+        else collections_of(2 * planes, dimension) > MAX_COLLECTIONS
+    )
 
 
 def _axes(points: Integers) -> list[int]:

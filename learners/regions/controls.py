@@ -133,16 +133,19 @@ LEARNERS = (
         ),
         consistent_first=fault(
             "chooses among the cells with the greatest score alone: the support shows the sample",
+            _refined=False,
             _selector=_steep_selector,
             _eligible=lambda self, correct: top(correct),
         ),
         own_cell=fault(
             "returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines",
+            _refined=False,
             _resolver=_own_resolver,
             law=_own_law,
         ),
         unweighted=fault(
             "chooses cells by exp(rate q) without their areas: small cells show the sample's lines",
+            _refined=False,
             _selector=_flat_selector,
             law=_flat_law,
         ),

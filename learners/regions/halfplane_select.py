@@ -26,7 +26,11 @@ from learners.regions.pictures import dual_panels, regular_polygon
 from learners.regions.region_selection import RegionSelection, log_total
 from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
 from learners.regions.targets import plane_targets
+from learners.regions.tuple_draws import MAX_WEIGHT, TupleSampler
 from learners.samples import distinct_points
+
+SWEPT_POINTS = 100
+"""The most distinct points whose arrangement is built, wherever it can be done without: 5,000 crossings."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,11 @@ class HalfplaneSelect(RegionSelection):
     the paper's Section 2) the learner is epsilon-differentially private, with rate = epsilon (convention "full", the
     paper's Select Halfplane) 2 epsilon-differentially private: p_S <= exp(2 rate) p_S'.
 
-    The point is drawn exactly; see `regions.cell_draws`. The output is (z, a, b), where (a, b) stands for the
-    region of the full grid that contains the point, never for a cell of the sample: for side <= 6 the vertex mean of
-    the cell of the arrangement of all grid points, else the centre of a dyadic square; see `regions.snapping`.
+    The point is drawn exactly, from the cells of the sample's arrangement or, for more than 100 distinct points, by
+    rejection from pieces of the dual box; see `regions.cell_draws` and `regions.tuple_draws`. The output is (z, a, b),
+    where (a, b) stands for the region of the full grid that contains the point, never for a cell of the sample: for
+    side <= 6 the vertex mean of the cell of the arrangement of all grid points, else the centre of a dyadic square; see
+    `regions.snapping`.
 
     Utility. Each cell of a sample has area at least 1/(2 d^3), hence with probability 1 - b over the coins
     q >= max q - (1/rate) ln(64 d^7/b): the worse cells have total area at most 32 d^4.
@@ -60,6 +66,8 @@ class HalfplaneSelect(RegionSelection):
     id: ClassVar[str] = "halfplane-select"
     _most_side: ClassVar[int | None] = None
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Lem4.6", "Lemma 4.6 with its own constants")
+    _refined: ClassVar[bool] = True
+    """Whether many points may be drawn from without their arrangement, which controls look at."""
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
@@ -84,13 +92,21 @@ class HalfplaneSelect(RegionSelection):
         return self.epsilon / 2 if self.convention == "half" else self.epsilon
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Region]:
-        """Return the outputs (z, a, b) of independent runs; one arrangement of the distinct points serves them all."""
+        """Return the outputs (z, a, b) of independent runs.
+
+        One arrangement of the distinct points serves them all, or where they are many, one refinement of the dual box,
+        with halfplanes as 1-tuples: the law is the same.
+        """
         check_run(sample, self.domain, size)
         points, weights = distinct_points(sample)
+        bits, base = Bits(rng), 256 + 8 * self.side.bit_length()
+        if self._refined and len(points) > SWEPT_POINTS and self.side < 2**256 and sample.n < MAX_WEIGHT:
+            wanted = [(ones, zeros) for zeros, ones in weights]
+            sampler = TupleSampler(points, wanted, self.side, np.subtract, Fraction(self._rate), 1)
+            return [sampler.draw(bits, region_of(self.side), base)[0] for _ in range(size)]
         build = cache(partial(sweep, points, weights, self.side))
         selector = self._selector(build, _scores(build(0), weights))
         resolve = self._resolver(build(0))
-        bits, base = Bits(rng), 256 + 8 * self.side.bit_length()
         return [selector.draw(bits, resolve, base) for _ in range(size)]
 
     def _selector(self, build: Callable[[int], Arrangement], scores: Integers) -> Selector:

@@ -30,7 +30,13 @@ from learners.regions.region_selection import RegionSelection
 
 DIMENSION = 3
 HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
-"""The largest sides: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube."""
+"""The largest sides whose regions are listed: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube."""
+BEYOND = (
+    f"over {{0 .. {HALFSPACE_SIDE + 1}}}^{DIMENSION} there may be "
+    f"{2 * (HALFSPACE_SIDE + 2) ** (DIMENSION * (DIMENSION + 1)):,} halfspaces to list"
+)
+"""The bound of BMNS, Claim 4.1, 2 |X|^(d + 1)."""
+Quadruple = tuple[int, ...]
 MAX_POINTS = 18
 """The most points whose 2^m subsets are held."""
 
@@ -105,6 +111,14 @@ def space_symmetries(self: Any) -> list[Integers]:
     return [*orders, reflection]
 
 
+def _check_points(points: int) -> None:
+    if points > MAX_POINTS:
+        raise InputError(
+            f"the sample must have at most {MAX_POINTS} distinct points where regions are not listed, got {points}: "
+            f"their 2^{points} subsets would be held several times"
+        )
+
+
 class TupleCounts:
     """The ordered t-tuples of listed regions by the set of points that all of the tuple contain.
 
@@ -117,10 +131,10 @@ class TupleCounts:
     """
 
     def __init__(self, masks: Integers, points: int, components: int) -> None:
-        most = len(masks) ** (components - 1) * max(len(masks), 1 << points)
-        if points > MAX_POINTS or most >= 2**62:
+        _check_points(points)
+        if len(masks) ** (components - 1) * max(len(masks), 1 << points) >= 2**62:
             raise InputError(
-                f"the sample must have at most {MAX_POINTS} distinct points where regions are not listed, got {points}"
+                f"{len(masks)} regions make too many {components}-tuples over {points} points to be counted"
             )
         self._masks, self._points, self._components = masks, points, components
 
@@ -175,6 +189,54 @@ class TupleCounts:
         return chosen
 
 
+def _subset_sums(weights: Integers) -> Integers:
+    """Return the sum of the weights (m,) in each subset (2^m,)."""
+    _check_points(len(weights))
+    sums = np.zeros(1, dtype=np.int64)
+    for weight in weights.tolist():
+        sums = np.concatenate([sums, sums + weight])
+    return sums
+
+
+def _quadruples(
+    side: int, rows: Integers, scores: Integers, rate: float, rng: np.random.Generator, size: int
+) -> list[Quadruple]:
+    """Return sorted quadruples of halfspaces with probabilities proportional to exp(rate score), exactly.
+
+    `scores` (2^m,) are those of the subsets of the m points with some `rows` in the grid that a quadruple contains: a
+    score is drawn by the number of quadruples that have it, then one of them uniformly.
+    """
+    masks = halfspace_family(side).labels[:, rows].astype(np.int64) @ (1 << np.arange(len(rows)))
+    table = TupleCounts(masks, len(rows), DIMENSION + 1)
+    occurring = np.flatnonzero(table.counts)
+    occurring = occurring[np.argsort(scores[occurring], kind="stable")]
+    values, starts = np.unique(scores[occurring], return_index=True)
+    sizes = np.add.reduceat(table.counts[occurring], starts)
+    groups = exponential.draw_cells(sizes.tolist(), values, rate, rng, size)
+    within = rng.integers(0, sizes[groups])
+    ends = np.cumsum(table.counts[occurring])
+    drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
+                                      side="right")]  # fmt: skip
+    found: list[Quadruple] = [()] * size
+    for target in np.unique(drawn).tolist():
+        runs = np.flatnonzero(drawn == target)
+        quadruples = np.sort(table.draw(target, rng, len(runs)), axis=1).tolist()
+        for i, quadruple in zip(runs.tolist(), quadruples, strict=True):
+            found[i] = tuple(quadruple)
+    return found
+
+
+def _simplex(side: int, code: Any) -> Intersection:
+    """Return the simplex with the numbers of its halfspaces as code."""
+    regions = halfspace_family(side).regions
+    members = tuple(code) if isinstance(code, tuple | list) else ()
+    if len(members) != DIMENSION + 1 or not all(
+        isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in members
+    ):
+        raise InputError(f"code must be {DIMENSION + 1} numbers of halfspaces below {len(regions)}, got {code!r}")
+    return polytope([regions[int(i)][0] for i in members])
+
+
 @dataclass(frozen=True)
 class SimplexSelect(RegionSelection):
     """Select an intersection of four halfspaces over the cube with probability proportional to exp(epsilon q / 2).
@@ -221,40 +283,14 @@ class SimplexSelect(RegionSelection):
         """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""
         signed = np.where(sample.labels == 1, sample.counts, -sample.counts)
         rows, gains = summed(grid_rows(sample.points, self.side), signed)
-        masks = halfspace_family(self.side).labels[:, rows].astype(np.int64) @ (1 << np.arange(len(rows)))
-        table = TupleCounts(masks, len(rows), DIMENSION + 1)
         # The score up to a constant, the negative examples.
-        scores = np.zeros(1, dtype=np.int64)
-        for gain in gains.tolist():
-            scores = np.concatenate([scores, scores + gain])
-        occurring = np.flatnonzero(table.counts)
-        occurring = occurring[np.argsort(scores[occurring], kind="stable")]
-        values, starts = np.unique(scores[occurring], return_index=True)
-        sizes = np.add.reduceat(table.counts[occurring], starts)
-        groups = exponential.draw_cells(sizes.tolist(), values, self._rate, rng, size)
-        within = rng.integers(0, sizes[groups])
-        ends = np.cumsum(table.counts[occurring])
-        drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
-                                          side="right")]  # fmt: skip
-        found: list[tuple[int, ...]] = [()] * size
-        for target in np.unique(drawn).tolist():
-            runs = np.flatnonzero(drawn == target)
-            quadruples = np.sort(table.draw(target, rng, len(runs)), axis=1).tolist()
-            for i, quadruple in zip(runs.tolist(), quadruples, strict=True):
-                found[i] = tuple(quadruple)
-        return found
+        return _quadruples(self.side, rows, _subset_sums(gains), self._rate, rng, size)
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the simplex."""
         if self._regions.listing is not None:
             return super().decode(code)
-        regions = halfspace_family(self.side).regions
-        members = tuple(code) if isinstance(code, tuple | list) else ()
-        if len(members) != DIMENSION + 1 or not all(
-            isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in members
-        ):
-            raise InputError(f"code must be {DIMENSION + 1} numbers of halfspaces below {len(regions)}, got {code!r}")
-        return polytope([regions[int(i)][0] for i in members])
+        return _simplex(self.side, code)
 
 
 @dataclass(frozen=True)
@@ -273,6 +309,7 @@ class ConvexPolytope(RegionCover):
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
     _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
     _regions = Built(halfspaces)
 
@@ -283,9 +320,11 @@ class ConvexPolytope(RegionCover):
 
 @dataclass(frozen=True)
 class SimplexUnion(RegionCover):
-    """Unions of at most k simplices over the cube: cover the positives by simplices, spare the negatives.
+    """Unions of at most k simplices over small cubes: cover the positives by simplices, spare the negatives.
 
-    The simplices have the measure of `simplex-select`. A union of polytopes is one of simplices. See
+    The simplices have the measure of `simplex-select`. A union of polytopes is one of simplices. For side 1 a region is
+    the number of a labelling; for side 2 the output is the tuple of the J quadruples of halfspaces, which are drawn as
+    by `simplex-select` on what is left of the sample, at most 18 distinct points. See
     `regions.region_cover.RegionCover`.
     """
 
@@ -293,13 +332,47 @@ class SimplexUnion(RegionCover):
     instance: ClassVar[Instance] = Instance(ConvexPolytope.instance.parameters, n=1, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = ConvexPolytope.audited
     _covered_label: ClassVar[int] = 1
-    _most_side: ClassVar[int] = SIMPLEX_SIDE
+    _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _beyond: ClassVar[str] = BEYOND
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
     _regions = Built(simplices)
 
     symmetries = space_symmetries
 
     concepts = Built(SimplexUnions)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+        """Return the outputs of independent runs."""
+        if self._regions.listing is not None:
+            return super().run(sample, rng, size)
+        check_run(sample, self.domain, size)
+        self._split(sample)
+        labelled = [np.where(sample.labels == label, sample.counts, 0) for label in (1, 0)]
+        rows, wanted = summed(grid_rows(sample.points, self.side), labelled[0])
+        _, unwanted = summed(grid_rows(sample.points, self.side), labelled[1])
+        return [self._drawn_quadruples(rows, wanted, unwanted, rng) for _ in range(size)]
+
+    def _drawn_quadruples(self, rows: Integers, wanted: Integers, unwanted: Integers, rng: np.random.Generator) -> Any:
+        """Return the quadruples of all rounds; `wanted` and `unwanted` are the weights of the points in these rows."""
+        found, labels = [], halfspace_family(self.side).labels
+        for _ in range(self.rounds):
+            b = int(self._noise.estimate(np.array([wanted.sum()]), rng)[0])
+            # k q = min{k c - b, -k e}: integers.
+            scores = np.minimum(self.k * _subset_sums(wanted) - b, -self.k * _subset_sums(unwanted))
+            # Rounded down, the rate is at most that of the claim.
+            rate = math.nextafter(self._rate / self.k, 0.0)
+            (drawn,) = _quadruples(self.side, rows, scores, rate, rng, 1)
+            found.append(drawn)
+            left = labels[list(drawn)][:, rows].min(axis=0) == 0
+            rows, wanted, unwanted = rows[left], wanted[left], unwanted[left]
+        return tuple(found)
+
+    def decode(self, code: Any) -> Hypothesis:
+        """Return the union."""
+        if self._regions.listing is not None:
+            return super().decode(code)
+        drawn = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
+        return self._join(tuple(_simplex(self.side, part) for part in drawn))
 
 
 LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)

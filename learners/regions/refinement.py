@@ -27,17 +27,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from learners.arrays import Bools, Floats, Integers
+from learners.arrays import Bools, Bytes, Floats, Integers, byte_sums, weighed
 from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 
 TIGHT = 2.0
-TRADE = 2000
+TRADE = 200
 """The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one."""
-BATCH = 512
-"""At most so many products, or an eighth of all, are cut before the gaps are looked at again."""
+BATCH, SHARE = 2048, 4
+"""At most so many products, or a quarter of all, are cut before the gaps are looked at again."""
+DEPTH = 15.0
+"""Products whose gap is below e^-DEPTH of the widest one are not cut with it."""
 MAX_PRODUCTS = 2**20
 """From so many products on none is cut: about 300 MB. The last cut goes beyond by half at most."""
 MAX_MASKS = 2**28
@@ -68,6 +70,7 @@ class Pieces:
         self._areas: list[dict[int, tuple[int, int]]] = []
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
         self._inside = np.zeros((64, len(points)), dtype=np.bool_)
+        self._packed = np.packbits(self._inside, axis=1)
         self.log_areas = np.zeros(32)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
         self._add(dual_box(side), np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
@@ -75,13 +78,13 @@ class Pieces:
     def __len__(self) -> int:
         return len(self._corners)
 
-    def inside(self, codes: Integers) -> Bools:
-        """Return which points all halfplanes of a code contain, (..., m)."""
-        return np.asarray(self._inside[codes])
+    def inside(self, codes: Integers | int) -> Bytes:
+        """Return which points all halfplanes of a code contain, (..., bytes): eight points a byte, as `packbits`."""
+        return np.asarray(self._packed[codes])
 
-    def outside(self, codes: Integers) -> Bools:
-        """Return which points no halfplane of a code contains, (..., m)."""
-        return np.asarray(self._inside[codes ^ 1])
+    def outside(self, codes: Integers | int) -> Bytes:
+        """Return which points no halfplane of a code contains, (..., bytes)."""
+        return np.asarray(self._packed[codes ^ 1])
 
     def area(self, piece: int, level: int) -> tuple[int, int]:
         """Return integers that enclose the area times 2^(precision + 256 level)."""
@@ -90,14 +93,15 @@ class Pieces:
             known[level] = _enclosed_area(self._corners[piece], self._precision + 256 * level)
         return known[level]
 
-    def halves(self, piece: int, wanted: Floats) -> tuple[int, int]:
+    def halves(self, piece: int, undecided: Bytes, weights: Floats) -> tuple[int, int]:
         """Return the two parts of a piece, below and above a line that crosses it.
 
-        A piece is cut once, when this is first asked: by the line with the greatest product of `wanted` (m,) and the
-        balance of its heights over the vertices. At least one line that crosses must be wanted.
+        A piece is cut once, when this is first asked: by the line with the greatest product of the weight, if it is
+        undecided, and the balance of its heights over the vertices. At least one undecided line must cross.
         """
         found = self._halves[piece]
         if found is None:
+            wanted = np.unpackbits(undecided, count=len(weights)) * weights
             crossing, low, high = self._heights[piece]
             line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
             x, y = self.points[line]
@@ -116,6 +120,7 @@ class Pieces:
         piece = len(self._corners)
         if 2 * piece == len(self._inside):
             self._inside = np.concatenate([self._inside, np.zeros_like(self._inside)])
+            self._packed = np.concatenate([self._packed, np.zeros_like(self._packed)])
             self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
         self._corners.append(corners)
         self._halves.append(None)
@@ -125,6 +130,7 @@ class Pieces:
         self._inside[2 * piece], self._inside[2 * piece + 1] = above, below
         self._inside[2 * piece, open_] = (signs <= 0).all(axis=0)
         self._inside[2 * piece + 1, open_] = (signs >= 0).all(axis=0)
+        self._packed[2 * piece : 2 * piece + 2] = np.packbits(self._inside[2 * piece : 2 * piece + 2], axis=1)
         crossing = (signs < 0).any(axis=0) & (signs > 0).any(axis=0)
         low, high = heights[:, crossing].min(axis=0, initial=-1e-300), heights[:, crossing].max(axis=0, initial=1e-300)
         self._heights[piece] = open_[crossing], low, high
@@ -164,10 +170,15 @@ class Products:
 
     def __init__(self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int) -> None:
         self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
+        self._total = weights.sum(axis=1)
+        # Not a matrix product: the threads of a busy BLAS cost far more than they save.
+        self._tables = [byte_sums(column) for column in weights.T]
         t = components
         self.codes = np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64)
         self.orders = np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64)
         self.upper, self.lower, self._log_volumes = self._bounds(self.codes, self.orders)
+        # As long as there is memory for more products and pieces.
+        self._log_gaps = self._gap_factors(self.upper, self.lower)
         # As long as there is memory for more products and pieces.
         while len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(weights) < MAX_MASKS and not self._tight():
             self._cut(self._worst())
@@ -180,8 +191,8 @@ class Products:
         """Logarithms of volume times exp(rate (upper bound - the greatest upper bound)), in floating point."""
         return np.asarray(self._log_volumes + self.rate * (self.upper - self.upper.max()))
 
-    def masks(self, codes: Integers) -> tuple[Bools, Bools]:
-        """Return which points (products, m) every tuple covers, and which at least one may."""
+    def masks(self, codes: Integers) -> tuple[Bytes, Bytes]:
+        """Return which points (products, bytes) every tuple covers, and which at least one may, eight a byte."""
         inside, outside = self.pieces.inside(codes[:, 0]), self.pieces.outside(codes[:, 0])
         for column in codes.T[1:]:
             inside &= self.pieces.inside(column)
@@ -195,60 +206,64 @@ class Products:
         for start in range(0, len(codes), BLOCK):
             part = slice(start, start + BLOCK)
             surely, possibly = self.masks(codes[part])
-            least[part], most[part] = self._weighed(surely), self._weighed(possibly)
+            least[part], most[part] = (
+                np.stack([weighed(held, table) for table in self._tables], axis=1) for held in (surely, possibly)
+            )
         logs = np.log(orders) + self.pieces.log_areas[codes >> 1].sum(axis=1)
         return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
 
-    def _weighed(self, held: Bools) -> Floats:
-        """Return the weights (products, 2) of the points held; exact, as all sums stay below 2^53."""
-        # Not a matrix product: the threads of a busy BLAS cost far more than they save.
-        table = held.astype(np.float64)
-        return np.stack([np.einsum("pm,m->p", table, column) for column in self.weights.T], axis=1)
-
-    def _masses(self) -> tuple[Floats, Floats]:
-        logs = self.log_weights
-        top = logs.max()
-        return np.exp(logs - top), np.exp(logs - top - self.rate * (self.upper - self.lower))
+    def _gap_factors(self, upper: Integers, lower: Integers) -> Floats:
+        """Return the logarithms of the gap between the envelopes as a share of the upper one; -inf where it is 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(-np.expm1(self.rate * (lower - upper))))
 
     def _tight(self) -> bool:
-        high, low = self._masses()
-        return bool(high.sum() <= (TIGHT + len(self) / TRADE) * low.sum() or (self.upper == self.lower).all())
+        logs = self.log_weights
+        logs -= logs.max()
+        high, gap = np.exp(logs).sum(), np.exp(logs + self._log_gaps).sum()
+        return bool(high <= (TIGHT + len(self) / TRADE) * (high - gap) or np.isneginf(self._log_gaps).all())
 
     def _worst(self) -> Integers:
-        """Return the products that hold half of the gap between the envelopes, the widest first."""
-        high, low = self._masses()
-        gaps = np.where(self.upper > self.lower, high - low, 0.0)
-        order = np.argsort(-gaps, kind="stable")
-        held = np.cumsum(gaps[order])
+        """Return the products that hold most of the gap between the envelopes."""
+        gaps = self.log_weights + self._log_gaps
+        count = min(len(gaps), max(BATCH, len(gaps) // SHARE))
+        widest = np.argpartition(-gaps, count - 1)[:count]
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
-        count = int(np.searchsorted(held, held[-1] / 2)) + 1
-        return np.asarray(order[: min(count, max(BATCH, len(self) // 8))], dtype=np.int64)
+        return np.asarray(np.sort(widest[gaps[widest] >= gaps[widest].max() - DEPTH]), dtype=np.int64)
 
     def _cut(self, chosen: Integers) -> None:
         """Replace the chosen products by their parts."""
-        parts: list[list[int]] = []
-        orders: list[int] = []
-        for start in range(0, len(chosen), BLOCK):
-            self._add_parts(chosen[start : start + BLOCK], parts, orders)
-        codes, multiplicities = np.array(parts, dtype=np.int64), np.array(orders, dtype=np.int64)
-        added = (codes, multiplicities, *self._bounds(codes, multiplicities))
-        held = (self.codes, self.orders, self.upper, self.lower, self._log_volumes)
-        self.codes, self.orders, self.upper, self.lower, self._log_volumes = (
-            np.concatenate([np.delete(old, chosen, axis=0), new]) for old, new in zip(held, added, strict=True)
+        found = [self._parts(chosen[start : start + BLOCK]) for start in range(0, len(chosen), BLOCK)]
+        codes, orders = np.concatenate([part for part, _ in found]), np.concatenate([order for _, order in found])
+        upper, lower, volumes = self._bounds(codes, orders)
+        added = (codes, orders, upper, lower, volumes, self._gap_factors(upper, lower))
+        held = (self.codes, self.orders, self.upper, self.lower, self._log_volumes, self._log_gaps)
+        for old, new in zip(held, added, strict=True):
+            old[chosen] = new[: len(chosen)]
+        self.codes, self.orders, self.upper, self.lower, self._log_volumes, self._log_gaps = (
+            np.concatenate([old, new[len(chosen) :]]) for old, new in zip(held, added, strict=True)
         )
 
-    def _add_parts(self, chosen: Integers, parts: list[list[int]], orders: list[int]) -> None:
+    def _parts(self, chosen: Integers) -> tuple[Integers, Integers]:
         """Cut each chosen product in the component that is crossed by most of its undecided weight."""
-        codes = self.codes[chosen]
+        codes, orders = self.codes[chosen], self.orders[chosen]
         surely, possibly = self.masks(codes)
-        undecided = (possibly & ~surely) * self.weights.sum(axis=1)
-        crossed = [~(self.pieces.inside(column) | self.pieces.outside(column)) for column in codes.T]
-        picked = np.stack([np.einsum("pm,pm->p", undecided, hit) for hit in crossed], axis=1).argmax(axis=1)
-        rows = zip(codes.tolist(), self.orders[chosen].tolist(), picked.tolist(), undecided, strict=True)
-        for row, multiplicity, place, wanted in rows:
-            piece, copy = divmod(row[place], 2)
-            low, high = (2 * part + copy for part in self.pieces.halves(piece, wanted))
-            rest = [code for code in row if code != row[place]]
-            equal = len(row) - len(rest)
-            parts += [sorted([*rest, *[low] * j, *[high] * (equal - j)]) for j in range(equal + 1)]
-            orders += [multiplicity * math.comb(equal, j) for j in range(equal + 1)]
+        undecided, either = possibly & ~surely, self._tables[0] + self._tables[1]
+        crossed = [undecided & ~(self.pieces.inside(column) | self.pieces.outside(column)) for column in codes.T]
+        picked = np.stack([weighed(hit, either) for hit in crossed], axis=1).argmax(axis=1)
+        cut = codes[np.arange(len(codes)), picked]
+        # A piece is cut by what the first product wants that cuts it.
+        pieces, first, place = np.unique(cut >> 1, return_index=True, return_inverse=True)
+        halves = [self.pieces.halves(piece, undecided[i], self._total)
+                  for piece, i in zip(pieces.tolist(), first.tolist(), strict=True)]  # fmt: skip
+        halved = 2 * np.array(halves, dtype=np.int64)[place] + (cut & 1)[:, None]
+        equal = codes == cut[:, None]
+        found, multiplicities = [], []
+        for count in range(1, codes.shape[1] + 1):
+            rows = np.flatnonzero(equal.sum(axis=1) == count)
+            rest = codes[rows][~equal[rows]].reshape(len(rows), codes.shape[1] - count)
+            for j in range(count + 1):
+                sides = np.repeat(halved[rows], [j, count - j], axis=1)
+                found.append(np.sort(np.concatenate([rest, sides], axis=1), axis=1))
+                multiplicities.append(orders[rows] * math.comb(count, j))
+        return np.concatenate(found), np.concatenate(multiplicities)

@@ -74,12 +74,14 @@ class RegionCover(SetCoverLearner):
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
     _most_side: ClassVar[int] = 2**256 - 1
+    _beyond: ClassVar[str] = ""
+    """The cost of a greater side, for the message that refuses it."""
     _regions: ClassVar[Built[Regions]]
     _parts: ClassVar[int] = 0
     """The halfplanes of a region, where it can be drawn without a list."""
 
     def __post_init__(self) -> None:
-        check_integer("side", self.side, 1, self._most_side)
+        check_integer("side", self.side, 1, self._most_side, self._beyond)
         check_integer("k", self.k, 1, 2**10)
         super().__post_init__()
 

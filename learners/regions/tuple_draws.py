@@ -30,9 +30,9 @@ from learners.regions.refinement import Pieces, Products, Score
 from learners.regions.snapping import Region, Resolver
 
 MAX_WEIGHT = 2**53
-NEGLIGIBLE = 300.0
-"""Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""
-NEGLIGIBLE_BITS = 200
+SLACK = 2.0**-29
+"""Share of all weight by which cumulative weights in floats may be off, at most: see `TupleSampler._rounded`."""
+FLOAT_BITS = 40
 _REJECTED: tuple[Region, ...] = ()
 
 Weights = list[tuple[int, int]]
@@ -61,7 +61,6 @@ class TupleSampler:
         self._reach = 256 + 8 * (components * side.bit_length())
         logs = self.products.log_weights
         self._order: Integers = np.argsort(-logs, kind="stable")
-        self._heavy = int((logs > logs.max() - NEGLIGIBLE).sum())
         self._greatest = int(self.products.upper.max())
         self._cumulative, self._undecided = cache(self._enclosed), cache(self._split)
         self.tries = 0
@@ -82,7 +81,7 @@ class TupleSampler:
     def _attempt(self, resolve: Resolver, uniforms: list[int], known: int, level: int) -> tuple[Region, ...] | None:
         """Return the regions of one proposal, or `_REJECTED`; None if its choices take more bits of the numbers."""
         place = choose(self._cumulative(level), uniforms[0], known)
-        if place is None or place >= self._listed(level):
+        if place is None:
             return None
         chosen = int(self._order[place])
         codes = self.products.codes[chosen].tolist()
@@ -117,31 +116,34 @@ class TupleSampler:
 
     def _split(self, chosen: int) -> tuple[int, int, list[int]]:
         """Return the weights surely covered and spoiled in a product, and the points that may be either."""
-        surely, possibly = self.products.masks(self.products.codes[chosen : chosen + 1])
-        least = [self._weights[i] for i in np.flatnonzero(surely[0])]
-        undecided = [i for i in np.flatnonzero(possibly[0] & ~surely[0]).tolist() if any(self._weights[i])]
+        masks = self.products.masks(self.products.codes[chosen : chosen + 1])
+        surely, possibly = (np.unpackbits(mask[0], count=len(self._points)).astype(np.bool_) for mask in masks)
+        least = [self._weights[i] for i in np.flatnonzero(surely)]
+        undecided = [i for i in np.flatnonzero(possibly & ~surely).tolist() if any(self._weights[i])]
         return sum(c for c, _ in least), sum(e for _, e in least), undecided
 
-    def _listed(self, level: int) -> int:
-        """Return how many products have entries of their own at a level: at 0 those not far below the greatest."""
-        return len(self._order) if level else self._heavy
-
     def _enclosed(self, level: int) -> Enclosures:
-        """Return enclosures of the cumulative weights of the products, the greatest first.
-
-        At level 0 the products far below the greatest are one last entry, enclosed by 0 and 2^-200 of the rest: their
-        weights are below e^-299 of the greatest, and there are fewer than 2^60 of them. A draw that hits it looks at
-        the next level, where all are listed.
-        """
-        listed = self._listed(level)
-        bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper[self._order[:listed]]}
+        """Return enclosures of the cumulative weights of the products, the greatest first: at level 0 from floats."""
+        if level == 0:
+            return self._rounded()
+        bits, scores = self._reach * (level + 1), {int(q) for q in self.products.upper}
         exponentials = {q: exponential_bounds(self._rate * (q - self._greatest), bits) for q in scores}
-        weights = [self._weight(chosen, exponentials, level) for chosen in self._order[:listed].tolist()]
-        lows, highs = [low for low, _ in weights], [high for _, high in weights]
-        if listed < len(self._order):
-            lows.append(0)
-            highs.append(sum(lows) >> NEGLIGIBLE_BITS)
-        return list(accumulate(lows)), list(accumulate(highs))
+        weights = [self._weight(chosen, exponentials, level) for chosen in self._order.tolist()]
+        return list(accumulate(low for low, _ in weights)), list(accumulate(high for _, high in weights))
+
+    def _rounded(self) -> Enclosures:
+        """Return enclosures from floats, which leave a draw open with a probability below 2^-27.
+
+        A logarithm of a weight sums t <= 3 logarithms of areas, each below 1500 in absolute value and rounded twice, a
+        logarithm of orders, and an exponent with a relative error of 2^-51; where that is below -10^4, the weight is
+        less than the others are off. So logarithms are off by less than 2^-36, and running sums of less than 2^22
+        weights by 2^-30 more.
+        """
+        logs = self.products.log_weights[self._order]
+        sums = np.cumsum(np.exp(logs - logs[0]))
+        error = SLACK * sums[-1]
+        low, high = (np.floor((sums + shift) * 2.0**FLOAT_BITS) for shift in (-error, error))
+        return np.maximum(low, 0).astype(np.int64).tolist(), (high.astype(np.int64) + 1).tolist()
 
     def _weight(self, chosen: int, exponentials: dict[int, tuple[int, int]], level: int) -> tuple[int, int]:
         """Return an enclosure of the weight of a product: orders, areas and exponential."""

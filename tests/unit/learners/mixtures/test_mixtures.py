@@ -82,7 +82,7 @@ def test_counting_in_blocks_draws_what_listing_does(dimension: int, monkeypatch:
     rng = np.random.default_rng(dimension)
     inside, gains = rng.random((17, 30)) < 0.5, rng.integers(-3, 4, 30)
     collections = Intersections(inside, gains, 40, dimension)
-    listed, tallied = Listed.of(collections.all_errors), Tallied(collections)
+    listed, tallied = Listed.of(collections), Tallied(collections)
     assert tallied.errors.tolist() == listed.errors.tolist()
     assert tallied.sizes.tolist() == listed.sizes.tolist()
     groups = np.repeat(np.arange(len(listed.sizes)), listed.sizes)

@@ -16,7 +16,7 @@ from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.geometry.arrangement import sweep
 from learners.geometry.polygons import Bits
-from learners.regions import controls
+from learners.regions import controls, halfplane_select
 from learners.regions.cell_draws import Selector, exponential_bounds
 from learners.regions.halfplane_select import HalfplaneSelect, _correct_by_cell, _scores
 from learners.regions.snapping import full_grid
@@ -42,6 +42,33 @@ def test_runs_follow_the_law(side: int, epsilon: float, convention: str) -> None
     for i, sample in enumerate(samples):
         decoded = _Indexed(learner)
         assert agreement(decoded, sample, 4_000, generator(1, "halfplane", side, i), decoded.law(sample)) > LEVEL
+
+
+def test_runs_without_an_arrangement_follow_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halfplane_select, "SWEPT_POINTS", 0)
+    monkeypatch.setattr(halfplane_select, "sweep", None)
+    for side, epsilon, convention in ((2, 0.7, "full"), (3, 2.0, "half")):
+        rows = [(0, 0, 1, 2), (0, side, 0, 1), (side, side, 1, 3), (side, 0, 0, 1), (side, 0, 1, 1), (1, 1, 0, 2)]
+        decoded = _Indexed(HalfplaneSelect(side, epsilon, convention))
+        sample = sample_of(decoded.learner, *rows)
+        law = decoded.law(sample)
+        assert agreement(decoded, sample, 4_000, generator(1, "refined", side), law) > LEVEL
+        # The comparison sees half the rate.
+        other = _Indexed(HalfplaneSelect(side, epsilon / 2, convention)).law(sample)
+        assert agreement(decoded, sample, 4_000, generator(1, "refined", side), other) < LEVEL
+
+
+def test_thousands_of_points_at_the_side_of_words() -> None:
+    side = 2**64
+    learner = HalfplaneSelect(side, 1.0)
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 2**63, (2_000, 2)).astype(object) * 2
+    labels = (points[:, 1] > points[:, 0] // 2).astype(int)
+    sample = learner.domain.sample(points, labels)
+    codes = learner.run(sample, generator(0, "many"), 2)
+    # Theorem's bound at 1e-9: max q - q <= (1/rate) ln(64 d^7 / b), and some halfplane makes no error.
+    most = 2 * (math.log(64) + 7 * math.log(side) - math.log(1e-9))
+    assert all(sample.errors(learner.decode(code)) <= most for code in codes)
 
 
 class _Indexed:

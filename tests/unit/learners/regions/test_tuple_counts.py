@@ -12,7 +12,14 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.regions.polytopes import MAX_POINTS, SimplexSelect, TupleCounts, halfspace_family, simplex_family
+from learners.regions.polytopes import (
+    MAX_POINTS,
+    SimplexSelect,
+    SimplexUnion,
+    TupleCounts,
+    halfspace_family,
+    simplex_family,
+)
 
 
 @pytest.mark.parametrize(("points", "components"), [(0, 2), (1, 3), (3, 3), (4, 2)])
@@ -77,3 +84,51 @@ def test_a_grid_of_side_two_is_learned_without_a_list() -> None:
     assert errors == [0] * len(codes)
     assert len(set(codes)) > 1
     assert learner.utility(0.1, 0.1).sample_size > SimplexSelect(1, 6.0).utility(0.1, 0.1).sample_size
+
+
+def test_unions_of_quadruples_follow_the_law_of_listed_simplices(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Over the cube both ways exist: what each quadruple labels 1 must have the law of the listed labelling.
+    learner = SimplexUnion(1, 1, 4.0, 1e-6, 0.74, 0.2, "noiseless")
+    points = [[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
+    sample = learner.domain.sample(points, [1, 0, 1, 1], [2, 1, 1, 3])
+    law = learner.law(sample)
+    size, labels = 600, halfspace_family(1).labels
+    regions, place = simplex_family(1).labels, {}
+    for i, row in enumerate(regions):
+        place[row.tobytes()] = i
+    rows, wanted, unwanted = np.array([0, 3, 5, 6]), np.array([2, 1, 3, 0]), np.array([0, 0, 0, 1])
+    drawn = [learner._drawn_quadruples(rows, wanted, unwanted, generator(5, "union", i)) for i in range(size)]
+    codes = Counter(
+        sum(
+            place[labels[list(part)].min(axis=0).astype(np.uint8).tobytes()] * len(regions) ** j
+            for j, part in enumerate(output)
+        )
+        for output in drawn
+    )
+    probability = dict(zip(law.atoms, np.exp(law.log_prob).tolist(), strict=True))
+    assert codes.keys() <= probability.keys()
+    frequent = [code for code, p in probability.items() if p * size > 5]
+    assert len(frequent) > 3
+    # Chi squared over the frequent codes and the rest: beyond its mean by 6 deviations with probability below 1e-6.
+    cells = [(codes[code], size * probability[code]) for code in frequent]
+    rest = size - sum(expected for _, expected in cells)
+    cells.append((size - sum(count for count, _ in cells), rest))
+    statistic = sum((count - expected) ** 2 / expected for count, expected in cells)
+    assert statistic < len(cells) + 6 * (2 * len(cells)) ** 0.5
+
+
+def test_unions_over_the_larger_grid_cover_what_they_should() -> None:
+    learner = SimplexUnion(2, 1, 1.0, 1e-6, 0.4, 0.1, "noiseless")
+    points = learner.domain.points()[::3]
+    labels = (points.sum(axis=1) <= 2).astype(int)
+    sample = learner.domain.sample(points, labels, np.full(len(points), 10**4))
+    (code,) = learner.run(sample, generator(6, "larger"), 1)
+    assert len(code) == learner.rounds
+    assert sample.errors(learner.decode(code)) <= learner.alpha * sample.n
+    with pytest.raises(InputError, match="numbers of halfspaces below 2702"):
+        learner.decode(((0, 1, 2, 2702),) * learner.rounds)
+    whole = learner.domain.sample(learner.domain.points(), np.zeros(27, dtype=int))
+    with pytest.raises(InputError, match="2\\^27 subsets"):
+        learner.run(whole, generator(6, "larger"), 1)
+    with pytest.raises(InputError, match="33,554,432 halfspaces to list"):
+        SimplexUnion(3, 1, 1.0, 1e-6, 0.2, 0.1)
