@@ -44,8 +44,9 @@ def _least(self: Any, sample: Sample) -> tuple[Integers, Integers]:
     return points[:1], counts.sum(keepdims=True)[: len(points)]
 
 
-HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0)}
-MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths)}
+# Which candidates are eligible is decided on lists: without `fractions` larger grids are refused.
+HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0), "fractions": None}
+MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths), "fractions": None}
 SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2)}
 
 HalfspaceRefusing = control(

@@ -76,6 +76,8 @@ class _OverHalfspaces(HullPoint):
 class DeepExponential(_OverHalfspaces, HullPointExponential):
     """A deep point, each coordinate by the exponential mechanism."""
 
+    fractions = None
+
     def agreement(self, m: int, beta: float) -> int:
         """Return the depth that `depth_guarantee` promises, at least 0."""
         return max(0, math.ceil(self.depth_guarantee(m, beta)))
