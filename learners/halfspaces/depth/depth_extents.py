@@ -58,7 +58,7 @@ class DepthExtents:
         self._normals.append(normal)
         self._tables.append((heights[order], np.cumsum(self.weights[order])))
 
-    def _bounds(self, level: int, start: int = 0) -> Integers:
+    def bounds(self, level: int, start: int = 0) -> Integers:
         """Return rows (a, b, low, high): a x + b y in [low, high] on T(level), for the cuts from `start` on."""
         rows = []
         for (a, b), (heights, below) in zip(self._normals[start:], self._tables[start:], strict=True):
@@ -87,14 +87,14 @@ class DepthExtents:
         """Return the least and the greatest x of T(level), level >= 1; None if it is empty."""
         if level > self.total:
             return None
-        rows = self._bounds(level)
+        rows = self.bounds(level)
         while (ends := _shadow(rows)) is not None:
             known = len(self._normals)
             for x in dict.fromkeys(ends):
                 slice_ = _slice(rows, x)
                 # At an end of the shadow the slice is a point or an edge; either end of it may be the corner.
-                if slice_ is not None and self._cut((x, slice_[0]), level):
-                    rows = np.concatenate([rows, self._bounds(level, len(rows))])
+                if slice_ is not None and self.cut((x, slice_[0]), level):
+                    rows = np.concatenate([rows, self.bounds(level, len(rows))])
             if len(self._normals) == known:
                 return ends
         return None
@@ -103,12 +103,12 @@ class DepthExtents:
         """Return the least and the greatest y with (x, y) in T(level), level >= 1; None if there is none."""
         if level > self.total:
             return None
-        rows = self._bounds(level)
+        rows = self.bounds(level)
         while (ends := _slice(rows, x)) is not None:
-            cut = [self._cut((x, y), level) for y in dict.fromkeys(ends)]
+            cut = [self.cut((x, y), level) for y in dict.fromkeys(ends)]
             if not any(cut):
                 return ends
-            rows = np.concatenate([rows, self._bounds(level, len(rows))])
+            rows = np.concatenate([rows, self.bounds(level, len(rows))])
         return None
 
     def depth(self, point: tuple[Fraction, Fraction]) -> int:
@@ -151,7 +151,7 @@ class DepthExtents:
         u = np.array([-along[1], along[0]])
         return at + int(light[best]), u if 2 * int(above[best]) <= int(w.sum()) else -u
 
-    def _cut(self, point: tuple[Fraction, Fraction], level: int) -> bool:
+    def cut(self, point: tuple[Fraction, Fraction], level: int) -> bool:
         """Add spanned lines that cut a point of a depth below `level` off from T(level); say whether there were any.
 
         Let y be the point of rank `level` from above along a normal u with weight{<u, .> >= <u, point>} < level. Until
@@ -187,7 +187,7 @@ class DepthExtents:
         """Say whether a cut has the point on its wrong side; then it is among the cuts."""
         known = normal in self._normals
         self._add(normal)
-        _, _, low, high = self._bounds(level, self._normals.index(normal))[0].tolist()
+        _, _, low, high = self.bounds(level, self._normals.index(normal))[0].tolist()
         if low <= normal[0] * point[0] + normal[1] * point[1] <= high:
             if not known:
                 self._normals.pop()

@@ -21,13 +21,15 @@ from learners.arrays import Integers
 from learners.parameters import check_integer
 
 
-def floor_sums(counts: Integers, slope: Fraction) -> Integers:
-    """Return the sums over 0 <= i < count of floor(slope i) for counts (k,) >= 1 and a slope >= 0.
+def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, shifts: Integers | int = 0) -> Integers:
+    """Return the sums over 0 <= i < count of floor(slope i + shift/divisor), for counts (k,) >= 1 and a slope >= 0.
 
-    Denominator times greatest count must be below 2^62, as must the sums.
+    `divisor` is a multiple of the slope's denominator, by default that itself; `shifts` (k,) are at least 0 and below
+    it. Divisor times greatest count must be below 2^63 by twice the divisor, as must the sums.
     """
     n, zero = counts.astype(np.int64), np.zeros(len(counts), dtype=np.int64)
-    a, m, b, total = zero + slope.numerator, zero + slope.denominator, zero.copy(), zero.copy()
+    m = zero + (slope.denominator if divisor is None else divisor)
+    a, b, total = m // slope.denominator * slope.numerator, zero + shifts, zero.copy()
     open_ones = np.arange(len(n))
     while len(open_ones):
         total[open_ones] += n * (n - 1) // 2 * (a // m) + n * (b // m)
@@ -35,8 +37,8 @@ def floor_sums(counts: Integers, slope: Fraction) -> Integers:
         reached = a * n + b
         going = reached >= m
         open_ones, reached = open_ones[going], reached[going]
-        a, m = m[going], a[going]
         # The lattice points under the line, counted along the other axis.
+        a, m = m[going], a[going]
         n, b = reached // a, reached % a
     return total
 
