@@ -27,7 +27,7 @@ from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
 from learners.halfspaces.depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
 from learners.halfspaces.depth.plane_slices import PlaneSlices
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
@@ -328,66 +328,4 @@ class HullPointExponential(HullPoint):
         return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
 
 
-MOST_POINTS = 2**14
-"""The most candidate points whose depths are computed."""
-
-
-@dataclass(frozen=True)
-class HullPointJoint(HullPoint):
-    """Release a deep point by one exponential mechanism over the whole extended domain X~, score the Tukey depth.
-
-    Pure epsilon-differentially private: the depth has sensitivity 1, and X~ does not depend on the sample. The depth is
-    no sum of parts, so that the whole of epsilon is spent on one selection; coordinate by coordinate each of d
-    selections has epsilon/d, and candidates on one axis.
-
-    With probability 1 - beta the selection loses at most L = (2/epsilon) ln(|X~|/beta) of a depth that is at least
-    n/(d + 1), so that the point lies in the convex hull for n > (d + 1) L, and keeps half of n/(d + 1) for n >= 2 (d +
-    1) L.
-
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension, with at most 2^14 candidate points: side up to 3 in the plane.
-    epsilon : float
-        The privacy claim.
-
-    Notes
-    -----
-    Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
-    """
-
-    id: ClassVar[str] = "hull-point-joint"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-    claim_id: ClassVar[str] = "BMNS-Joint"
-    source: ClassVar[str] = f"{BMNS}, Section 1.1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
-            raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
-
-    def _loss(self, beta: float) -> float:
-        check_probability("beta", beta)
-        return 2 / self.epsilon * math.log(len(self.extended.points) / beta)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the least n > (d + 1) L."""
-        return math.floor((self.dimension + 1) * self._loss(beta)) + 1
-
-    def explicit_examples(self, beta: float) -> int:
-        """Return the least n >= 2 (d + 1) L: half of the depth n/(d + 1) is kept with probability 1 - beta."""
-        return math.ceil(2 * (self.dimension + 1) * self._loss(beta))
-
-    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
-        """Return `size` points deep in a weighted multiset."""
-        candidates = self.extended.points
-        drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
-        return [candidates[i] for i in drawn.tolist()]
-
-    def find_law(self, points: Integers, weights: Integers) -> Law:
-        """Return the law of `find`."""
-        depths = tukey_depths(points, weights, self.extended.points)
-        return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
-
-
-LEARNERS = (HullPointExponential, HullPointJoint)
+LEARNERS = (HullPointExponential,)

@@ -8,9 +8,10 @@ sums along the edges, for all q at once.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import gcd
 
 import numpy as np
@@ -19,6 +20,7 @@ from dpaudit.contract import InputError
 from learners.arrays import Integers
 from learners.halfspaces.depth.depth_extents import DepthExtents
 from learners.halfspaces.depth.fraction_ranks import floor_sums
+from learners.halfspaces.depth.level_rings import Ring, draw, rings
 from learners.mechanisms.exponential import uniform_below
 
 Edge = tuple[int, int, int, Fraction, Fraction]
@@ -68,6 +70,14 @@ class Polygon:
         """The ends of all edges."""
         ends = [(x, (c - a * x) / b) for a, b, c, *xs in (*self.upper, *self.lower) for x in xs]
         return list(dict.fromkeys(ends))
+
+    def contains(self, point: Point) -> bool:
+        """Say whether a point lies in it."""
+        x, y = point
+        inside = self.upper[0][3] <= x <= self.upper[-1][4]
+        # Upper edges lie on lines above all of the polygon, lower ones on lines below.
+        above, below = ([b * y - c + a * x for a, b, c, *_ in edges] for edges in (self.upper, self.lower))
+        return inside and max(above) <= 0 <= min(below)
 
     def integer_points(self, most: int) -> Integers:
         """Return how many integer points the q-fold has, for q = 1 .. most."""
@@ -170,10 +180,6 @@ class PlaneLattice:
             counts[d - 1 :: d] += self._mu[d - 1] * points[: self.most // d]
         return Candidates(polygon, self.most, counts)
 
-    def region(self, extents: DepthExtents, level: int) -> Candidates:
-        """Return the candidates of depth at least `level`, from 0 to the greatest."""
-        return self.square if level == 0 else self.within(region_polygon(extents, level))
-
 
 MAX_LATTICE_SIDE = 100
 """Up to this side the integer points of all q-folds are counted, in seconds."""
@@ -189,3 +195,57 @@ def region_polygon(extents: DepthExtents, level: int) -> Polygon:
         cut = [extents.cut(corner, level) for corner in polygon.corners]
         if not any(cut):
             return polygon
+
+
+class LatticeSelection:
+    """One exponential mechanism on all candidates of a large grid, score the Tukey depth."""
+
+    def __init__(self, lattice: PlaneLattice, points: Integers, weights: Integers, rate: float) -> None:
+        self.lattice, self.rate = lattice, rate
+        self.extents = DepthExtents(points, weights, lattice.side)
+        self._region = lru_cache(2**9)(self._found)
+
+    def _found(self, level: int) -> Candidates:
+        return self.lattice.square if level == 0 else self.lattice.within(region_polygon(self.extents, level))
+
+    @cached_property
+    def _rings(self) -> list[Ring[Candidates]]:
+        return rings(self._region, self.extents.deepest(), self.rate)
+
+    def draw(self, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return the points of independent runs."""
+
+        def pick(ring: Ring[Candidates]) -> Point:
+            # The rings are weighted, so that a thin one is seldom chosen: in all a draw takes few tries.
+            while True:
+                point = ring.outer.uniform(rng)
+                if ring.inner is None or not ring.inner.polygon.contains(point):
+                    return point
+
+        return draw(self._rings, pick, lambda point, least, most: self.extents.depth(point), self.rate, rng, size)
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The number of candidates of depth at least r, for r = 0 .. the greatest depth."""
+        return [self._region(level).size for level in range(self.extents.deepest() + 1)]
+
+    def log_normaliser(self) -> float:
+        """Return ln of the sum over all candidates of exp(rate depth)."""
+        top = len(self.counts) - 1
+        each = [more - less for more, less in zip(self.counts, [*self.counts[1:], 0], strict=True)]
+        return self.rate * top + math.log(math.fsum(k * math.exp(self.rate * (r - top)) for r, k in enumerate(each)))
+
+    def _beyond(self, other: LatticeSelection) -> bool:
+        """Say whether some candidate is deeper here than there: then a corner of some T(r) is, and is a candidate."""
+        levels = range(1, len(self.counts))
+        return any(other.extents.depth(p) < r for r in levels for p in self._region(r).polygon.corners)
+
+    def losses(self, other: LatticeSelection) -> tuple[float, float]:
+        """Return the greatest ln(p/p') and the greatest ln(p'/p) over all candidates, for neighbours.
+
+        Depths differ by at most 1, so that ln(p/p') is rate (-1, 0 or 1) + ln(Z'/Z). The difference 0 occurs, or one of
+        either sign: a corner of the square is as deep as its own weight, which one example changes at two corners at
+        most, and then one up and one down.
+        """
+        shift = other.log_normaliser() - self.log_normaliser()
+        return self.rate * self._beyond(other) + shift, self.rate * other._beyond(self) - shift

@@ -16,7 +16,8 @@ from learners.halfspaces.depth.depth_extents import DepthExtents
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.fraction_ranks import FractionRanks
-from learners.halfspaces.depth.plane_fractions import FractionSelection, PlaneFractions, rings
+from learners.halfspaces.depth.level_rings import rings
+from learners.halfspaces.depth.plane_fractions import FractionSelection, PlaneFractions, rank_within, spans
 from learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.mechanisms import exponential
@@ -99,8 +100,8 @@ def test_rings_hold_every_candidate_once_with_its_score() -> None:
     extents, ranks = DepthExtents(points, weights, side), PlaneFractions(side).firsts
     values = DepthRegions(points, weights, spanned_normals(points)).values((), listed(8, side))
     for whole in (True, False):
-        found = rings(ranks, extents.first, extents.deepest(), 0.3, whole=whole)
-        places = [(ring.rank(index), ring) for ring in found for index in range(ring.size)]
+        found = rings(spans(ranks, extents.first), extents.deepest(), 0.3, whole=whole)
+        places = [(rank_within(ring, index), ring) for ring in found for index in range(ring.size)]
         assert sorted(rank for rank, _ in places) == list(range(ranks.size))
         assert all(ring.least <= values[rank] <= ring.most for rank, ring in places)
         assert all(ring.least == ring.most for ring in found) == whole
