@@ -26,7 +26,7 @@ FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)
 
 
 class _WholeSamples(Subsamples):
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
+    def seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         return np.ones((runs, self.subsamples, len(sample.labels)), dtype=np.bool_)
 
     def _hits(self, count: int) -> Iterator[Hit]:

@@ -277,6 +277,7 @@ class HullPointExponential(HullPoint):
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        check_integer("side", self.side, 1)
         if self.fractions is None:
             _ = self.extended
 

@@ -16,7 +16,7 @@ from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
 from learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice
 from learners.halfspaces.depth.tukey_depth import tukey_depths
 from learners.halfspaces.hull_point import HullPoint, Point, weighted_points
-from learners.parameters import check_parameters, check_probability
+from learners.parameters import check_integer, check_parameters, check_probability
 
 MOST_POINTS = 2**14
 """The most candidate points whose depths are computed."""
@@ -79,6 +79,7 @@ class HullPointJoint(HullPoint):
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        check_integer("side", self.side, 1)
         if self.lattice is None and not _listed(self.side, self.dimension):
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 

@@ -17,13 +17,15 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers
+from learners.arrays import Integers, Labels
 from learners.domains import Grid
+from learners.halfspaces.concepts import MAX_DICHOTOMIES
 from learners.mechanisms import exponential
+from learners.parameters import check_integer
 
 MAX_PLANE_SIDE = 100
 """Up to this side a pass over all directions takes some tens of seconds."""
-MAX_PLANE_SUBSAMPLES = 2**11
+MAX_PLANE_SUBSAMPLES = 2**10
 """Up to this many halfplanes are aggregated: the scores are counted for each direction."""
 
 Functional = tuple[Fraction, Fraction, Fraction]
@@ -118,6 +120,14 @@ def plane_dichotomies(side: int) -> PlaneDichotomies:
     return PlaneDichotomies(side)
 
 
+def unlisted(side: int, dimension: int) -> PlaneDichotomies | None:
+    """Return the labellings of a grid of the plane on which `Halfspaces` does not list them; None on other grids."""
+    check_integer("side", side, 1)
+    check_integer("dimension", dimension, 1)
+    listed = 2 * (side + 1) ** (dimension * (dimension + 1)) <= MAX_DICHOTOMIES
+    return None if dimension != 2 or listed else plane_dichotomies(side)
+
+
 _FAR = 2**62
 
 
@@ -137,7 +147,7 @@ class Consistent:
 
     concepts: PlaneDichotomies
     points: Integers
-    labels: Integers
+    labels: Labels
     groups: Integers
     m: int
 

@@ -21,6 +21,7 @@ from learners.halfspaces.plane_dichotomies import (
     plane_dichotomies,
 )
 from learners.halfspaces.releases import Agreement
+from learners.halfspaces.tukey import HalfspaceTukey
 
 
 def labelled(functional: Functional, side: int) -> tuple[int, ...]:
@@ -99,3 +100,24 @@ def test_agreement_is_that_of_the_list(side: int) -> None:
 def test_what_would_take_too_long_is_refused() -> None:
     with pytest.raises(InputError, match="side must be at most 100 in dimension 2"):
         plane_dichotomies(101)
+
+
+def test_halfplanes_are_learned_on_a_grid_whose_class_is_not_listed() -> None:
+    # m = 20 subsamples of 5,000 examples each: the class has 2 (1 + the pairs that see each other) halfplanes.
+    learner = HalfspaceTukey(12, 2, 40.0, subsamples=20, variant="positive")
+    assert learner.release.agreement(20, 0.05) >= 1
+    points = learner.domain.points()
+    target = Halfspace((2, 3), 31).predict(points)
+    sample = learner.domain.sample(points, target, np.full(len(points), 600))
+    (code,) = learner.run(sample, generator(5, "plane"), 1)
+    assert (learner.decode(code).predict(points) == target).all()
+    size = plane_dichotomies(12).size
+    expected = 400 / (learner.release.agreement(20, 0.05) * 0.1) * np.log(2 * 20 * size / 0.1)
+    assert learner.sample_size(0.1, 0.1) == int(np.ceil(expected))
+    assert len(learner.run(learner.domain.empty_sample(), generator(6, "empty"), 1)) == 1
+    with pytest.raises(InputError, match="side must be smaller for the exact law"):
+        learner.law(sample)
+    with pytest.raises(InputError, match="subsamples"):
+        HalfspaceTukey(12, 2, 1.0, subsamples=2000, variant="positive")
+    with pytest.raises(InputError, match="side must be at most 100"):
+        HalfspaceTukey(101, 2, 1.0, variant="positive")
