@@ -51,7 +51,7 @@ class Sweep:
 
     @property
     def step(self) -> int:
-        """What e adds to a key."""
+        """The difference of the keys of P + e and P."""
         return self.a**2 + self.b**2
 
     @cached_property
