@@ -286,7 +286,11 @@ class HullPointExponential(HullPoint):
         """The candidates on a large grid of the plane; None where they are listed, in `extended`."""
         if self.dimension != 2 or self.side <= MAX_SIDE[2]:
             return None
-        check_integer("side", self.side, 1, MAX_FRACTION_SIDE)
+        if self.side > MAX_FRACTION_SIDE:
+            raise InputError(
+                f"side must be at most {MAX_FRACTION_SIDE} in dimension 2, got {self.side}: beyond it float64 does not "
+                "order all slopes by which the depth of a candidate is found"
+            )
         return PlaneFractions(self.side)
 
     @property

@@ -15,7 +15,13 @@ from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.hull_point import Point
-from learners.halfspaces.plane_dichotomies import MAX_PLANE_SUBSAMPLES, Consistent, PlaneDichotomies, unlisted
+from learners.halfspaces.plane_dichotomies import (
+    MAX_PLANE_SIDE,
+    MAX_PLANE_SUBSAMPLES,
+    Consistent,
+    PlaneDichotomies,
+    unlisted,
+)
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Multiplicities, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
@@ -90,7 +96,13 @@ class HalfspaceTukey:
         check_choice("variant", self.variant, VARIANTS)
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
-            check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
+            check_integer("side", self.side, 1, 8 if self.dimension == 1 else None)
+            if self.dimension == 2 and self.side > 1:
+                raise InputError(
+                    f"side must be 1 in dimension 2 for a release by coordinates, got {self.side}: representations are "
+                    "points of R^3, and the extents of regions of depth in space would be needed; variant 'positive' "
+                    f"takes sides up to {MAX_PLANE_SIDE}"
+                )
         if self.plane is None:
             _ = self.concepts.size
         else:

@@ -59,7 +59,10 @@ class ExtendedDomain:
         check_integer("side", side, 1)
         limit = MAX_SIDE[1 if literal else dimension]
         if side > limit:
-            raise InputError(f"side must be at most {limit} in dimension {dimension}, got {side}")
+            raise InputError(
+                f"side must be at most {limit} in dimension {dimension} where coordinates are listed, got {side}: "
+                f"every {dimension} of the hyperplanes that grid points span would have to be intersected"
+            )
         return _grid(int(side), int(dimension), literal)
 
     @property

@@ -162,7 +162,10 @@ class PlaneLattice:
     def __init__(self, side: int) -> None:
         self.side, self.most = side, 2 * side * side
         if side > MAX_LATTICE_SIDE:
-            raise InputError(f"side must be at most {MAX_LATTICE_SIDE} for candidates of the plane, got {side}")
+            raise InputError(
+                f"side must be at most {MAX_LATTICE_SIDE} for one selection among points of the plane, got {side}: "
+                "each region of depth is counted for all 2 side^2 denominators"
+            )
         self._mu = _moebius(self.most)
 
     @cached_property
