@@ -16,8 +16,8 @@ from learners.halfspaces.depth.depth_extents import DepthExtents
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.fraction_ranks import FractionRanks
-from learners.halfspaces.depth.level_rings import rings
-from learners.halfspaces.depth.plane_fractions import FractionSelection, PlaneFractions, rank_within, spans
+from learners.halfspaces.depth.level_rings import Ring, draw, rings
+from learners.halfspaces.depth.plane_fractions import FractionSelection, PlaneFractions, Span, rank_within, spans
 from learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.mechanisms import exponential
@@ -105,6 +105,22 @@ def test_rings_hold_every_candidate_once_with_its_score() -> None:
         assert sorted(rank for rank, _ in places) == list(range(ranks.size))
         assert all(ring.least <= values[rank] <= ring.most for rank, ring in places)
         assert all(ring.least == ring.most for ring in found) == whole
+
+
+@pytest.mark.parametrize("step_rate", [0.12, 0.4, 2.0])
+def test_draws_from_rings_of_several_levels_follow_the_law(step_rate: float) -> None:
+    scores = np.minimum(np.arange(100), 99 - np.arange(100)) // 3
+    found = rings(lambda level: Span(3 * level, 100 - 3 * level), int(scores.max()), step_rate)
+    rng, size = generator(7, "rings"), 4000
+
+    def pick(ring: Ring[Span]) -> int:
+        return rank_within(ring, int(rng.integers(ring.size)))
+
+    drawn = draw(found, pick, lambda x, least, most: int(scores[x]), step_rate, rng, size)
+    law = np.exp(step_rate * (scores - scores.max()))
+    law = np.bincount(scores, weights=law / law.sum())
+    counts = np.bincount(scores[drawn], minlength=len(law))
+    assert (np.abs(counts - size * law) <= 5 * np.sqrt(size * law) + 1).all()
 
 
 @pytest.mark.parametrize("rate", [0.3, 0.6])
