@@ -1,4 +1,4 @@
-"""Time Tukey depth, the functions Q, and the mixture learner, and compare with the limits that are asked for.
+"""Time Tukey depth, hull points, halfplanes by aggregation and the mixture learner, and compare with limits.
 
     python scripts/bench_depth.py
 
@@ -19,6 +19,10 @@ import numpy as np
 from learners.domains import Grid
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.hull_point import HullPointExponential
+from learners.halfspaces.hull_point_joint import HullPointJoint
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from learners.halfspaces.tukey import HalfspaceTukey
 from learners.mixtures.halfspace import MixtureHalfspace
 
 
@@ -40,6 +44,14 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
     grid, extended = Grid(6, 2).points(), ExtendedDomain.grid(6, 2)
     xs = extended.coordinates()
     heavy = rng.multinomial(10**12, rng.dirichlet(np.ones(49)))
+    many = [HullPointExponential(1000, 2, 1.0), HullPointJoint(100, 2, 1.0)]
+    crowds = [
+        one.domain.sample(rng.integers(0, one.side + 1, (10_000, 2)), np.zeros(10_000, dtype=int)) for one in many
+    ]
+    lined = HalfspaceTukey(100, 2, 2.0, subsamples=60, variant="positive")
+    split = lined.domain.sample(crowds[1].points, crowds[1].points @ [3, 5] >= 380, crowds[1].counts)
+    recursive = HullPointRecConcave(6, 2, 1.0, 1e-6, 0.1)
+    few = recursive.domain.sample([[1, 1], [5, 2], [3, 6], [2, 3]], [0, 0, 0, 0], [400, 300, 400, 350])
     learner = MixtureHalfspace(2, 1.0, side=2**18 - 1)
     points = rng.integers(0, 2**18, (10_050, 2))
     sample = learner.domain.sample(points, np.arange(len(points)) >= 50)
@@ -47,13 +59,19 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
         ("depth, d = 2, 1,000 points", lambda: best(lambda: tukey_depth(plane, weights, (500, 500))), 0.002),
         ("depth, d = 3, 60 points", lambda: best(lambda: tukey_depth(space, weights[:60], (500, 500, 500))), 0.05),
         ("Q on the 7 x 7 grid, n = 1e12", lambda: best(lambda: extended.regions(grid, heavy).values((), xs), 3), 1.0),
+        ("hull-point-exponential, side 1000, n = 1e4", lambda: best(lambda: many[0].run(crowds[0], rng, 1), 1), 30.0),
+        ("hull-point-joint, side 100, n = 1e4", lambda: best(lambda: many[1].run(crowds[1], rng, 1), 1), 30.0),
+        ("halfspace-tukey, positive, side 100, n = 1e4", lambda: best(lambda: lined.run(split, rng, 1), 1), 60.0),
+        ("hull-point-rec-concave, law, side 6", lambda: best(lambda: recursive.law(few), 1), 20.0),
         ("mixture-halfspace, 50 + 10,000 points, 1 run", lambda: best(lambda: learner.run(sample, rng, 1), 1), 5.0),
         ("its next 1e5 draws", lambda: best(lambda: learner.run(sample, rng, 100_000), 3), 1.0),
     ]
 
 
 def main() -> int:
-    argparse.ArgumentParser(description="Time Tukey depth, the functions Q, and the mixture learner.").parse_args()
+    argparse.ArgumentParser(
+        description="Time Tukey depth, the functions Q, hull points, and the mixture learner."
+    ).parse_args()
     slow = False
     for name, measure, limit in rows():
         seconds = measure()

@@ -12,7 +12,8 @@ from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
 from learners.halfspaces.concepts import HalfspaceExponential
-from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
+from learners.halfspaces.hull_point import HullPointExponential
+from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.random_row import HullPointRandomRow
 from learners.halfspaces.subsamples import Hit, Subsamples
@@ -25,7 +26,7 @@ FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)
 
 
 class _WholeSamples(Subsamples):
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
+    def seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         return np.ones((runs, self.subsamples, len(sample.labels)), dtype=np.bool_)
 
     def _hits(self, count: int) -> Iterator[Hit]:
@@ -44,8 +45,10 @@ def _least(self: Any, sample: Sample) -> tuple[Integers, Integers]:
     return points[:1], counts.sum(keepdims=True)[: len(points)]
 
 
-HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0)}
-MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths)}
+LISTED: dict[str, Any] = {"fractions": None, "lattice": None}
+"""Larger grids are refused: which candidates are eligible is decided where they are listed."""
+HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0), **LISTED}
+MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths), **LISTED}
 SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2)}
 
 HalfspaceRefusing = control(

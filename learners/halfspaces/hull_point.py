@@ -24,9 +24,10 @@ from learners.finite.counting import SOLUTION, ClassLearner, pure_privacy, solut
 from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.depth_regions import depth_panel
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
+from learners.halfspaces.depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
 from learners.halfspaces.depth.plane_slices import PlaneSlices
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
@@ -81,6 +82,15 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
     return _Depths(extended, table, np.array(weights, dtype=np.int64))
 
 
+@lru_cache(maxsize=8)
+def _selection(
+    candidates: PlaneFractions, points: tuple[tuple[int, int], ...], weights: tuple[int, ...], rate: float
+) -> FractionSelection:
+    """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
+    table = np.array(points, dtype=np.int64).reshape(len(points), 2)
+    return FractionSelection(candidates, table, np.array(weights, dtype=np.int64), rate)
+
+
 @dataclass(frozen=True)
 class HullPoint(ClassLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
@@ -108,7 +118,7 @@ class HullPoint(ClassLearner):
 
     @property
     def extended(self) -> ExtendedDomain:
-        """The coordinates that can be released."""
+        """The coordinates that can be released, where they are listed."""
         return ExtendedDomain.grid(self.side, self.dimension)
 
     privacy = pure_privacy
@@ -239,6 +249,10 @@ class HullPointExponential(HullPoint):
 
     Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
 
+    In the plane beyond side 16 the candidates are the larger sets of `halfspaces.depth.plane_fractions`, which are
+    numbered and not listed. They depend on no sample and hold the corners of every T(r), so that privacy and the bound
+    below are proved as before, with their sizes for |X~_i|; the law is another one than on X~ itself.
+
     With probability 1 - beta each selection loses at most (2 d/epsilon) ln(d |X~_i| / beta) of depth, so that the point
     has depth at least ceil(n/(d + 1)) - (2 d/epsilon) sum ln(d |X~_i|/beta), and lies in the convex hull if this is
     positive: `depth_guarantee`.
@@ -246,7 +260,7 @@ class HullPointExponential(HullPoint):
     Parameters
     ----------
     side, dimension : int
-        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 16) or 3 (side 1).
+        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 1,000; the law on side <= 8) or 3 (side 1).
     epsilon : float
         The privacy claim.
 
@@ -261,6 +275,45 @@ class HullPointExponential(HullPoint):
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
     pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
 
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        check_integer("side", self.side, 1)
+        if self.fractions is None:
+            _ = self.extended
+
+    @property
+    def fractions(self) -> PlaneFractions | None:
+        """The candidates on a large grid of the plane; None where they are listed, in `extended`."""
+        if self.dimension != 2 or self.side <= MAX_SIDE[2]:
+            return None
+        if self.side > MAX_FRACTION_SIDE:
+            raise InputError(
+                f"side must be at most {MAX_FRACTION_SIDE} in dimension 2, got {self.side}: beyond it float64 does not "
+                "order all slopes by which the depth of a candidate is found"
+            )
+        return PlaneFractions(self.side)
+
+    @property
+    def _most(self) -> tuple[int, ...]:
+        return self.extended.most if self.fractions is None else self.fractions.most
+
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset."""
+        if self.fractions is None:
+            return super().find(points, weights, rng, size)
+        table = tuple(map(tuple, points.tolist()))
+        return list(_selection(self.fractions, table, tuple(weights.tolist()), self._rate).draw(rng, size))
+
+    def find_law(self, points: Integers, weights: Integers) -> Law:
+        """Return the law of `find`; not where the candidates are only numbered."""
+        if self.fractions is None:
+            return super().find_law(points, weights)
+        raise InputError(
+            f"side must be at most {MAX_SIDE[2]} for the exact law, got {self.side}: the law of the second coordinate "
+            f"differs from each of the {self._most[0]} first coordinates to the next, so that all of these would have "
+            "to be gone through; run has no such limit"
+        )
+
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
         return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
@@ -271,75 +324,13 @@ class HullPointExponential(HullPoint):
 
     def explicit_examples(self, beta: float) -> int:
         """Return the n from which half of the depth n/(d + 1) is kept with probability 1 - beta, on every sample."""
-        return exponential_examples(self.dimension, self.extended.most, self.epsilon, beta)
+        return exponential_examples(self.dimension, self._most, self.epsilon, beta)
 
     def depth_guarantee(self, n: int, beta: float) -> float:
         """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
         check_probability("beta", beta)
-        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.most)
+        losses = sum(math.log(self.dimension * size / beta) for size in self._most)
         return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
 
 
-MOST_POINTS = 2**14
-"""The most candidate points whose depths are computed."""
-
-
-@dataclass(frozen=True)
-class HullPointJoint(HullPoint):
-    """Release a deep point by one exponential mechanism over the whole extended domain X~, score the Tukey depth.
-
-    Pure epsilon-differentially private: the depth has sensitivity 1, and X~ does not depend on the sample. The depth is
-    no sum of parts, so that the whole of epsilon is spent on one selection; coordinate by coordinate each of d
-    selections has epsilon/d, and candidates on one axis.
-
-    With probability 1 - beta the selection loses at most L = (2/epsilon) ln(|X~|/beta) of a depth that is at least
-    n/(d + 1), so that the point lies in the convex hull for n > (d + 1) L, and keeps half of n/(d + 1) for n >= 2 (d +
-    1) L.
-
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension, with at most 2^14 candidate points: side up to 3 in the plane.
-    epsilon : float
-        The privacy claim.
-
-    Notes
-    -----
-    Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
-    """
-
-    id: ClassVar[str] = "hull-point-joint"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-    claim_id: ClassVar[str] = "BMNS-Joint"
-    source: ClassVar[str] = f"{BMNS}, Section 1.1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
-            raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
-
-    def _loss(self, beta: float) -> float:
-        check_probability("beta", beta)
-        return 2 / self.epsilon * math.log(len(self.extended.points) / beta)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the least n > (d + 1) L."""
-        return math.floor((self.dimension + 1) * self._loss(beta)) + 1
-
-    def explicit_examples(self, beta: float) -> int:
-        """Return the least n >= 2 (d + 1) L: half of the depth n/(d + 1) is kept with probability 1 - beta."""
-        return math.ceil(2 * (self.dimension + 1) * self._loss(beta))
-
-    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
-        """Return `size` points deep in a weighted multiset."""
-        candidates = self.extended.points
-        drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
-        return [candidates[i] for i in drawn.tolist()]
-
-    def find_law(self, points: Integers, weights: Integers) -> Law:
-        """Return the law of `find`."""
-        depths = tukey_depths(points, weights, self.extended.points)
-        return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
-
-
-LEARNERS = (HullPointExponential, HullPointJoint)
+LEARNERS = (HullPointExponential,)

@@ -38,7 +38,7 @@ class HullPointRecConcave(HullPoint):
     Parameters
     ----------
     side, dimension : int
-        The grid; dimension 1, 2 (side <= 16) or 3 (side 1).
+        The grid; dimension 1, 2 (side <= 16; the law on side <= 8) or 3 (side 1).
     epsilon, delta : float
         What may be spent; delta in (0, 1/2).
     beta : float

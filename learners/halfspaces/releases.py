@@ -22,6 +22,7 @@ from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
 from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Point
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from learners.halfspaces.plane_dichotomies import PlaneAgreement, plane_dichotomies, unlisted
 from learners.mechanisms import exponential
 from learners.parameters import Built
 
@@ -76,6 +77,8 @@ class _OverHalfspaces(HullPoint):
 class DeepExponential(_OverHalfspaces, HullPointExponential):
     """A deep point, each coordinate by the exponential mechanism."""
 
+    fractions = None
+
     def agreement(self, m: int, beta: float) -> int:
         """Return the depth that `depth_guarantee` promises, at least 0."""
         return max(0, math.ceil(self.depth_guarantee(m, beta)))
@@ -126,7 +129,8 @@ class Agreement:
     with probability 1 - beta one with q >= m/(d + 2) - (2/epsilon) ln(|H|/beta) is returned. Replacing one h_i moves
     every number by at most 1, and so q: epsilon-differentially private.
 
-    Over the grid {0 .. side}^dimension; `epsilon` is what the release spends.
+    Over the grid {0 .. side}^dimension; `epsilon` is what the release spends. Where H is not listed, on large grids of
+    the plane, `release_among` takes the place of `release`.
     """
 
     side: int
@@ -147,6 +151,16 @@ class Agreement:
         ones = table @ labels.astype(np.int64)
         return np.asarray(np.where(labels, ones, table.sum() - ones).min(axis=1), dtype=np.int64)
 
+    @property
+    def size(self) -> int:
+        """|H|, whether it is listed or not."""
+        plane = unlisted(self.side, self.dimension)
+        return self.concepts.size if plane is None else plane.size
+
+    def release_among(self, ones: Integers, m: int, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return halfplanes with a high score, for the number of the m that have 1 at each point of the grid."""
+        return list(PlaneAgreement(plane_dichotomies(self.side), ones, m).draw(self.epsilon / 2, rng, size))
+
     def release(self, counts: Any, rng: np.random.Generator, size: int) -> list[Point]:
         """Return halfspaces with a high score."""
         drawn = exponential.draw(self.scores(counts), self.epsilon / 2, rng, size)
@@ -159,7 +173,7 @@ class Agreement:
 
     def agreement(self, m: int, beta: float) -> int:
         """Return ceil(m/(d + 2)) - floor((2/epsilon) ln(|H|/beta)), at least 0."""
-        loss = 2 / self.epsilon * math.log(self.concepts.size / beta)
+        loss = 2 / self.epsilon * math.log(self.size / beta)
         return max(0, math.ceil(centerpoint_bound(m, self.dimension + 1) - loss))
 
 

@@ -50,7 +50,7 @@ class Subsamples:
         """Return which halfspaces contradict which example (examples, |H|)."""
         return np.asarray(self.concepts.evaluate(sample.points) != sample.labels).T
 
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
+    def seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         """Return which examples each subsample contains (runs, m, examples)."""
         m = self.subsamples
         parts = [rng.multinomial(count, np.full(m, 1 / m), size=runs) > 0 for count in sample.counts]
@@ -62,7 +62,7 @@ class Subsamples:
         found: Counter[Multiplicities | None] = Counter()
         step = max(1, BLOCK // self.subsamples)
         for start in range(0, size, step):
-            seen = self._seen(sample, rng, min(step, size - start))
+            seen = self.seen(sample, rng, min(step, size - start))
             counts = np.zeros((len(seen), self.concepts.size), dtype=np.int64)
             stuck = np.zeros(len(seen), dtype=np.bool_)
             for first in range(0, self.subsamples, BLOCK):

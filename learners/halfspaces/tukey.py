@@ -15,6 +15,13 @@ from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.hull_point import Point
+from learners.halfspaces.plane_dichotomies import (
+    MAX_PLANE_SIDE,
+    MAX_PLANE_SUBSAMPLES,
+    Consistent,
+    PlaneDichotomies,
+    unlisted,
+)
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Multiplicities, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture
@@ -53,7 +60,8 @@ class HalfspaceTukey:
     ----------
     side, dimension : int
         The grid. By coordinates ("rec-concave", "exponential", "hull"): dimension 1 with side <= 8, or dimension 2 with
-        side 1. Variant "positive": dimension 1, 2 or 3, wherever H can be listed.
+        side 1. Variant "positive": dimension 1, 2 or 3, wherever H can be listed; for runs alone, dimension 2 with side
+        <= 100, with at most 2^10 subsamples.
     epsilon, delta, beta : float
         Of the release; delta and beta are used by variants "rec-concave" and "hull" alone.
     subsamples : int
@@ -88,12 +96,29 @@ class HalfspaceTukey:
         check_choice("variant", self.variant, VARIANTS)
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
-            check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
-        _ = self.concepts.size, self.release
+            check_integer("side", self.side, 1, 8 if self.dimension == 1 else None)
+            if self.dimension == 2 and self.side > 1:
+                raise InputError(
+                    f"side must be 1 in dimension 2 for a release by coordinates, got {self.side}: representations are "
+                    "points of R^3, and the extents of regions of depth in space would be needed; variant 'positive' "
+                    f"takes sides up to {MAX_PLANE_SIDE}"
+                )
+        if self.plane is None:
+            _ = self.concepts.size
+        else:
+            check_integer("subsamples", self.subsamples, 1, MAX_PLANE_SUBSAMPLES)
+        _ = self.release
 
     concepts = Built(Halfspaces)
 
     domain = Built(Grid)
+
+    @property
+    def plane(self) -> PlaneDichotomies | None:
+        """H on a large grid of the plane; None where it is listed, in `concepts`, or where it is needed in a list."""
+        if self.variant != "positive" or self._subsampling is not Subsamples:
+            return None
+        return unlisted(self.side, self.dimension)
 
     @property
     def release(self) -> Release:
@@ -126,7 +151,19 @@ class HalfspaceTukey:
         """Return the outputs of independent runs; runs with the same counts of the h_i share the release's scores."""
         check_run(sample, self.domain, size)
         check_integer("subsamples", self.subsamples, 1, MAX_SUBSAMPLES)
+        plane, release = self.plane, self.release
+        if plane is not None and isinstance(release, Agreement):
+            return [self._run_unlisted(plane, release, sample, rng) for _ in range(size)]
         return self._released(self.scheme.draw(sample, rng, size), rng, size)
+
+    def _run_unlisted(
+        self, plane: PlaneDichotomies, release: Agreement, sample: Sample, rng: np.random.Generator
+    ) -> Code:
+        """Return the output of one run: two passes over the directions of the grid."""
+        groups, examples = np.nonzero(self.scheme.seen(sample, rng, 1)[0])
+        among = Consistent(plane, sample.points[examples], sample.labels[examples], groups, self.subsamples)
+        (code,) = release.release_among(among.ones(rng), self.subsamples, rng, 1)
+        return code
 
     def simulate(self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of runs on fresh samples of n independent examples labelled by a concept, one run each.
@@ -149,6 +186,11 @@ class HalfspaceTukey:
     def law(self, sample: Sample) -> Law:
         """Return the law on all that can be released, and FAIL; for few examples, subsamples and halfspaces."""
         check_sample(sample, self.domain)
+        if self.plane is not None:
+            raise InputError(
+                f"side must be smaller for the exact law, got {self.side}: it mixes over the choice of each subsample "
+                f"among {self.plane.size} halfspaces, which would have to be listed; run has no such limit"
+            )
         atoms: list[Code] = [FAIL, *self.release.outputs]
         mixture = self.scheme.mixture(sample)
         fails = float(mixture.pop(None, Fraction(0)))
@@ -170,13 +212,18 @@ class HalfspaceTukey:
         """Return the sample size of the theorem."""
         return self._claim(alpha, beta).sample_size
 
+    @property
+    def _size(self) -> int:
+        """|H|."""
+        return self.concepts.size if self.plane is None else self.plane.size
+
     def _claim(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim of Theorem 4.2; `InputError` where m is too small for beta."""
         check_statement(alpha, beta)
         m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
-        n = m * m / (r * alpha) * (math.log(2 * m * self.concepts.size) - math.log(beta))
+        n = m * m / (r * alpha) * (math.log(2 * m * self._size) - math.log(beta))
         source = f"{BMNS}, Theorem 4.2, constants derived"
         return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
 

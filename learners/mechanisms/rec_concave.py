@@ -11,9 +11,9 @@ from itertools import product
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
+from learners.arrays import Floats, Integers
 from learners.mechanisms.composition import Cost, basic
-from learners.mechanisms.log_laws import LAW_SIZE, check_size, log_mixture, placed
+from learners.mechanisms.log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals
 from learners.mechanisms.steps import Steps, widest_windows
 from learners.parameters import check_integer
@@ -230,33 +230,57 @@ class RecConcave:
         """Return the law whatever the number of indices."""
         if self.inner is None:
             return score.log_exponential(float(self.epsilon) / 2, self.top + 1)
+        starts, logs, error = self._blocks(score.merged())
+        return np.repeat(logs, np.diff(starts, append=self.top + 1)), error
+
+    def _blocks(self, score: Steps) -> tuple[Integers, Floats, float]:
+        """Return where blocks of equally likely indices start, their log-probabilities and a bound on the error.
+
+        Given what was named, the last step is as likely to return one index as another where both have the same score
+        and lie in the same of the intervals. The indices 0, returned if nothing is named, and `top`, which stands for
+        the padded ones, are blocks of their own.
+        """
+        assert self.inner is not None
         padded = self._padded(score)
         ks, error = self.inner._listed_law(self._inner_score(padded))
-        weights, laws, worst = [], [], 0.0
+        cases, named_error = list[tuple[float, Steps | None]](), 0.0
         for k in range(len(ks)):
             select, standings = self._choices(padded, k)
             named = [select.log_law(standing) for standing in standings]
+            named_error = max(named_error, named[0][2] + named[1][2])
             for a, b in product((True, False), repeat=2):
                 weight = float(ks[k]) + named[0][0 if a else 1] + named[1][0 if b else 1]
                 if weight > -np.inf:
-                    law, more = self._last_law(self._candidates(padded, k, standings, a, b) if a or b else None)
-                    weights.append(weight)
-                    laws.append(law)
-                    worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weight))
-        return log_mixture(weights, laws, error + worst)
+                    cases.append((weight, self._candidates(padded, k, standings, a, b) if a or b else None))
+        ends = {0, 1, self.top}
+        for _, steps in cases:
+            for start, length in zip(steps.starts, steps.lengths, strict=True) if steps else ():
+                ends |= {min(start, self.top), min(start + length, self.top)}
+        starts = np.array(sorted(ends), dtype=np.int64)
+        laws, worst = [], 0.0
+        for weight, steps in cases:
+            law, more = self._last_law(steps, starts)
+            laws.append(law)
+            worst = max(worst, named_error + more + 2.0**-51 * abs(weight))
+        return starts, *log_mixture([weight for weight, _ in cases], laws, error + worst)
 
-    def _last_law(self, candidates: Steps | None) -> tuple[Floats, float]:
-        """Return the law of the last step among candidates (None: none named), padded indices counted as `top`."""
+    def _last_law(self, candidates: Steps | None, starts: Integers) -> tuple[Floats, float]:
+        """Return the law of an index of each block by the last step among candidates (None: none named)."""
         if candidates is None:
-            return placed(self.top + 1, 0, 0.0), 0.0
-        logs, error = candidates.log_exponential(float(self.epsilon) / 2, (1 << self._log_width) + 1)
-        beyond = logs[self.top :]
-        if not np.isfinite(beyond).any():
-            return logs[: self.top + 1], error
-        merged = logs[: self.top + 1].copy()
-        total, error = log_mixture([0.0] * len(beyond), list(beyond[:, None]), error)
-        merged[self.top] = total[0]
-        return merged, error
+            return placed(len(starts), 0, 0.0), 0.0
+        pieces, error = candidates.log_pieces(float(self.epsilon) / 2)
+        law, beyond = np.full(len(starts), -np.inf), []
+        for start, length, log in zip(candidates.starts, candidates.lengths, pieces.tolist(), strict=True):
+            first, stop = starts.searchsorted([start, min(start + length, self.top)])
+            law[first:stop] = log
+            if start + length > self.top:
+                beyond.append(math.log(start + length - max(start, self.top)) + log)
+        if beyond:
+            total, error = log_mixture(
+                [0.0] * len(beyond), list(np.array(beyond)[:, None]), error + ULP * self._log_width
+            )
+            law[-1] = total[0]
+        return law, error
 
     def _check(self, score: Steps) -> None:
         if score.size != self.top + 1:

@@ -140,6 +140,18 @@ class Steps:
         points = np.concatenate([np.arange(s, s + n) for s, n in zip(self.starts, self.lengths, strict=True)])
         return placed(size, points, logs), error + ULP * float(-logs.min())
 
+    def log_pieces(self, rate: float) -> tuple[Floats, float]:
+        """Return the log-probability of one integer of each piece by `draw_exponential`, and a bound on the error.
+
+        As in `exponential.log_law`, with a rounding more of each term of the normaliser: the product with a length.
+        """
+        scores, divisor = self.integers()
+        gaps = rate / divisor * (scores.max() - scores)
+        lengths = np.array([float(n) for n in self.lengths])
+        total = math.log(math.fsum(lengths * np.exp(-gaps)))
+        error = ULP * (4 * float(gaps.max()) + 8 * math.log(lengths.sum()) + 12)
+        return -gaps - total, error
+
     def outside(self, rate: float, low: int, high: int) -> float:
         """Return the probability that `draw_exponential` gives an integer outside of low .. high.
 

@@ -17,7 +17,8 @@ from learners.geometry.polygons import cross
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
+from learners.halfspaces.hull_point import HullPointExponential
+from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.sizes import measured_examples
 from learners.papers.evidence import learner_data, pair_data, sample_data
 from learners.papers.sizes import compositions

@@ -26,7 +26,7 @@ from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, plane
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
-_MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
+MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
 """The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 there are 2e7 triples."""
 
@@ -57,9 +57,12 @@ class ExtendedDomain:
         """Return the extended domain of {0 .. side}^dimension; `InputError` if it would take too long."""
         check_integer("dimension", dimension, 1, MAX_DIMENSION)
         check_integer("side", side, 1)
-        limit = _MAX_SIDE[1 if literal else dimension]
+        limit = MAX_SIDE[1 if literal else dimension]
         if side > limit:
-            raise InputError(f"side must be at most {limit} in dimension {dimension}, got {side}")
+            raise InputError(
+                f"side must be at most {limit} in dimension {dimension} where coordinates are listed, got {side}: "
+                f"every {dimension} of the hyperplanes that grid points span would have to be intersected"
+            )
         return _grid(int(side), int(dimension), literal)
 
     @property

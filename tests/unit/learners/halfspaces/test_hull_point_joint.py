@@ -11,7 +11,8 @@ import dpaudit
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
+from learners.halfspaces.hull_point import HullPointExponential
+from learners.halfspaces.hull_point_joint import HullPointJoint
 
 
 def test_the_law_is_a_softmax_of_depths_and_runs_follow_it() -> None:
@@ -46,4 +47,4 @@ def test_the_sizes_are_those_of_the_proof() -> None:
 
 def test_a_grid_with_too_many_candidates_is_refused() -> None:
     with pytest.raises(InputError, match="side must be a grid with at most 16384 candidate points"):
-        HullPointJoint(6, 2, 1.0)
+        HullPointJoint(2**15, 1, 1.0)

@@ -239,7 +239,8 @@ def test_lower_bounds_solve_their_equation() -> None:
     ("make", "name"),
     [
         (lambda: HullPointExponential(2, 4, 1.0), "dimension"),
-        (lambda: HullPointExponential(17, 2, 1.0), "side"),
+        (lambda: HullPointExponential(1001, 2, 1.0), "side"),
+        (lambda: HullPointRecConcave(17, 2, 1.0, 1e-6, 0.1), "side"),
         (lambda: HullPointRecConcave(1, 2, 1.0, 0.5, 0.1), "delta"),
         (lambda: HullPointRecConcave(1, 2, 2.0, 1e-6, 0.1, literal=True), "epsilon"),
         (lambda: HalfspaceTukey(1, 3, 1.0), "dimension"),

@@ -22,7 +22,7 @@ from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements, load
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.halfspaces.hull_point import HullPointJoint
+from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.tree_log import TreeLog

@@ -1,0 +1,248 @@
+"""Extents of the regions T(r) of many points of the plane, by a linear program with the depth as its separation.
+
+`depth_regions` cuts T(r) out by all lines that points span; of 10^4 points these are 5 10^7. Here an extent is found
+over the cuts known so far, the depth of the corner that attains it is asked for, and where it is below r a spanned line
+that has the corner on its wrong side is added, until the corner lies in T(r). Each cut is one of finitely many, so that
+this ends, and the extent is that of T(r), exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from dpaudit.contract import InputError
+from learners.arrays import Integers
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound
+
+Interval = tuple[Fraction, Fraction]
+Normal = tuple[int, int]
+
+_EXACT = 2**52
+"""Slopes a/b of vectors D (y - x), y integer and D the denominator of x, differ by 1/(D s^2) of themselves or more, s
+the greatest entry of y - x: float64 orders them, ties included, while D s^2 is below this."""
+_TRIED = 16
+"""Spanned lines through a point that are tried as cuts, nearest first; all are if none of these cuts."""
+
+
+@dataclass(eq=False)
+class DepthExtents:
+    """The regions T(r) of one weighted multiset of the plane, with the cuts that were needed so far.
+
+    `points` (m, 2) are distinct integers from 0 to `side`, `weights` (m,) positive.
+    """
+
+    points: Integers
+    weights: Integers
+    side: int
+    _normals: list[Normal] = field(default_factory=list)
+    _tables: list[tuple[Integers, Integers]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.total = int(self.weights.sum())
+        for normal in ((1, 0), (0, 1)):
+            self._add(normal)
+        if len(self.points) > 1:
+            # Of points on one line this is its normal, and with the axes cuts out every region.
+            self._add(_across(self.points[-1] - self.points[0]))
+
+    def _add(self, normal: Normal) -> None:
+        """Add a direction of cuts, with the heights of the points along it in order and the weight up to each."""
+        if normal in self._normals:
+            return
+        heights = self.points @ np.array(normal, dtype=np.int64)
+        order = np.argsort(heights)
+        self._normals.append(normal)
+        self._tables.append((heights[order], np.cumsum(self.weights[order])))
+
+    def bounds(self, level: int, start: int = 0) -> Integers:
+        """Return rows (a, b, low, high): a x + b y in [low, high] on T(level), for the cuts from `start` on."""
+        rows = []
+        for (a, b), (heights, below) in zip(self._normals[start:], self._tables[start:], strict=True):
+            low = heights[np.searchsorted(below, level)]
+            high = heights[np.searchsorted(below, self.total - level, side="right")]
+            rows.append((a, b, int(low), int(high)))
+        return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+    def deepest(self) -> int:
+        """Return the greatest depth of a point of the plane."""
+        return self._last(lambda level: self.first(level) is not None, centerpoint_bound(self.total, 2))
+
+    def deepest_on(self, x: Fraction, least: int, most: int) -> int:
+        """Return the greatest depth of a point (x, y), known to be in [least, most]."""
+        return self._last(lambda level: self.second(level, x) is not None, least, most)
+
+    def _last(self, holds, least: int, most: int | None = None) -> int:  # type: ignore[no-untyped-def]
+        """Return the last level at which a monotone property holds, by bisection; it holds at `least`."""
+        low, high = least, (self.total if most is None else most) + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        return low
+
+    def first(self, level: int) -> Interval | None:
+        """Return the least and the greatest x of T(level), level >= 1; None if it is empty."""
+        if level > self.total:
+            return None
+        rows = self.bounds(level)
+        while (ends := _shadow(rows)) is not None:
+            known = len(self._normals)
+            for x in dict.fromkeys(ends):
+                slice_ = _slice(rows, x)
+                # At an end of the shadow the slice is a point or an edge; either end of it may be the corner.
+                if slice_ is not None and self.cut((x, slice_[0]), level):
+                    rows = np.concatenate([rows, self.bounds(level, len(rows))])
+            if len(self._normals) == known:
+                return ends
+        return None
+
+    def second(self, level: int, x: Fraction) -> Interval | None:
+        """Return the least and the greatest y with (x, y) in T(level), level >= 1; None if there is none."""
+        if level > self.total:
+            return None
+        rows = self.bounds(level)
+        while (ends := _slice(rows, x)) is not None:
+            cut = [self.cut((x, y), level) for y in dict.fromkeys(ends)]
+            if not any(cut):
+                return ends
+            rows = np.concatenate([rows, self.bounds(level, len(rows))])
+        return None
+
+    def depth(self, point: tuple[Fraction, Fraction]) -> int:
+        """Return the depth of a point."""
+        return self._halfplane(point)[0]
+
+    def _vectors(self, point: tuple[Fraction, Fraction]) -> tuple[Integers, int]:
+        scale = lcm(*(c.denominator for c in point))
+        if scale * self.side**2 >= _EXACT or not all(0 <= c <= self.side for c in point):
+            raise InputError(f"side must be smaller: {point} has too large a denominator beside {self.side}")
+        place = np.array([c.numerator * (scale // c.denominator) for c in point], dtype=np.int64)
+        return scale * self.points - place, scale
+
+    def _halfplane(self, point: tuple[Fraction, Fraction]) -> tuple[int, Integers]:
+        """Return the depth of a point and a normal u: so much weight has <u, y> >= <u, point>.
+
+        As in `tukey_depths`, but the line stops between two slopes, where its normal points to the lighter side.
+        """
+        v, _ = self._vectors(point)
+        here = (v == 0).all(axis=1)
+        at, v, w = int(self.weights[here].sum()), v[~here], self.weights[~here]
+        if not len(v):
+            return at, np.array([1, 0], dtype=np.int64)
+        sign = np.where((v[:, 0] > 0) | ((v[:, 0] == 0) & (v[:, 1] > 0)), 1, -1)
+        rays = v * sign[:, None]
+        with np.errstate(divide="ignore"):
+            slopes = np.where(rays[:, 0] == 0, np.inf, rays[:, 1] / rays[:, 0])
+        order = np.argsort(slopes, kind="stable")
+        slopes, moving = slopes[order], (sign * w)[order]
+        last = np.flatnonzero(np.append(slopes[1:] != slopes[:-1], True))
+        above = int(w[sign > 0].sum()) - np.cumsum(moving)[last]
+        light = np.minimum(above, int(w.sum()) - above)
+        best = int(light.argmin())
+        first, end = rays[order[0]], rays[order[last[best]]]
+        if len(last) == 1:
+            # All on one line through the point, which is turned a little: or, as well, by a right angle.
+            along = np.array([-end[1], end[0]])
+        else:
+            along = end + rays[order[last[best] + 1]] if best + 1 < len(last) else end - first
+        u = np.array([-along[1], along[0]])
+        return at + int(light[best]), u if 2 * int(above[best]) <= int(w.sum()) else -u
+
+    def cut(self, point: tuple[Fraction, Fraction], level: int) -> bool:
+        """Add spanned lines that cut a point of a depth below `level` off from T(level); say whether there were any.
+
+        Let y be the point of rank `level` from above along a normal u with weight{<u, .> >= <u, point>} < level. Until
+        u, as it turns, is orthogonal to y' - y for another y', y keeps this rank and <u, y> bounds T(level). Of the two
+        spanned lines where it stops one has the point on its wrong side: on the turn <u, point - y> is a cosine, which
+        is positive on half a turn, and all y' that the half turn does not meet are on the line of y and the point,
+        which the normals that are known from the start bound. Cuts are tested by their own bounds, so that rounding in
+        the choice of y' cannot make a wrong one.
+        """
+        depth, u = self._halfplane(point)
+        if depth >= level:
+            return False
+        heights = self.points @ u
+        order = np.argsort(-heights)
+        rank = order[int(np.searchsorted(np.cumsum(self.weights[order]), level))]
+        level_with = self.points[(heights == heights[rank]) & (self.points != self.points[rank]).any(axis=1)]
+        if len(level_with) and self._added(_across(level_with[0] - self.points[rank]), point, level):
+            return True
+        w = np.delete(self.points, rank, axis=0) - self.points[rank]
+        turned = np.array([-u[1], u[0]])
+        under = w @ u
+        with np.errstate(divide="ignore"):
+            cotangents = np.where(under == 0, np.inf, -(w @ turned) / under)
+        tried = np.argsort(cotangents)
+        for some in (np.concatenate([tried[:_TRIED], tried[-_TRIED:]]) if len(tried) > 2 * _TRIED else tried, tried):
+            normals = dict.fromkeys(_across(w[i]) for i in (some[0], some[-1], *some))
+            for normal in normals:
+                if self._added(normal, point, level):
+                    return True
+        raise AssertionError(f"no spanned line cuts {point} off from depth {level}")
+
+    def _added(self, normal: Normal, point: tuple[Fraction, Fraction], level: int) -> bool:
+        """Say whether a cut has the point on its wrong side; then it is among the cuts."""
+        known = normal in self._normals
+        self._add(normal)
+        _, _, low, high = self.bounds(level, self._normals.index(normal))[0].tolist()
+        if low <= normal[0] * point[0] + normal[1] * point[1] <= high:
+            if not known:
+                self._normals.pop()
+                self._tables.pop()
+            return False
+        return True
+
+
+def _across(edge: Integers) -> Normal:
+    """Return the primitive normal of the line along an edge; the first entry that is not 0 is positive."""
+    a, b = -int(edge[1]), int(edge[0])
+    divisor = gcd(a, b) * (1 if (a, b) > (0, 0) else -1)
+    return a // divisor, b // divisor
+
+
+def _extreme(numerators: Integers, denominators: Integers, *, greatest: bool) -> Fraction:
+    """Return the greatest or least of the quotients, denominators > 0, exactly: floats choose whom to compare."""
+    quotients = numerators / denominators
+    best = quotients.max() if greatest else quotients.min()
+    near = np.flatnonzero(np.abs(quotients - best) <= 2.0**-48 * max(1.0, abs(best)))
+    found = np.unique(np.stack([numerators[near], denominators[near]], axis=1), axis=0)
+    pick = max if greatest else min
+    return pick(Fraction(a, b) for a, b in found.tolist())
+
+
+def _shadow(rows: Integers) -> Interval | None:
+    """Return the ends of {x : for some y, low <= a x + b y <= high in every row}; None if it is empty."""
+    straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
+    a, b, low, high = sloped.T
+    flip = np.sign(b)
+    a, b, low, high = a * flip, b * flip, np.where(flip > 0, low, -high), np.where(flip > 0, high, -low)
+    # (low_k - a_k x)/b_k <= (high_l - a_l x)/b_l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
+    factors = (np.outer(a, b) - np.outer(b, a)).ravel()
+    values = (np.outer(low, b) - np.outer(b, high)).ravel()
+    factors = np.concatenate([factors, straight[:, 0], -straight[:, 0]])
+    values = np.concatenate([values, straight[:, 2], -straight[:, 3]])
+    if (values[factors == 0] > 0).any():
+        return None
+    up, down = factors > 0, factors < 0
+    left = _extreme(values[up], factors[up], greatest=True)
+    right = _extreme(-values[down], -factors[down], greatest=False)
+    return (left, right) if left <= right else None
+
+
+def _slice(rows: Integers, x: Fraction) -> Interval | None:
+    """Return the ends of {y : low <= a x + b y <= high in every row}; None if it is empty."""
+    p, q = x.numerator, x.denominator
+    straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
+    across = straight[:, 0] * p
+    if ((across < straight[:, 2] * q) | (across > straight[:, 3] * q)).any():
+        return None
+    a, b, low, high = sloped.T
+    flip = np.sign(b)
+    lower = np.where(flip > 0, low, -high) * q - a * flip * p
+    upper = np.where(flip > 0, high, -low) * q - a * flip * p
+    bottom = _extreme(lower, b * flip, greatest=True) / q
+    top = _extreme(upper, b * flip, greatest=False) / q
+    return (bottom, top) if bottom <= top else None

@@ -1,0 +1,130 @@
+"""Ranks of fractions with bounded denominators among all of their kind, by floor sums; none is listed.
+
+The number of reduced p/q in [0, x] with q <= N is, by Moebius inversion over the common divisor d of a pair,
+
+    sum over d of mu(d) S(floor(N/d), x),   S(v, x) = sum over q <= v of (floor(q x) + 1),
+
+with O(sqrt N) values of floor(N/d), and S a floor sum found by a Euclidean descent. Distinct fractions differ by more
+than 1/N^2, so that bisection on multiples of 1/N^2 finds the one of a given rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from dpaudit.contract import InputError
+from learners.arrays import Integers
+from learners.parameters import check_integer
+
+
+def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, shifts: Integers | int = 0) -> Integers:
+    """Return the sums over 0 <= i < count of floor(slope i + shift/divisor), for counts (k,) >= 1 and a slope >= 0.
+
+    `divisor` is a multiple of the slope's denominator, by default that itself; `shifts` (k,) are at least 0 and below
+    it. Divisor times greatest count must be below 2^63 by twice the divisor, as must the sums.
+    """
+    n, zero = counts.astype(np.int64), np.zeros(len(counts), dtype=np.int64)
+    m = zero + (slope.denominator if divisor is None else divisor)
+    a, b, total = m // slope.denominator * slope.numerator, zero + shifts, zero.copy()
+    open_ones = np.arange(len(n))
+    while len(open_ones):
+        total[open_ones] += n * (n - 1) // 2 * (a // m) + n * (b // m)
+        a, b = a % m, b % m
+        reached = a * n + b
+        going = reached >= m
+        open_ones, reached = open_ones[going], reached[going]
+        # The lattice points under the line, counted along the other axis.
+        a, m = m[going], a[going]
+        n, b = reached // a, reached % a
+    return total
+
+
+@lru_cache(maxsize=8)
+def _quotients(most: int) -> tuple[Integers, Integers]:
+    """Return the values v of floor(most/d), and the sum of mu(d) over the d with each."""
+    mertens: dict[int, int] = {}
+
+    def summed(v: int) -> int:
+        """Return mu(1) + .. + mu(v), for v = floor(most/k)."""
+        if v not in mertens:
+            total, d = 1, 2
+            while d <= v:
+                last = v // (v // d)
+                total -= (last - d + 1) * summed(v // d)
+                d = last + 1
+            mertens[v] = total
+        return mertens[v]
+
+    values, weights, d = [], [], 1
+    while d <= most:
+        last = most // (most // d)
+        values.append(most // d)
+        weights.append(summed(last) - (summed(d - 1) if d > 1 else 0))
+        d = last + 1
+    return np.array(values, dtype=np.int64), np.array(weights, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class FractionRanks:
+    """The fractions p/q in [0, top] with 1 <= q <= `most`, in order, numbered from 0.
+
+    `top` is an integer; most^3 and top most^2 must be below 2^63.
+    """
+
+    most: int
+    top: int
+
+    def __post_init__(self) -> None:
+        check_integer("most", self.most, 1)
+        check_integer("top", self.top, 0)
+        if self.most**2 * max(self.most + 1, 2 * self.top) >= 2**63:
+            raise InputError(
+                f"most and top must leave most^3 and most^2 top below 2^63, got {self.most} and {self.top}"
+            )
+
+    @cached_property
+    def size(self) -> int:
+        """The number of the fractions."""
+        return self.at_most(Fraction(self.top))
+
+    def at_most(self, x: Fraction) -> int:
+        """Return how many are at most x, of denominator at most most^2."""
+        if x < 0:
+            return 0
+        values, weights = _quotients(self.most)
+        return int((weights * (floor_sums(values + 1, min(x, Fraction(self.top))) + values)).sum())
+
+    def below(self, x: Fraction) -> int:
+        """Return how many are below x, which is one of them or not."""
+        return self.at_most(x) - (x.denominator <= self.most and 0 <= x <= self.top)
+
+    def at(self, rank: int) -> Fraction:
+        """Return the fraction of a rank."""
+        if not 0 <= rank < self.size:
+            raise InputError(f"rank must be in [0, {self.size}), got {rank}")
+        unit = self.most**2
+        low, high = -1, self.top * unit
+        # at_most(low/unit) <= rank < at_most(high/unit).
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.at_most(Fraction(middle, unit)) > rank else (middle, high)
+        return _greatest_below(Fraction(high, unit), self.most)
+
+
+def _greatest_below(x: Fraction, most: int) -> Fraction:
+    """Return the greatest fraction <= x with a denominator <= most: a neighbour of x in the Stern-Brocot tree."""
+    if x.denominator <= most:
+        return x
+    p0, q0, p1, q1 = 0, 1, 1, 0
+    n, d = x.numerator, x.denominator
+    while q0 + (a := n // d) * q1 <= most:
+        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q0 + a * q1
+        n, d = d, n - a * d
+    k = (most - q0) // q1
+    # One of the two lies on either side of x.
+    ends = Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1)
+    return ends[0] if ends[0] <= x else ends[1]

@@ -1,0 +1,141 @@
+"""A point deep in the data, released by one private selection among all points that it may be (BMNS, Section 1.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from dpaudit.contract import InputError, Instance, Law, Sample
+from learners.arrays import Integers
+from learners.citations import BMNS
+from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
+from learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice
+from learners.halfspaces.depth.tukey_depth import tukey_depths
+from learners.halfspaces.hull_point import HullPoint, Point, weighted_points
+from learners.parameters import check_integer, check_parameters, check_probability
+
+MOST_POINTS = 2**14
+"""The most candidate points whose depths are computed."""
+
+
+@lru_cache(maxsize=64)
+def _listed(side: int, dimension: int) -> bool:
+    """Say whether X~ is small enough to be listed."""
+    extended = ExtendedDomain.grid(side, dimension)
+    return math.prod(extended.most) <= 2**20 and len(extended.points) <= MOST_POINTS
+
+
+@lru_cache(maxsize=8)
+def _lattice(side: int) -> PlaneLattice:
+    return PlaneLattice(side)
+
+
+@lru_cache(maxsize=8)
+def _selection(
+    side: int, points: tuple[tuple[int, int], ...], weights: tuple[int, ...], rate: float
+) -> LatticeSelection:
+    """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
+    table = np.array(points, dtype=np.int64).reshape(len(points), 2)
+    return LatticeSelection(_lattice(side), table, np.array(weights, dtype=np.int64), rate)
+
+
+@dataclass(frozen=True)
+class HullPointJoint(HullPoint):
+    """Release a deep point by one exponential mechanism over the whole extended domain X~, score the Tukey depth.
+
+    Pure epsilon-differentially private: the depth has sensitivity 1, and X~ does not depend on the sample. The depth is
+    no sum of parts, so that the whole of epsilon is spent on one selection; coordinate by coordinate each of d
+    selections has epsilon/d, and candidates on one axis.
+
+    Where X~ is too large to be listed, the candidates are all (m/q, k/q) with q <= 2 side^2 in the square that the grid
+    fills. These depend on no sample either, and hold every corner of a T(r), so that all that is said here holds with
+    their number for |X~|; the law is another one than on X~ itself. See `halfspaces.depth.plane_lattice`.
+
+    With probability 1 - beta the selection loses at most L = (2/epsilon) ln(|X~|/beta) of a depth that is at least
+    n/(d + 1), so that the point lies in the convex hull for n > (d + 1) L, and keeps half of n/(d + 1) for n >= 2 (d +
+    1) L.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension: with at most 2^14 points in X~ (side up to 3 in the plane), or, for runs and
+        `losses` alone, side up to 100 in the plane.
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
+    """
+
+    id: ClassVar[str] = "hull-point-joint"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Joint"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        check_integer("side", self.side, 1)
+        if self.lattice is None and not _listed(self.side, self.dimension):
+            raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
+
+    @property
+    def lattice(self) -> PlaneLattice | None:
+        """The candidates on a large grid of the plane; None where they are listed, in `extended`."""
+        if self.dimension != 2 or (self.side <= MAX_SIDE[2] and _listed(self.side, 2)):
+            return None
+        return _lattice(int(self.side))
+
+    def _loss(self, beta: float) -> float:
+        check_probability("beta", beta)
+        size = len(self.extended.points) if self.lattice is None else self.lattice.square.size
+        return 2 / self.epsilon * math.log(size / beta)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n > (d + 1) L."""
+        return math.floor((self.dimension + 1) * self._loss(beta)) + 1
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the least n >= 2 (d + 1) L: half of the depth n/(d + 1) is kept with probability 1 - beta."""
+        return math.ceil(2 * (self.dimension + 1) * self._loss(beta))
+
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset."""
+        if self.lattice is not None:
+            return list(self._selection(points, weights).draw(rng, size))
+        candidates = self.extended.points
+        drawn = self._draw(tukey_depths(points, weights, candidates), 0, int(weights.sum()), rng, size)
+        return [candidates[i] for i in drawn.tolist()]
+
+    def find_law(self, points: Integers, weights: Integers) -> Law:
+        """Return the law of `find`; not where the candidates are only counted."""
+        if self.lattice is not None:
+            raise InputError(
+                f"side must be a grid with at most {MOST_POINTS} candidate points for the exact law, got {self.side}: "
+                f"its atoms would be {self.lattice.square.size} candidates; `losses` compares two samples without them"
+            )
+        depths = tukey_depths(points, weights, self.extended.points)
+        return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
+
+    def _selection(self, points: Integers, weights: Integers) -> LatticeSelection:
+        table = tuple(map(tuple, points.tolist()))
+        return _selection(int(self.side), table, tuple(weights.tolist()), self._rate)
+
+    def losses(self, sample: Sample, other: Sample) -> tuple[float, float]:
+        """Return the greatest ln(p/p') and ln(p'/p) of a candidate, for neighbours on a large grid of the plane.
+
+        Every level is counted, which takes some tenths of a second each.
+        """
+        if self.lattice is None:
+            raise InputError(
+                f"side must be larger, got {self.side}: its laws are listed, and `audit_law` compares them"
+            )
+        here, there = (self._selection(*weighted_points(one)) for one in (sample, other))
+        return here.losses(there)
+
+
+LEARNERS = (HullPointJoint,)

@@ -1,0 +1,257 @@
+"""All labellings of a large grid of the plane by halfplanes, direction by direction, and aggregation over them.
+
+Turn the boundary of a labelling with both labels counterclockwise until it is stopped: it then passes through two grid
+points of different labels, next to each other on it. So the labellings are two constants and, for each two points P and
+P + e that see each other (e primitive) the two that a slight turn of their line about the middle makes: those that cut
+the order of the points by (height across e, place along e) between P and P + e. What a score asks of all labellings is
+found for one e at a time from prefixes of this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from dpaudit.contract import InputError
+from learners.arrays import Integers, Labels
+from learners.domains import Grid
+from learners.halfspaces.concepts import MAX_DICHOTOMIES
+from learners.mechanisms import exponential
+from learners.parameters import check_integer
+
+MAX_PLANE_SIDE = 100
+"""Up to this side a pass over all directions takes some tens of seconds."""
+MAX_PLANE_SUBSAMPLES = 2**10
+"""Up to this many halfplanes are aggregated: the scores are counted for each direction."""
+
+Functional = tuple[Fraction, Fraction, Fraction]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """One direction e = (a, b) on the grid {0 .. side}^2.
+
+    `keys` = `normal` times the point put points in order, by height and then by place along e; `cuts` are the keys of
+    all P with P + e in the grid, increasing. P + e has a key that is greater by `step`.
+    """
+
+    side: int
+    a: int
+    b: int
+
+    @cached_property
+    def normal(self) -> tuple[int, int]:
+        """The factors of the coordinates in a key."""
+        unit = self.side * (self.a + abs(self.b)) + 1
+        return self.a - unit * self.b, self.b + unit * self.a
+
+    @property
+    def step(self) -> int:
+        """The difference of the keys of P + e and P."""
+        return self.a**2 + self.b**2
+
+    @cached_property
+    def cuts(self) -> Integers:
+        """The keys after which the order can be cut."""
+        x = np.arange(self.side + 1 - self.a)
+        y = np.arange(max(0, -self.b), self.side + 1 - max(0, self.b))
+        return np.sort((self.normal[0] * x[:, None] + self.normal[1] * y).ravel())
+
+    def keys(self, points: Integers) -> Integers:
+        """Return the keys of points (m, 2)."""
+        return np.asarray(points[:, 0] * self.normal[0] + points[:, 1] * self.normal[1])
+
+    def functional(self, cut: int, *, suffix: bool) -> Functional:
+        """Return (w_1, w_2, t) of the halfplane that holds the points after a cut, given its key, or those up to it."""
+        sign = 1 if suffix else -1
+        middle = 2 * cut + self.step
+        return Fraction(2 * sign * self.normal[0]), Fraction(2 * sign * self.normal[1]), Fraction(sign * middle)
+
+
+NOTHING: Functional = (Fraction(0), Fraction(0), Fraction(1))
+"""The halfplane without points."""
+EVERYTHING: Functional = (Fraction(0), Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class PlaneDichotomies:
+    """The labellings of the grid {0 .. side}^2 by halfplanes."""
+
+    side: int
+
+    @cached_property
+    def directions(self) -> Integers:
+        """The primitive vectors (k, 2) between grid points, one of each two opposite ones."""
+        a, b = np.meshgrid(np.arange(self.side + 1), np.arange(-self.side, self.side + 1), indexing="ij")
+        kept = (np.gcd(a, b) == 1) & ((a > 0) | (b > 0))
+        return np.stack([a[kept], b[kept]], axis=1)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of labellings."""
+        return 2 + 2 * int((self.side + 1 - np.abs(self.directions)).prod(axis=1).sum())
+
+    @cached_property
+    def points(self) -> Integers:
+        """The grid's points (N, 2)."""
+        return Grid(self.side, 2).points()
+
+    def sweep(self, index: int) -> Sweep:
+        """Return the order of one direction."""
+        return Sweep(self.side, *self.directions[index].tolist())
+
+    def sweeps(self) -> Iterator[Sweep]:
+        """Yield all directions."""
+        return (self.sweep(i) for i in range(len(self.directions)))
+
+
+@lru_cache(maxsize=4)
+def plane_dichotomies(side: int) -> PlaneDichotomies:
+    """Return the labellings; `InputError` if a pass over them would take too long."""
+    if side > MAX_PLANE_SIDE:
+        raise InputError(
+            f"side must be at most {MAX_PLANE_SIDE} in dimension 2, got {side}: every pass sorts the (side + 1)^2 "
+            "points of the grid once for each of some 1.2 side^2 directions"
+        )
+    return PlaneDichotomies(side)
+
+
+def unlisted(side: int, dimension: int) -> PlaneDichotomies | None:
+    """Return the labellings of a grid of the plane on which `Halfspaces` does not list them; None on other grids."""
+    check_integer("side", side, 1)
+    check_integer("dimension", dimension, 1)
+    listed = 2 * (side + 1) ** (dimension * (dimension + 1)) <= MAX_DICHOTOMIES
+    return None if dimension != 2 or listed else plane_dichotomies(side)
+
+
+_FAR = 2**62
+
+
+def _extremes(keys: Integers, groups: Integers, m: int) -> tuple[Integers, Integers]:
+    """Return the least and the greatest key in each of m groups, far away where there is none; `groups` increase."""
+    least, greatest = np.full(m, _FAR), np.full(m, -_FAR)
+    if len(keys):
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        least[groups[starts]] = np.minimum.reduceat(keys, starts)
+        greatest[groups[starts]] = np.maximum.reduceat(keys, starts)
+    return least, greatest
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """The labellings that are consistent with each of m subsamples: points, their labels, their subsamples in order."""
+
+    concepts: PlaneDichotomies
+    points: Integers
+    labels: Labels
+    groups: Integers
+    m: int
+
+    def _ranges(self, sweep: Sweep) -> tuple[Integers, Integers]:
+        """Return the first of `sweep.cuts` and how many of them fit: (2, m), for ones after and before the cut."""
+        keys, ones = sweep.keys(self.points), self.labels == 1
+        (first_one, last_one), (first_zero, last_zero) = (
+            _extremes(keys[kept], self.groups[kept], self.m) for kept in (ones, ~ones)
+        )
+        # Ones after the cut: the last zero is at P or before, the first one at P + e or after.
+        first = sweep.cuts.searchsorted([last_zero, last_one])
+        stop = sweep.cuts.searchsorted(np.array([first_one, first_zero]) - sweep.step, side="right")
+        return first, np.maximum(stop - first, 0)
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of labellings (directions + 1, 2, m); in the last row those of the constants 1 and 0."""
+        found = np.zeros((len(self.concepts.directions) + 1, 2, self.m), dtype=np.int64)
+        for i, sweep in enumerate(self.concepts.sweeps()):
+            found[i] = self._ranges(sweep)[1]
+        for constant, label in enumerate((1, 0)):
+            contradicted = self.groups[self.labels != label]
+            found[-1, constant] = ~np.isin(np.arange(self.m), contradicted)
+        return found
+
+    def ones(self, rng: np.random.Generator) -> Integers:
+        """Return at each point of the grid how many of m labellings have 1, each uniform among the consistent.
+
+        Where none is, the constant 0 is taken.
+        """
+        found = np.zeros(len(self.concepts.points), dtype=np.int64)
+        flat = self.counts.reshape(-1, self.m)
+        ends = np.cumsum(flat, axis=0, dtype=np.int64)
+        chosen: dict[int, list[tuple[int, int, int]]] = {}
+        for group in range(self.m):
+            if ends[-1, group]:
+                rank = exponential.uniform_below(int(ends[-1, group]), rng, 1)[0]
+                place = int(ends[:, group].searchsorted(rank, side="right"))
+                within = rank - int(ends[place, group]) + int(flat[place, group])
+                chosen.setdefault(place // 2, []).append((place % 2, group, within))
+        for index, picks in chosen.items():
+            if index == len(self.concepts.directions):
+                found += sum(1 for side, _, _ in picks if side == 0)
+                continue
+            sweep = self.concepts.sweep(index)
+            first, keys = self._ranges(sweep)[0], sweep.keys(self.concepts.points)
+            for side, group, within in picks:
+                after = keys > sweep.cuts[first[side, group] + within]
+                found += after if side == 0 else ~after
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneAgreement:
+    """Agreement with m labellings, `ones` of which have 1 at each point: q(h) is the least over all points.
+
+    For one direction q of all cuts is the least of two running minima.
+    """
+
+    concepts: PlaneDichotomies
+    ones: Integers
+    m: int
+
+    def scores(self, sweep: Sweep) -> Integers:
+        """Return q (2, cuts), for ones after and before the cut."""
+        keys = sweep.keys(self.concepts.points)
+        order = np.argsort(keys)
+        ones, cuts = self.ones[order], keys[order].searchsorted(sweep.cuts)
+        before = np.stack([self.m - np.maximum.accumulate(ones), np.minimum.accumulate(ones)])
+        back = ones[::-1]
+        after = np.stack([np.minimum.accumulate(back), self.m - np.maximum.accumulate(back)])[:, ::-1]
+        return np.asarray(np.minimum(before[:, cuts], after[:, cuts + 1]))
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of labellings with each score (directions + 1, m + 1); the last row is that of the constants."""
+        found = np.zeros((len(self.concepts.directions) + 1, self.m + 1), dtype=np.int64)
+        for i, sweep in enumerate(self.concepts.sweeps()):
+            found[i] = np.bincount(self.scores(sweep).ravel(), minlength=self.m + 1)
+        for score in self._constants:
+            found[-1, score] += 1
+        return found
+
+    @property
+    def _constants(self) -> tuple[int, int]:
+        """The scores of the constants 1 and 0."""
+        return int(self.ones.min()), int(self.m - self.ones.max())
+
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[Functional]:
+        """Return `size` halfplanes, each with probability exactly proportional to exp(rate q)."""
+        totals = self.counts.sum(axis=0, dtype=np.int64)
+        occurring = np.flatnonzero(totals)
+        found = []
+        for cell in exponential.draw_cells(totals[occurring].tolist(), occurring, rate, rng, size).tolist():
+            score = int(occurring[cell])
+            rank = exponential.uniform_below(int(totals[score]), rng, 1)[0]
+            ends = np.cumsum(self.counts[:, score], dtype=np.int64)
+            index = int(ends.searchsorted(rank, side="right"))
+            within = rank - int(ends[index]) + int(self.counts[index, score])
+            if index == len(self.concepts.directions):
+                fitting = [f for f, q in zip((EVERYTHING, NOTHING), self._constants, strict=True) if q == score]
+                found.append(fitting[within])
+                continue
+            sweep = self.concepts.sweep(index)
+            side, cut = np.argwhere(self.scores(sweep) == score)[within].tolist()
+            found.append(sweep.functional(int(sweep.cuts[cut]), suffix=side == 0))
+        return found

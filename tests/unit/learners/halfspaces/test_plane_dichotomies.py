@@ -1,0 +1,123 @@
+"""Halfplanes on large grids, direction by direction, against the list of them all on small ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.contract import InputError
+from dpaudit.seeding import generator
+from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
+from learners.halfspaces.plane_dichotomies import (
+    EVERYTHING,
+    NOTHING,
+    Consistent,
+    Functional,
+    PlaneAgreement,
+    PlaneDichotomies,
+    plane_dichotomies,
+)
+from learners.halfspaces.releases import Agreement
+from learners.halfspaces.tukey import HalfspaceTukey
+
+
+def labelled(functional: Functional, side: int) -> tuple[int, ...]:
+    """Return the labels that a halfplane gives the grid."""
+    points = Halfspaces(side, 2).domain.points()
+    return tuple(Halfspace(functional[:2], functional[2]).predict(points).tolist())
+
+
+def every(concepts: PlaneDichotomies) -> list[Functional]:
+    """Return all halfplanes."""
+    found = [EVERYTHING, NOTHING]
+    for sweep in concepts.sweeps():
+        found += [sweep.functional(int(cut), suffix=suffix) for suffix in (True, False) for cut in sweep.cuts]
+    return found
+
+
+@pytest.mark.parametrize("side", [1, 2, 3])
+def test_each_labelling_is_found_once(side: int) -> None:
+    concepts = plane_dichotomies(side)
+    found = [labelled(f, side) for f in every(concepts)]
+    assert len(found) == len(set(found)) == concepts.size
+    assert set(found) == set(map(tuple, grid_halfspaces(side, 2)[0].tolist()))
+
+
+def subsamples(side: int) -> tuple[Any, ...]:
+    """Return rows, labels and subsamples of some examples: two of seven see one label, one nothing, one is refuted."""
+    rng = np.random.default_rng(side)
+    size = (side + 1) ** 2
+    target = Halfspace((2, 3), 3).predict(Halfspaces(side, 2).domain.points())
+    rows, labels, groups = [], [], []
+    for group in range(4):
+        seen = rng.integers(0, size, 1 + group % 3)
+        rows += seen.tolist()
+        labels += target[seen].tolist()
+        groups += [group] * len(seen)
+    rows += [0, 0, size - 1]
+    labels += [0, 1, 1]
+    groups += [5, 5, 6]
+    return np.array(rows), np.array(labels), np.array(groups), 7
+
+
+def test_consistent_labellings_are_counted_and_drawn() -> None:
+    side = 2
+    rows, labels, groups, m = subsamples(side)
+    table = grid_halfspaces(side, 2)[0]
+    consistent = Consistent(plane_dichotomies(side), plane_dichotomies(side).points[rows], labels, groups, m)
+    fits = np.array([(table[:, rows[groups == g]] == labels[groups == g]).all(axis=1) for g in range(m)])
+    assert consistent.counts.sum(axis=(0, 1)).tolist() == fits.sum(axis=1).tolist()
+    assert fits[5].sum() == 0
+    assert fits[4].all()
+    # Where no labelling is consistent the labels are 0; all others are averages over the consistent ones.
+    expected = sum(table[fit].mean(axis=0) for fit in fits if fit.any())
+    rng = generator(1, "consistent")
+    size = 400
+    mean = sum(consistent.ones(rng) for _ in range(size)) / size
+    # A sum of six shares deviates by at most sqrt(6/4).
+    assert (np.abs(mean - expected) <= 5 * np.sqrt(1.5 / size)).all()
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_agreement_is_that_of_the_list(side: int) -> None:
+    release, rng = Agreement(side, 2, 2.0), generator(2, "agreement")
+    counts = rng.integers(0, 3, release.concepts.size)
+    m = int(counts.sum())
+    table = grid_halfspaces(side, 2)[0]
+    agreement = PlaneAgreement(plane_dichotomies(side), counts @ table.astype(np.int64), m)
+    scores = release.scores(counts)
+    assert agreement.counts.sum(axis=0).tolist() == np.bincount(scores, minlength=m + 1).tolist()
+    law = dict(zip(map(tuple, table.tolist()), np.exp(release.release_law(counts).log_prob), strict=True))
+    size = 2000
+    drawn = Counter(labelled(f, side) for f in agreement.draw(release.epsilon / 2, rng, size))
+    assert drawn.keys() <= law.keys()
+    assert all(abs(drawn[h] - size * p) <= 5 * np.sqrt(size * p) + 1 for h, p in law.items())
+
+
+def test_what_would_take_too_long_is_refused() -> None:
+    with pytest.raises(InputError, match="side must be at most 100 in dimension 2"):
+        plane_dichotomies(101)
+
+
+def test_halfplanes_are_learned_on_a_grid_whose_class_is_not_listed() -> None:
+    # m = 20 subsamples of 5,000 examples each: the class has 2 (1 + the pairs that see each other) halfplanes.
+    learner = HalfspaceTukey(12, 2, 40.0, subsamples=20, variant="positive")
+    assert learner.release.agreement(20, 0.05) >= 1
+    points = learner.domain.points()
+    target = Halfspace((2, 3), 31).predict(points)
+    sample = learner.domain.sample(points, target, np.full(len(points), 600))
+    (code,) = learner.run(sample, generator(5, "plane"), 1)
+    assert (learner.decode(code).predict(points) == target).all()
+    size = plane_dichotomies(12).size
+    expected = 400 / (learner.release.agreement(20, 0.05) * 0.1) * np.log(2 * 20 * size / 0.1)
+    assert learner.sample_size(0.1, 0.1) == int(np.ceil(expected))
+    assert len(learner.run(learner.domain.empty_sample(), generator(6, "empty"), 1)) == 1
+    with pytest.raises(InputError, match="side must be smaller for the exact law"):
+        learner.law(sample)
+    with pytest.raises(InputError, match="subsamples"):
+        HalfspaceTukey(12, 2, 1.0, subsamples=2000, variant="positive")
+    with pytest.raises(InputError, match="side must be at most 100"):
+        HalfspaceTukey(101, 2, 1.0, variant="positive")
