@@ -117,8 +117,9 @@ class MixtureHalfspace(ClassLearner):
 
     Notes
     -----
-    The learner is improper. Public points in general position may be 256 in the plane and 74 in space. Source: BMN,
-    Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
+    The learner is improper. Public points in general position may be 256 in the plane and 74 in space. From 21 points
+    in space on, whose collections are too many to be counted, a run on a sample that no collection labels well may take
+    any time, for it draws by rejection alone. Source: BMN, Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
     """
 
     dimension: int
