@@ -251,7 +251,7 @@ def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: fl
     """Return the least ln((p - delta) / q) of an event of probability q = `mass` that training has tested.
 
     It is where the `refutation_score` of the counts expected is 2: training then errs to a score of a third or less
-    with probability 0.05. Infinite where no p <= 1 reaches it.
+    with probability 0.05. Infinite where no p <= 1 reaches it, and for an event that never happens on one side.
 
     Parameters
     ----------
@@ -260,6 +260,8 @@ def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: fl
     training, test, epsilon
         As for `learnable_delta`.
     """
+    if not mass:
+        return math.inf
     low, high = epsilon, math.log((1 - test.delta) / mass)
     if high <= low or not _is_learned(high, mass, training, test, epsilon):
         return math.inf

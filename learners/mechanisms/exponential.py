@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
@@ -100,25 +99,6 @@ def uniform_within(bounds: Sequence[int], rng: np.random.Generator) -> list[int]
         tops = np.array([b - 1 for b in bounds], dtype=np.uint64)
         return [int(v) for v in rng.integers(0, tops, dtype=np.uint64, endpoint=True)]
     return [uniform_below(bound, rng, 1)[0] for bound in bounds]
-
-
-def kept(lost: int, rate: float, rng: np.random.Generator) -> bool:
-    """Return True with probability exactly exp(-rate lost), lost >= 0.
-
-    Coins of probability g, g/2, g/3, .. come up a geometric series of exp(-g) as an odd first failure (von Neumann);
-    an exponent above 1 is a coin of exp(-1) for each unit and one for what is left. The rate is a binary fraction.
-    """
-    exponent = Fraction(rate) * lost
-    units = int(exponent)
-    return all(_odd(Fraction(1), rng) for _ in range(units)) and _odd(exponent - units, rng)
-
-
-def _odd(g: Fraction, rng: np.random.Generator) -> bool:
-    """Return True with probability exp(-g), 0 <= g <= 1."""
-    k = 1
-    while uniform_below(g.denominator * k, rng, 1)[0] < g.numerator:
-        k += 1
-    return k % 2 == 1
 
 
 def draw_cells(sizes: Sequence[int], scores: Integers, rate: float, rng: np.random.Generator, size: int) -> Integers:

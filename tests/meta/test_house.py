@@ -66,7 +66,7 @@ ROOMS = {
     "learners.geometry": 538,
     "learners.halfspaces": 4_109,
     "learners.interior_points": 833,
-    "learners.mechanisms": 1_384,
+    "learners.mechanisms": 1_445,
     "learners.mixtures": 1_514,
     "learners.papers": 6_370,
     "learners.parities": 1_079,

@@ -90,6 +90,7 @@ def draw(
         for i in exponential.draw_cells(sizes, bounds, rate, rng, size - len(drawn)).tolist():
             ring, candidate = found[i], pick(found[i])
             exact = ring.least == ring.most
-            if exact or exponential.kept(ring.most - score(candidate, ring.least, ring.most), rate, rng):
+            lost = np.array([0 if exact else ring.most - score(candidate, ring.least, ring.most)])
+            if exponential.accepted(lost, rng.random(1), rate, rng)[0]:
                 drawn.append(candidate)
     return drawn

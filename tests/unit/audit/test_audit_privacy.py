@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import dpaudit
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells
-from dpaudit.events.expected_bound import PlannedTest, learnable_delta
+from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
 
 def randomised_response(bit: int, rng: np.random.Generator) -> int:
@@ -285,3 +286,9 @@ def test_the_frontier_rises_as_events_get_rarer() -> None:
     assert finding.detectable_delta > 2 * 15.7 / finding.confirmation_trials
     learned = learnable_delta(10_000, PlannedTest(40_000, 0.0, 0.1 * (1 - finding.confidence)), 1.2)
     assert finding.detectable_delta == pytest.approx(learned, rel=0.05)
+
+
+def test_no_rare_event_is_learned_that_never_happens_on_one_side() -> None:
+    test = PlannedTest(100, 0.25, 0.01)
+    assert learnable_epsilon(0.0, 200, test, 1.0) == math.inf
+    assert 1.0 < learnable_epsilon(0.01, 20_000, test, 1.0) < math.inf

@@ -20,7 +20,6 @@ from learners.halfspaces.depth.level_rings import Ring, draw, rings
 from learners.halfspaces.depth.plane_fractions import FractionSelection, PlaneFractions, Span, rank_within, spans
 from learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
 from learners.halfspaces.hull_point import HullPointExponential
-from learners.mechanisms import exponential
 
 
 def listed(most: int, top: int) -> list[Fraction]:
@@ -144,15 +143,6 @@ def test_draws_follow_the_exponential_mechanism_on_the_listed_candidates(rate: f
             expected[group(y)] += p  # type: ignore[assignment]  # a counter of shares
             drawn[group(y)] += found[y]
         assert all(abs(drawn[g] - size * p) <= 5 * math.sqrt(size * p) + 1 for g, p in expected.items())
-
-
-def test_candidates_are_kept_with_an_exponential_probability() -> None:
-    rng = generator(4, "kept")
-    assert all(exponential.kept(0, 0.7, rng) for _ in range(20))
-    for lost, rate in ((1, 0.25), (3, 0.7)):
-        p = math.exp(-rate * lost)
-        share = sum(exponential.kept(lost, rate, rng) for _ in range(4000)) / 4000
-        assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 4000)
 
 
 def test_a_large_grid_is_learned_from_and_its_law_refused() -> None:
