@@ -24,7 +24,7 @@ DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-hull-point-med
 SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union",
         "simplex-union", "polygon-union", "hull-point-exponential", "hull-point-rec-concave", "hull-point-joint",
         "interior-point-rec-concave", "set-cover-conjunction", "set-cover-disjunction", "box-interior-point",
-        "mixture-halfspace"}  # fmt: skip
+        "mixture-halfspace", "interior-point-tree-log", "hull-point-random-row", "polynomial-select"}  # fmt: skip
 """Learners whose audits take longest; `./scripts/audit` makes them too."""
 DEAR_TO_BETS = {
     "broken-box-doubled", "broken-box-ip-exact-count", "broken-box-ip-undivided", "broken-box-support",
