@@ -156,12 +156,14 @@ def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
 
 
 def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
-    """Draw both ends of n* and the theorem's n, on a logarithmic scale."""
+    """Draw both ends of n* and the theorem's n, on a logarithmic scale from 1 on."""
     bars = [("theorem", finding.theorem, CLAIM), ("suffices", finding.upper, BOUND), ("fails", finding.lower, EXACT)]
     shown = [(name, n, color) for name, n, color in bars if n]
-    axes.barh([name for name, _, _ in shown], [n for _, n, _ in shown], color=[color for _, _, color in shown])
+    names, sizes, colors = zip(*shown, strict=True)
+    axes.bar_label(axes.barh(names, sizes, color=colors), [count(n) for n in sizes], padding=3)
     axes.invert_yaxis()
-    axes.set(xscale="log", xlabel="examples n")
+    # Room for the number beside the longest bar.
+    axes.set(xscale="log", xlabel="examples n", xlim=(1, 5 * max(sizes)))
     return ()
 
 
