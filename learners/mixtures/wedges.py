@@ -90,7 +90,7 @@ class Wedges:
 
     @cached_property
     def _ranks(self) -> Integers:
-        """How many of the distinct abscissae of the points are at most v, for v = -1 .. side."""
+        """The number of distinct abscissae of the points that are at most v, for v = -1 .. side."""
         return np.cumsum(self._columns, dtype=np.int64)
 
     @cached_property

@@ -15,6 +15,7 @@ from learners.citations import NIS
 from learners.domains import Cube, grid_rows, moving_points
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law, pure_privacy
+from learners.finite.worst_case import ABOVE
 from learners.parameters import (
     Built,
     check_integer,
@@ -32,8 +33,6 @@ LAW_DIMENSION = 6
 MAX_EPSILON = 3.830016096309
 """The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
 
-ABOVE = 1e-9
-"""By how much, relatively, an error that counts as a failure is above alpha in the worst case."""
 LISTED = 6
 """Up to so many variables the points of the cube are listed."""
 

@@ -8,6 +8,7 @@ this ends, and the extent is that of T(r), exactly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
@@ -75,7 +76,7 @@ class DepthExtents:
         """Return the greatest depth of a point (x, y), known to be in [least, most]."""
         return self._last(lambda level: self.second(level, x) is not None, least, most)
 
-    def _last(self, holds, least: int, most: int | None = None) -> int:  # type: ignore[no-untyped-def]
+    def _last(self, holds: Callable[[int], bool], least: int, most: int | None = None) -> int:
         """Return the last level at which a monotone property holds, by bisection; it holds at `least`."""
         low, high = least, (self.total if most is None else most) + 1
         while high - low > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import Any
 
@@ -137,10 +137,10 @@ def test_draws_follow_the_exponential_mechanism_on_the_listed_candidates(rate: f
     assert found.keys() <= law.keys()
     # By depth, and by the first coordinate: within 5 deviations.
     for group in (lambda y: tukey_depth(points, weights, y), lambda y: int(2 * y[0])):
-        expected: Counter[int] = Counter()
+        expected: defaultdict[int, float] = defaultdict(float)
         drawn: Counter[int] = Counter()
         for y, p in law.items():
-            expected[group(y)] += p  # type: ignore[assignment]  # a counter of shares
+            expected[group(y)] += p
             drawn[group(y)] += found[y]
         assert all(abs(drawn[g] - size * p) <= 5 * math.sqrt(size * p) + 1 for g, p in expected.items())
 

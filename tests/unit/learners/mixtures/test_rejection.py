@@ -90,7 +90,7 @@ def test_runs_by_rejection_follow_the_law(dimension: int, tries: int, monkeypatc
 
 
 def test_weights_that_floats_do_not_tell_apart() -> None:
-    # The halfspaces to the right of 1 and of 2 differ by one error among 1e17: no float tells them apart.
+    # The halfspaces to the right of 1 and of 2 differ by one error among 1e17, which rounds to the same float.
     family = PublicFamily(((1, 1), (-1, -1), (1, 2), (-1, -2)), ())
     points = np.array([[0], [1], [2]])
     gains = np.array([10**17, 1, -(10**17)])
