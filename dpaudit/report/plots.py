@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.audit.finding import PrivacyFinding
@@ -47,6 +48,11 @@ _STYLE = {
 
 def figure_of(finding: Row | UtilityFinding | SearchFinding) -> Figure:
     """Return the figure of a finding on a new canvas, which belongs to no window; a row has a figure of its privacy."""
+    return painted(partial(_PAINTERS[type(finding)], finding))
+
+
+def painted(paint: Callable[[Axes], Sequence[str]]) -> Figure:
+    """Return what a function paints on axes, in the style of all figures; it returns the labels that come first."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -56,7 +62,7 @@ def figure_of(finding: Row | UtilityFinding | SearchFinding) -> Figure:
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        _legend(figure, _PAINTERS[type(finding)](finding, axes))
+        _legend(figure, paint(axes))
     return figure
 
 
