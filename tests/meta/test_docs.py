@@ -3,8 +3,8 @@
 The blocks of a page run in their order, in one folder and one namespace: `python` as it is, the commands of
 `console` (``$ dpaudit ...``, also ``$ pytest`` and ``$ python ...``) with the exit status that a comment ``# status
 1`` tells. A block with a title, as in ``toml title="audit.toml"``, is written to that file instead. Output that is
-shown, below a command or in a `text` block below Python, must be printed: numbers up to a twentieth, for they depend on the
-versions of libraries, times not at all, and ``...`` stands for anything.
+shown, below a command or in a `text` block below Python, must be printed: numbers within a twentieth, as they depend on
+the versions of libraries, but for times, and ``...`` stands for anything.
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ def is_printed(shown: str, printed: str) -> bool:
         last = found.end()
     pattern = re.compile("".join([*parts, _literal(line[last:])]))
     return any(
-        all(want is None or math.isclose(want, _value(got), rel_tol=0.05) for want, got in zip(numbers, match.groups()))
+        all(
+            want is None or math.isclose(want, _value(got), rel_tol=0.05)
+            for want, got in zip(numbers, match.groups(), strict=True)
+        )
         for match in pattern.finditer(spaces)
     )
 
