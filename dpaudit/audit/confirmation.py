@@ -81,7 +81,9 @@ class Confirmation:
                     raised.update(one[1] if one else ())
                 data, neighbour = data + couple[0].size, neighbour + couple[1].size
         self.sides, self.runs = (data, neighbour), data + neighbour
-        self.seen = Observations(self.runs, different(*self.counts[0]), raised)
+        # An event may have one outcome although outputs vary, as those show that it was chosen by.
+        varied = max(different(*self.counts[0]), candidate.different)
+        self.seen = Observations(self.runs, varied, raised)
 
     def _take(self, turns: NDArray[np.uint8], found: Sequence[list[tuple[Tally, Codes | None]] | None]) -> None:
         """Add what was counted of a couple of jobs."""

@@ -104,7 +104,7 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
 
 
 class Constant(Frozen, frozen=True, tag="constant", tag_field="kind"):
-    """The runs that decided gave one outcome on both sides, or nearly all of them did.
+    """The runs that decided gave one outcome on both sides, or too few others to refute the claim.
 
     Attributes
     ----------
@@ -114,6 +114,11 @@ class Constant(Frozen, frozen=True, tag="constant", tag_field="kind"):
 
     alike: Size
     runs: Size
+
+    @property
+    def varied(self) -> bool:
+        """Whether other outcomes were not rare: what is missing is then runs, not another input."""
+        return self.runs - self.alike > RARE_SHARE * self.runs
 
 
 class Identical(Frozen, frozen=True, tag="identical", tag_field="kind"):
@@ -175,6 +180,8 @@ class Meaningless(Frozen, frozen=True, tag="meaningless", tag_field="kind"):
 Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Meaningless
 
 
+RARE_SHARE = 0.01
+"""A mechanism whose outcomes are nearly all alike has others in no more than this share of the runs."""
 RETURNED_SHARE = 0.01
 """The share of runs that must return something: below it even the likeliest of what is returned is rarer than the
 event of probability 0.01 of the frontier, and the power stated is that of distinguishing exceptions."""

@@ -301,6 +301,8 @@ def gap_words(gap: Gap) -> str:
             return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case evidence.Constant():
             why = "the output is constant, or no feature distinguishes its values"
+            if gap.varied:
+                why = "others were too few to refute the claim"
             return f"{of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
         case evidence.Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
@@ -322,7 +324,7 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
     match gap:
         case evidence.FewRuns():
             return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
-        case evidence.Powerless():
+        case evidence.Powerless() | evidence.Constant(varied=True):
             return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
         case evidence.Constant() | evidence.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"

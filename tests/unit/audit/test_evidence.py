@@ -143,3 +143,15 @@ def test_inputs_are_compared_as_far_as_they_can_be() -> None:
     assert not identical(Pair(one, object()))
     assert identical(Pair([np.arange(2)], [np.arange(2)]))
     assert not identical(Pair([np.arange(2)], [np.arange(1, 3)]))
+
+
+@pytest.mark.parametrize("trials", [50, 200])
+def test_outputs_that_vary_are_not_called_constant_where_runs_are_few(trials: int) -> None:
+    """The event tested may have one outcome in all of a few runs; the reason is then their number."""
+
+    def release(data: int, rng: np.random.Generator, size: int) -> list[dict[str, float]]:
+        return [{"a": a, "b": b} for a, b in rng.normal(size=(size, 2)).tolist()]
+
+    for seed in range(6):
+        found = dpaudit.audit_privacy(release, [(0, 1)], epsilon=1.0, trials=trials, batched=True, seed=seed)
+        assert not any(isinstance(gap, Constant) and not gap.varied for gap in found.gaps)

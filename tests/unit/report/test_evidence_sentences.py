@@ -163,6 +163,7 @@ GAPS = [
     (gaps.AllRaised(1_999, 2_000, "ValueError"), "1,999 of 2,000 runs ended in an exception, most often ValueError"),
     (gaps.Constant(2_000, 2_000), "every run had one outcome, on both sides"),
     (gaps.Constant(1_990, 2_000), "1,990 of 2,000 runs had one outcome, on both sides"),
+    (gaps.Constant(72, 80), "72 of 80 runs had one outcome, on both sides: others were too few to refute the claim"),
     (gaps.Identical(1), "both inputs are the same in all of 1 pair"),
     (
         gaps.FewRuns(16, 20, 26),
