@@ -20,8 +20,9 @@ JOBS = 32, 8
 
 
 def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
-    """Return an integer (of Python or NumPy) from `least` to `most`, or raise `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+    """Return an integer (of Python or NumPy, or a float as 1e4) from `least` to `most`, or raise `InputError`."""
+    whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
+    if isinstance(value, bool) or not whole or not least <= int(value) <= most:
         bounded = "" if math.isinf(most) else f" and <= {most}"
         raise InputError.of(name, value, f"an integer >= {least}{bounded}")
     return int(value)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 
@@ -121,9 +124,17 @@ def blamed(what: str) -> Iterator[None]:
         raise kind(f"{what} raised {type(error).__name__}: {error} ({place_of(error)})") from error
 
 
+_LIBRARIES = tuple(
+    {str(Path(__file__).parent) + os.sep, *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))}
+)
+
+
 def place_of(error: BaseException) -> str:
-    """Say where an exception was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    """Say where an exception was raised: the last line outside of libraries, or the last of all."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if found is None or not name.startswith(_LIBRARIES) or found[0].startswith(_LIBRARIES):
+            found = name, trace.tb_lineno
         trace = trace.tb_next
-    return "unknown place" if trace is None else f"{trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
+    return "unknown place" if found is None else f"{found[0]}, line {found[1]}"

@@ -195,6 +195,8 @@ def _shown(name: str, value: Any) -> str:
         return name
     if isinstance(value, CurveClaim | PrivacyClaim):
         return value.call or name
+    if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
+        return repr(value.item())
     if hasattr(value, "__name__"):
         return value.__name__ if str(value.__name__).isidentifier() else name
     if isinstance(value, list | tuple) or getattr(value, "ndim", False):

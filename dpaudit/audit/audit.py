@@ -20,9 +20,10 @@ from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
+from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
-from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.adapters import as_mechanism, takes_generator
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
 
@@ -183,6 +184,14 @@ def audit_privacy(
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
+    if options.randomness != "own" and not takes_generator(sampler.mechanism):
+        raise InputError(
+            "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
+            "{randomness:=own}",
+            names=("randomness",),
+            parameter="mechanism",
+            name=sampler.mechanism.name,
+        )
     request = Request(
         mechanism,
         sampler,

@@ -84,7 +84,7 @@ def count_observed(
     """Make the jobs of both sides, and add their cells and exceptions to the counts.
 
     Each of `totals` is by side; `count` returns the cells of a batch of outputs for each of `totals`, and `raised`
-    counts exceptions by type and message.
+    counts exceptions by type, message and line.
     """
     for couple in sampler.reduced(couples, Observed(count)):
         for side, found in enumerate(couple):

@@ -95,12 +95,15 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
         The most frequent exception: its type, with its message if there are few.
     error_type : str
         Its type; not in files written before there was this field.
+    place : str
+        The file and the line that raised it, if they are known.
     """
 
     raised: Size
     runs: Size
     usual: Words
     error_type: Words | UnsetType = UNSET
+    place: Words = ""
 
 
 class Constant(Frozen, frozen=True, tag="constant", tag_field="kind"):
@@ -191,8 +194,8 @@ event of probability 0.01 of the frontier, and the power stated is that of disti
 class Observations:
     """The runs that decided, on both sides together.
 
-    `different` of them had another outcome than the commonest one; `raised` counts exceptions by type and message, or
-    by type alone.
+    `different` of them had another outcome than the commonest one; `raised` counts exceptions by type, message and
+    line, or by type alone.
     """
 
     runs: int
@@ -228,7 +231,7 @@ def gaps_of(
     found: list[Gap] = []
     if raised and returned < max(least, RETURNED_SHARE * seen.runs):
         usual = min(seen.raised, key=lambda kind: (-seen.raised[kind], kind))
-        found.append(AllRaised(raised, seen.runs, ": ".join(usual), usual[0]))
+        found.append(AllRaised(raised, seen.runs, ": ".join(usual[:2]), usual[0], "".join(usual[2:])))
     elif seen.different == 0 or seen.different < least <= confirming:
         found.append(Constant(seen.runs - seen.different, seen.runs))
     if all(map(identical, pairs)):

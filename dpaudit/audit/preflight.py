@@ -45,6 +45,8 @@ CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
 ROUNDS = 8
 """The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
+FAILING = 2
+"""Runs on a user's dataset which must all raise before the mechanism is said to fail on it."""
 REPEATS = 5
 """Batches of equal generators in which each of two workers must give its own outputs again and again before they are
 said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this
@@ -102,6 +104,7 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         checks = self._before()
+        self._refuse_failing()
         self.warnings = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
@@ -113,6 +116,22 @@ class Hygiene:
                 )
         asked = all(earlier is not None for earlier in before)
         self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
+
+    def _refuse_failing(self) -> None:
+        """Raise `InputError` if all runs on a user's dataset ended in an exception, which is then not audited."""
+        pair = self.pairs[0]
+        if not isinstance(pair, MadePair) or len(self.outputs) < FAILING:
+            return
+        if all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs):
+            first, made = self.outputs[0], pair.sides[0]
+            withheld = not pair.shown and made.names_a_value(first.message)
+            said = first.kind if withheld else f"{first.kind}: {first.message}"
+            raise InputError(
+                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs "
+                f"{{said}} ({first.place})",
+                names=("data",),
+                said=said,
+            )
 
     def _before(self) -> tuple[Check, ...]:
         data = self._check_batch(0, "data")

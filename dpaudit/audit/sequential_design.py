@@ -96,7 +96,7 @@ class Session:
 
     `bets` are the state of each pair; at the grid point `target`, the claim's epsilon, the evidence is that against the
     claim. `runs_used` counts all runs, both sides together, `bet` those of batches, `fitted` those that only chose
-    columns, and `raised` the exceptions among those of batches, by type and message. Where outputs are wider than
+    columns, and `raised` the exceptions among those of batches, by type, message and line. Where outputs are wider than
     scores can be fitted on, `summed` are the runs on each side of a pair that chose the columns; else it is 0.
     """
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from dpaudit.contract import Domain, Pair, Relation, Sample
+from dpaudit.contract import Domain, Made, Pair, Relation, Sample
 from dpaudit.errors import InputError
+from dpaudit.outputs.canonical import canonical
 
 
 def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
@@ -28,21 +29,36 @@ def sample_of(rows: Counter[tuple[Any, ...]], domain: Domain, flagged: bool) -> 
 
 def are_neighbours(data: Any, neighbour: Any, relation: Relation) -> bool:
     """Return whether two different samples are neighbours under a relation."""
-    first, second = as_multiset(data), as_multiset(neighbour)
+    return _neighbouring(as_multiset(data), as_multiset(neighbour), relation)
+
+
+def _neighbouring(first: Counter[Any], second: Counter[Any], relation: Relation) -> bool:
+    """Return whether two multisets of examples (point, label, public), or of records, are neighbours."""
     gone, come = first - second, second - first
     if relation is Relation.ADD_REMOVE_ONE:
         return gone.total() + come.total() == 1
-    private = all(not flag for _, _, flag in (*gone, *come))
-    return gone.total() == come.total() == 1 and (relation is Relation.REPLACE_ONE or private)
+    if gone.total() != 1 or come.total() != 1:
+        return False
+    return relation is Relation.REPLACE_ONE or not any(flag for _, _, flag in (*gone, *come))
+
+
+def _records(data: Any) -> Counter[Any] | None:
+    """Return how often each record stands in a dataset; None for what is no dataset."""
+    from dpaudit.neighbours.own_data.tables import table_of  # pandas takes a while to load
+
+    try:
+        return Counter(map(canonical, table_of(data).records()))
+    except InputError:
+        return None
 
 
 def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
-    """Return the pairs as a list of `Pair`, after checking those whose inputs are samples.
+    """Return the pairs as a list of `Pair`, after checking those whose inputs are samples or datasets of records.
 
     Raises
     ------
     InputError
-        If there is no pair, an entry is no pair, or two samples are not neighbours. Opaque inputs cannot be checked.
+        If there is no pair, an entry is no pair, or two inputs are not neighbours. Opaque inputs cannot be checked.
     """
     if not isinstance(pairs, Iterable):
         raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs")
@@ -54,13 +70,33 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     for index, pair in enumerate(checked):
-        if relation is None or not all(isinstance(side, Sample) for side in pair.sides):
-            continue
-        if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
-            raise InputError(
-                f"pair {index} is not a pair of neighbours under {relation.value}: {pair.data!r} and {pair.neighbour!r}"
-            )
+        if relation is not None:
+            _check_pair(index, pair, relation)
     return checked
+
+
+def _check_pair(index: int, pair: Pair, relation: Relation) -> None:
+    """Raise `InputError` if two different inputs are no neighbours; inputs that are not datasets are not checked."""
+    start = f"pair {index} is not a pair of neighbours under {relation.value}: "
+    if all(isinstance(side, Sample) for side in pair.sides):
+        if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
+            raise InputError(f"{start}{pair.data!r} and {pair.neighbour!r}")
+        return
+    if any(isinstance(side, Sample | Made) for side in pair.sides):
+        return
+    if relation is Relation.REPLACE_PRIVATE:
+        return  # which records are public is not known
+    first, second = _records(pair.data), _records(pair.neighbour)
+    if first is None or second is None or first == second or _neighbouring(first, second, relation):
+        return
+    text = "{start}{gone} of the records of the data and {come} of the neighbour's are not in the other; if the inputs "
+    raise InputError(
+        text + "are not datasets of records, leave {relation} out",
+        names=("relation",),
+        start=start,
+        gone=(first - second).total(),
+        come=(second - first).total(),
+    )
 
 
 def check_samples(pairs: Iterable[Pair]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
+import os
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from functools import cache
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.parts import REGISTERED, parts
 
@@ -25,12 +26,25 @@ TIMED_OUT = "timed out"
 """In the place of a type, for a run that was ended: no type has a name of two words."""
 
 
+_OLD_NAMES = {
+    "rand": "random",
+    "randn": "standard_normal",
+    "randint": "integers",
+    "random_sample": "random",
+    "random_integers": "integers",
+}
+"""Methods that numpy's `RandomState` has and its `Generator` has not, with those that take their place."""
+
+
 class Raised:
-    """The output of a run that ended in an exception: its type, and separately its message."""
+    """The output of a run that ended in an exception: its type, and separately its message and its line."""
 
     def __init__(self, error: BaseException) -> None:
         self.kind = type(error).__qualname__
         self.message = str(error)
+        self.place = os.path.basename(place_of(error)) if error.__traceback__ else ""
+        if isinstance(error, AttributeError) and isinstance(error.obj, np.random.Generator):
+            self.message += f"; it has {_OLD_NAMES[error.name]}" if error.name in _OLD_NAMES else ""
 
 
 def timed_out(seconds: float) -> Raised:

@@ -121,6 +121,8 @@ class Registry:
                 return one
         known = [one.id for one in among]
         hint = nearest(str(id), known) or f"; {len(known)} are known; see `{command}`"
+        if noun == "learner" and ":" in str(id):
+            hint = f", and a function has no law: `dpaudit privacy {id}` runs it"
         failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
         raise InputError(f"there is no {noun} {id!r}{hint}{failed}")
 

@@ -62,6 +62,8 @@ _PASSED = {
     CheckName.PROCESS: "no dependence on the process",
     CheckName.WORKERS: "workers do not repeat each other",
 }
+_DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError"})
+"""Exceptions that no choice of inputs avoids."""
 _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
@@ -297,7 +299,8 @@ def gap_words(gap: Gap) -> str:
 
     match gap:
         case evidence.AllRaised():
-            usual = f"most often {gap.usual}: ordinary outputs were too rare"
+            place = f" ({gap.place})" if gap.place else ""
+            usual = f"most often {gap.usual}{place}: ordinary outputs were too rare"
             return f"{of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case evidence.Constant():
             why = "the output is constant, or no feature distinguishes its values"
@@ -329,7 +332,8 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
         case evidence.Constant() | evidence.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
         case evidence.AllRaised():
-            return f"give {shown('pairs', None)} that the mechanism accepts"
+            defect = gap.error_type in _DEFECTS
+            return "mend the mechanism" if defect else f"give {shown('pairs', None)} that the mechanism accepts"
         case evidence.NotLookedAt():
             return "return these parts as numbers or text, or register their type with dpaudit.register_flattener"
         case evidence.Meaningless():

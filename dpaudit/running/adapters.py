@@ -182,6 +182,22 @@ def _listed(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
 
 
+GENERATORS = ("rng", "generator", "random_state")
+"""What a parameter for a keyword alone is called that takes the generator."""
+
+
+@dataclass(frozen=True)
+class _Called:
+    """Calls a function with its generator by `keyword`, or without one where that is empty."""
+
+    function: Callable[..., Any]
+    keyword: str
+
+    def __call__(self, data: Any, rng: np.random.Generator, *size: int) -> Any:
+        named = {self.keyword: rng} if self.keyword else {}
+        return self.function(data, *size, **named)
+
+
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
@@ -189,7 +205,8 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
     ----------
     source : Learner or callable
         A learner (its `run` is batched), a callable ``(data, rng) -> output``, or with ``batched=True`` a callable
-        ``(data, rng, size) -> size outputs``. An OpenDP measurement is taken as it is; it draws its own noise, so an
+        ``(data, rng, size) -> size outputs``; `rng` may be for a keyword alone, and one whose randomness is its own
+        may take `data` alone. An OpenDP measurement is taken as it is; it draws its own noise, so an
         audit of it cannot be repeated bit by bit, and it stays in this process (``n_jobs=1``).
     batched : bool
         Whether a plain callable takes a size. A measurement is then invoked as a composition of copies of itself, which
@@ -220,8 +237,8 @@ def _plain(source: Any, batched: bool) -> Mechanism:
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
-    _check_signature(source, 3 if batched else 2)
-    return Mechanism(source if batched else _OneByOne(source), _name(source), batched)
+    called = _with_generator(source, 3 if batched else 2)
+    return Mechanism(called if batched else _OneByOne(called), _name(source), batched)
 
 
 def _name(source: Callable[..., Any]) -> str:
@@ -232,15 +249,31 @@ def _name(source: Callable[..., Any]) -> str:
     return str(getattr(source, "__qualname__", fallback))
 
 
-def _check_signature(function: Callable[..., Any], arguments: int) -> None:
-    """Raise if a call with so many arguments must fail: the same TypeError in every run would look like privacy."""
+def takes_generator(mechanism: Mechanism) -> bool:
+    """Return whether the generator of a run is passed to what makes it."""
+    function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
+    called = function.function if isinstance(function, _OneByOne) else function
+    return not (isinstance(called, _Called) and not called.keyword)
+
+
+def _with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
+    """Return a function that takes so many arguments, the generator second.
+
+    Raises
+    ------
+    InputError
+        If a call must fail: the same TypeError in every run would look like privacy.
+    """
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):  # some built-ins have none
-        return
+        return function
     try:
         signature.bind(*[None] * arguments)
     except TypeError as error:
+        for keyword in (*GENERATORS, *([""] if arguments == 2 else [])):
+            if _binds(signature, arguments - 1, keyword):
+                return _Called(function, keyword)
         _refuse_more(function, signature, arguments)
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
         raise InputError(
@@ -248,6 +281,15 @@ def _check_signature(function: Callable[..., Any], arguments: int) -> None:
             parameter="mechanism",
             allowed=wanted,
         ) from None
+    return function
+
+
+def _binds(signature: inspect.Signature, arguments: int, keyword: str) -> bool:
+    try:
+        signature.bind(*[None] * arguments, **({keyword: None} if keyword else {}))
+    except TypeError:
+        return False
+    return True
 
 
 def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:

@@ -160,7 +160,7 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Observed(Generic[T]):
-    """Reduces a batch of outputs, and counts the exceptions in it: by type and message, or by type if they are many."""
+    """Reduces a batch of outputs, and counts its exceptions: by type, message and line, or by type if they are many."""
 
     reduce: Callable[[Any], T]
 
@@ -168,7 +168,7 @@ class Observed(Generic[T]):
         """Return the reduced batch and the counts."""
         plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
-        found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200]) for one in raised)
+        found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200], one.place) for one in raised)
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
 
 

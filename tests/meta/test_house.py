@@ -51,7 +51,7 @@ ROOMS = {
     "dpaudit.engine": 2_261,
     "dpaudit.events": 5_410,
     "dpaudit.exact": 2_046,
-    "dpaudit.neighbours": 2_636,
+    "dpaudit.neighbours": 2_700,
     "dpaudit.outputs": 1_984,
     "dpaudit.project": 942,
     "dpaudit.registry": 489,

@@ -263,6 +263,10 @@ def read_dataset(path: str | Path) -> Any:
             text += "as .csv"
         kind, hint = type(error).__name__, "; look at its first lines" if suffix in (".csv", ".tsv") else ""
         raise InputError(text, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
+    if suffix == ".csv" and found.shape[1] == 1 and ";" in str(found.columns[0]):
+        text = "{data} must have its columns separated by commas, and {path} has semicolons: write it with commas, or "
+        text += "in Python pass pandas.read_csv({path!r}, sep=';')"
+        raise InputError(text, names=("data",), path=str(path))
     if not len(found):
         raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))
     return found

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpaudit
@@ -208,6 +209,58 @@ def test_a_mechanism_that_returns_the_wrong_number_of_outputs_is_refused() -> No
         dpaudit.audit_privacy(too_few, **GOOD)
     with pytest.raises(InputError, match="mechanism must be a learner or a callable"):
         dpaudit.audit_privacy(3, **GOOD)
+
+
+def own_noise(data: list[float]) -> float:
+    return sum(data) + float(np.random.default_rng().laplace())
+
+
+def by_keyword(data: list[float], *, generator: np.random.Generator) -> float:
+    return sum(data) + float(generator.laplace())
+
+
+def test_a_generator_may_be_passed_by_keyword_and_not_at_all_where_randomness_is_its_own() -> None:
+    pairs = [([0.0], [1.0])]
+    found = dpaudit.audit_privacy(by_keyword, pairs, epsilon=1.0, trials=1e2)
+    assert found.trials == 100
+    assert found.call == "dpaudit.audit_privacy(by_keyword, [([0.0], [1.0])], epsilon=1.0, trials=100.0)"
+    dpaudit.audit_privacy(own_noise, pairs, epsilon=1.0, trials=100, randomness="own")
+    with pytest.raises(InputError, match="own_noise takes no generator; if its randomness is its own, pass randomness"):
+        dpaudit.audit_privacy(own_noise, pairs, epsilon=1.0, trials=100)
+
+
+def test_numbers_of_numpy_are_repeated_as_numbers() -> None:
+    found = dpaudit.audit_privacy(by_keyword, [([0.0], [1.0])], epsilon=1.0, trials=100, delta=np.float64(1e-5))
+    assert "delta=1e-05" in found.call
+
+
+FEW, MORE, FRAME = [0, 0, 0], [0, 0, 0, 1], pd.DataFrame({"age": [31, 47]})
+
+
+@pytest.mark.parametrize(
+    ("pair", "relation", "right"),
+    [
+        ((FEW, MORE), "add-remove-one", True),
+        ((FEW, MORE), "replace-one", False),
+        ((FEW, [0, 2, 0]), "replace-one", True),
+        ((FEW, [1, 1, 1]), "replace-one", False),
+        ((MORE, MORE[::-1]), "replace-one", True),  # the same records: nothing differs, which the audit finds
+        ((np.zeros((3, 2)), np.eye(3)[:, :2]), "replace-one", False),
+        ((FRAME, FRAME.iloc[:1]), "add-remove-one", True),
+        ((FRAME, FRAME + 1), "add-remove-one", False),
+        ((0, 5), "replace-one", True),  # no datasets
+    ],
+)
+def test_pairs_of_datasets_are_checked_against_a_relation_that_is_given(pair: Any, relation: str, right: bool) -> None:
+    def release(data: Any, rng: np.random.Generator) -> float:
+        return float(rng.laplace())
+
+    if right:
+        dpaudit.audit_privacy(release, [pair], epsilon=1.0, relation=relation, trials=10)
+    else:
+        with pytest.raises(InputError, match=f"pair 0 is not a pair of neighbours under {relation}: .* leave relation"):
+            dpaudit.audit_privacy(release, [pair], epsilon=1.0, relation=relation, trials=10)
+    dpaudit.audit_privacy(release, [pair], epsilon=1.0, trials=10)
 
 
 def test_samples_that_are_not_neighbours_are_refused() -> None:

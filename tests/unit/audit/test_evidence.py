@@ -31,6 +31,7 @@ from dpaudit.audit.evidence import (
 )
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.contract import Pair
+from dpaudit.errors import InputError
 from dpaudit.record import decode, encodable
 
 SEEN = Observations(2_000, 1_500, Counter())
@@ -155,3 +156,30 @@ def test_outputs_that_vary_are_not_called_constant_where_runs_are_few(trials: in
     for seed in range(6):
         found = dpaudit.audit_privacy(release, [(0, 1)], epsilon=1.0, trials=trials, batched=True, seed=seed)
         assert not any(isinstance(gap, Constant) and not gap.varied for gap in found.gaps)
+
+
+def outdated(data: Any, rng: Any) -> float:
+    return float(rng.randn())
+
+
+def test_a_mechanism_that_always_raises_is_shown_with_its_line() -> None:
+    found = dpaudit.audit_privacy(outdated, [(0, 1)], epsilon=1.0, trials=200)
+    (gap,) = [one for one in found.gaps if isinstance(one, AllRaised)]
+    assert gap.error_type == "AttributeError"
+    assert gap.usual.endswith("has no attribute 'randn'; it has standard_normal")
+    assert gap.place == f"test_evidence.py, line {outdated.__code__.co_firstlineno + 1}"
+    assert "mend the mechanism" in str(found)
+
+
+def test_a_mechanism_that_fails_on_the_dataset_itself_is_bad_input() -> None:
+    def oldest(data: list[int], rng: np.random.Generator) -> float:
+        return float(data["age"]) if len(data) > 2 else float(rng.normal())  # type: ignore[call-overload]
+
+    def secret(data: list[int], rng: np.random.Generator) -> float:
+        raise ValueError(f"no such person: {data[0]}")
+
+    with pytest.raises(InputError, match=r"oldest fails on data: in all of 8 runs TypeError: .* \(test_evidence"):
+        dpaudit.audit_privacy(oldest, data=[31, 47, 52], epsilon=1.0, trials=200)
+    with pytest.raises(InputError, match="in all of 8 runs ValueError") as refused:
+        dpaudit.audit_privacy(secret, data=[610_102, 47, 52], epsilon=1.0, trials=200)
+    assert "610" not in str(refused.value)

@@ -87,7 +87,12 @@ def test_outputs_that_are_no_values_are_refused_with_their_type(mechanism, kind,
         ),
         (lambda data, rng, *, scale: 0, False, r"also needs scale: fix it, as .*scale=...\) does$"),
         (lambda data, rng, size, a, b: 0, True, r"must take \(data, rng, size\); .* also needs a, b: fix it, as"),
-        (lambda data: 0, False, r"must take \(data, rng\), or .* too many positional arguments"),
+        (
+            lambda data: 0,
+            False,
+            r"must take \(data, rng\): .*<lambda> takes no generator; .* pass randomness=own",
+        ),
+        (lambda: 0, False, r"must take \(data, rng\), or .* too many positional arguments"),
     ],
 )
 def test_a_required_argument_too_many_is_named(mechanism, batched, told) -> None:

@@ -240,7 +240,7 @@ def test_default_n_is_the_examples() -> None:
         ({"samples": 3}, "samples must list"),
         ({"samples": [3]}, r"samples\[0\] must be a sample or a Pair"),
         ({"n": 0}, "n must be an integer >= 1, got 0"),
-        ({"n": 2.0}, "n must be an integer >= 1, got 2.0"),
+        ({"n": 2.5}, "n must be an integer >= 1, got 2.5"),
         ({"n": True}, "n must be an integer >= 1, got True"),
         ({"n": 2, "relation": "swap"}, "relation must be one of"),
         ({"n": 2000}, "multisets of n examples to enumerate, at most 8,388 are allowed"),

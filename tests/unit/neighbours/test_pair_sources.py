@@ -95,7 +95,7 @@ def test_random_pairs_over_a_large_domain_do_not_list_neighbours() -> None:
     [
         ({"n": 0}, "n must be an integer >= 1, got 0"),
         ({"n": True}, "n must be an integer >= 1, got True"),
-        ({"n": 2.0}, "n must be an integer >= 1, got 2.0"),
+        ({"n": 2.5}, "n must be an integer >= 1, got 2.5"),
         ({"n": 2, "count": 0}, "count must be an integer >= 1 and <= 100000, got 0"),
         ({"n": 2, "seed": -1}, "seed must be a non-negative integer, got -1"),
         ({"n": 2, "relation": "swap"}, "relation"),
