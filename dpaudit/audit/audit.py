@@ -75,8 +75,8 @@ def audit_privacy(
     Parameters
     ----------
     mechanism : Learner or callable
-        A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. An
-        exception raised by an unbatched mechanism is an output like any other.
+        A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. The
+        generator may be for a keyword alone. An exception raised by an unbatched mechanism is an output like any other.
     pairs : sequence of (data, neighbour) or Pair, optional
         Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
     data : dataset, optional
@@ -123,10 +123,10 @@ def audit_privacy(
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
         What neighbours are; the claim's by default, ADD_REMOVE_ONE where `data` is given. Samples that are not
-        neighbours are refused.
+        neighbours are refused; so are datasets (as for `data`) where it is given.
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
-        generators are then not asked to give equal outputs.
+        generators are then not asked to give equal outputs, and the mechanism may take `data` alone.
     timeout : float, optional
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
@@ -156,8 +156,8 @@ def audit_privacy(
     Raises
     ------
     InputError
-        For a bad argument, before any run that counts; among them mechanisms that change their inputs, or return a
-        generator, a coroutine or a function. Also if a mechanism that is batched, or a learner, raises: the message
+        For a bad argument, before any run that counts; among them mechanisms that change their inputs, return a
+        generator, a coroutine or a function, or raise whenever they are run on `data`. Also if a mechanism that is batched, or a learner, raises: the message
         names the error and its line.
     WorkerDied
         If a worker process died: a `ToolFault`.
