@@ -19,6 +19,7 @@ import numpy as np
 from learners.domains import Grid
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
@@ -27,12 +28,12 @@ from learners.mixtures.halfspace import MixtureHalfspace
 
 
 def best(action: Callable[[], object], repeat: int = 5) -> float:
-    """Return the least of some wall times, in seconds."""
+    """Return the least of some processor times, in seconds."""
     times = []
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()
         action()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
@@ -50,6 +51,10 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
     ]
     lined = HalfspaceTukey(100, 2, 2.0, subsamples=60, variant="positive")
     split = lined.domain.sample(crowds[1].points, crowds[1].points @ [3, 5] >= 380, crowds[1].counts)
+    halfplanes = HalfspaceExponential(100, 2, 1.0)
+    joint, places = HullPointJoint(32, 2, 1.0), rng.integers(0, 33, (60, 2))
+    pair = [joint.domain.sample(np.concatenate([places, [end]]), np.zeros(61, dtype=int)) for end in ([0, 0], [32, 9])]
+    turned = halfplanes.domain.sample(split.points, split.labels ^ (np.arange(len(split.labels)) == 0), split.counts)
     recursive = HullPointRecConcave(6, 2, 1.0, 1e-6, 0.1)
     few = recursive.domain.sample([[1, 1], [5, 2], [3, 6], [2, 3]], [0, 0, 0, 0], [400, 300, 400, 350])
     learner = MixtureHalfspace(2, 1.0, side=2**18 - 1)
@@ -61,6 +66,9 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
         ("Q on the 7 x 7 grid, n = 1e12", lambda: best(lambda: extended.regions(grid, heavy).values((), xs), 3), 1.0),
         ("hull-point-exponential, side 1000, n = 1e4", lambda: best(lambda: many[0].run(crowds[0], rng, 1), 1), 30.0),
         ("hull-point-joint, side 100, n = 1e4", lambda: best(lambda: many[1].run(crowds[1], rng, 1), 1), 30.0),
+        ("halfspace-exponential, side 100, n = 1e4", lambda: best(lambda: halfplanes.run(split, rng, 1), 1), 60.0),
+        ("its laws on a pair", lambda: best(lambda: halfplanes.pair_laws(split, turned), 1), 60.0),
+        ("hull-point-joint, laws on a pair, side 32", lambda: best(lambda: joint.pair_laws(*pair), 1), 30.0),
         ("halfspace-tukey, positive, side 100, n = 1e4", lambda: best(lambda: lined.run(split, rng, 1), 1), 60.0),
         ("hull-point-rec-concave, law, side 6", lambda: best(lambda: recursive.law(few), 1), 20.0),
         ("mixture-halfspace, 50 + 10,000 points, 1 run", lambda: best(lambda: learner.run(sample, rng, 1), 1), 5.0),

@@ -59,6 +59,14 @@ def exact(
         bool,
         given("crafted pairs only, for domains too large to list (default: all samples of n)", names=("--crafted",)),
     ],
+    pairs: Annotated[
+        str | None,
+        given(
+            "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples of samples, or random:COUNT (default: all "
+            "samples of n)",
+            metavar="SOURCE",
+        ),
+    ],
     enclosure: Annotated[
         bool,
         given(
@@ -78,9 +86,9 @@ def exact(
     """Compute the worst-case epsilon of a learner from its exact output law.
 
     Takes the law on all samples of n examples and on all their neighbours. Without --n it takes the n of the learner's
-    example, and crafted samples only where all cannot be listed. Needs a learner with a law. --enclose recomputes the
-    losses that decide in ball arithmetic; --compose K bounds the privacy of K runs, from above by the dominating pair
-    and from below by single pairs of neighbours.
+    example, and crafted samples only where all cannot be listed; with --pairs it takes the pairs named and no others.
+    Needs a learner with a law. --enclose recomputes the losses that decide in ball arithmetic; --compose K bounds the
+    privacy of K runs, from above by the dominating pair and from below by single pairs of neighbours.
     """
     from dataclasses import replace
 
@@ -91,14 +99,16 @@ def exact(
 
     if compose is not None:
         check_times(compose, "compose")
+    if samples and pairs is not None:
+        raise InputError("one of --crafted and --pairs must be left out: each says what is compared")
     entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
     if enclosure:
         require_exact_law(built)
     instance = replace(entry.instance, parameters=parameters)
-    options: dict[str, Any] = {"relation": relation, "crafted": samples, "enclosure": enclosure, "compose": compose}
-    task = exact_task(built, instance, n=learner.n, **options)
+    options: dict[str, Any] = {"relation": relation, "crafted": samples, "pairs": pairs, "enclosure": enclosure}
+    task = exact_task(built, instance, n=learner.n, compose=compose, **options)
     assert isinstance(task.arguments, ExactArguments)
-    if learner.n is None:
+    if learner.n is None and pairs is None:
         note_taken(entry, {"n": task.arguments.n})
     return audit([task], shown)
 

@@ -32,6 +32,7 @@ __all__ = [
     "HasHardTargets",
     "HasLaw",
     "HasLimitLaw",
+    "HasPairLaws",
     "HasPicturedInstance",
     "HasPopulations",
     "HasSampleSize",
@@ -162,6 +163,22 @@ class HasExactLaw(Protocol):
 
         Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
         `field.exp(x)` and `field.log(x)`.
+        """
+
+
+@runtime_checkable
+class HasPairLaws(Protocol):
+    """The laws on two samples in common cells: it makes the exact audit possible where outputs are too many to list."""
+
+    def pair_laws(self, sample: Any, neighbour: Any) -> tuple[Law, Law] | None:
+        """Return the laws on two neighbouring samples, with the same atoms; None where `law` lists the outputs.
+
+        An atom is a cell of outputs on which the ratio of the two laws is constant; it is described, not decoded.
+
+        Raises
+        ------
+        InputError
+            If the laws of so large samples cannot be computed.
         """
 
 
@@ -326,6 +343,7 @@ class HasFault(Protocol):
 ABILITIES: Mapping[str, type[Any]] = {
     "law": HasLaw,
     "exact_law": HasExactLaw,
+    "pair_laws": HasPairLaws,
     "limit_law": HasLimitLaw,
     "supremum": HasSupremum,
     "utility": HasUtility,

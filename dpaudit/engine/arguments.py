@@ -30,8 +30,10 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
         Examples in a sample.
     relation : Relation
         The relation of neighbours.
-    samples : {"all", "crafted"}
+    samples : {"all", "crafted", "given"}
         Whether every sample is enumerated.
+    pairs : str or None
+        Where the pairs are that are given.
     enclosure : bool
         Whether epsilon is enclosed by ball arithmetic as well.
     compose : int or None
@@ -40,7 +42,8 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
 
     n: int
     relation: Relation
-    samples: Literal["all", "crafted"]
+    samples: Literal["all", "crafted", "given"]
+    pairs: str | None = None
     enclosure: bool = False
     compose: int | None = None
 

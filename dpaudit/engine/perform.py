@@ -23,7 +23,18 @@ from dpaudit.arguments import addressed_parameters_of
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.curve_claims import named_claim
 from dpaudit.audit.options import grouped
-from dpaudit.contract import ACCUSATIONS, Distribution, Evidence, Grade, HasScene, Picture, Statement, Survives, Verdict
+from dpaudit.contract import (
+    ACCUSATIONS,
+    Distribution,
+    Evidence,
+    Grade,
+    HasScene,
+    Pair,
+    Picture,
+    Statement,
+    Survives,
+    Verdict,
+)
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import Task
@@ -32,11 +43,12 @@ from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
+from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import pairs_of_source
+from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source
 from dpaudit.progress import Progress
 from dpaudit.registry import PRIVATE, load
-from dpaudit.registry.import_spec import send_by_value
+from dpaudit.registry.import_spec import Place, send_by_value
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
@@ -90,8 +102,15 @@ def perform(
 
 def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
     n, relation = arguments.n, arguments.relation
-    crafted = arguments.samples == "crafted"
-    chosen: dict[str, Any] = {"samples": crafted_pairs(learner.domain, n, relation)} if crafted else {"n": n}
+    samples: list[Pair] | None = None
+    if (source := arguments.pairs) is not None:
+        if is_source(source):
+            samples = pairs_of_source(source, learner, n=n, relation=relation)
+        else:
+            samples = check_pairs(pairs_at(Place.parse("--pairs", source)), relation)
+    elif arguments.samples == "crafted":
+        samples = crafted_pairs(learner.domain, n, relation)
+    chosen: dict[str, Any] = {"n": n} if samples is None else {"samples": samples}
     finding = audit_law(learner, **chosen, relation=relation, enclosure=arguments.enclosure, progress=progress)
     if arguments.compose is None:
         return finding

@@ -71,10 +71,11 @@ def exact_task(
     n: int | None = None,
     relation: Relation | str | None = None,
     crafted: bool = False,
+    pairs: str | None = None,
     enclosure: bool = False,
     compose: int | None = None,
 ) -> Task:
-    """Return the task that computes the worst case over all, or over crafted, samples of n examples."""
+    """Return the task that computes the worst case over all or crafted samples of n examples, or over given pairs."""
     if relation is None:
         relation = Relation.REPLACE_ONE if learner.privacy is None else learner.privacy.relation
     # An n that the user gives is enumerated, whose own check refuses one that is too large.
@@ -82,7 +83,8 @@ def exact_task(
     arguments = ExactArguments(
         n=instance.n if n is None else n,
         relation=Relation.parse(relation),
-        samples="crafted" if crafted else "all",
+        samples="given" if pairs is not None else "crafted" if crafted else "all",
+        pairs=pairs,
         enclosure=enclosure,
         compose=compose,
     )

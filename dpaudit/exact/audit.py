@@ -16,12 +16,24 @@ import numpy as np
 from msgspec import UNSET
 
 from dpaudit.arguments import check_built
-from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, Relation, Verdict
+from dpaudit.contract import (
+    Grade,
+    HasLaw,
+    HasPairLaws,
+    HasSymmetries,
+    Law,
+    Learner,
+    Pair,
+    PrivacyClaim,
+    Relation,
+    Verdict,
+)
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
+from dpaudit.neighbours.multisets import Ranks
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 
@@ -50,7 +62,8 @@ def audit_law(
     Parameters
     ----------
     learner : Learner
-        Must have `law(sample)`; its `symmetries()`, if any, shrink the enumeration.
+        Must have `law(sample)`; its `symmetries()`, if any, shrink the enumeration. Where it has `pair_laws(sample,
+        neighbour)` and these are not None, they are compared instead: two laws a pair.
     n : int, optional
         Audit every sample of n examples over the learner's domain against every neighbour. By default, where
         no samples are given either, the `n` of the learner's instance.
@@ -93,19 +106,51 @@ def audit_law(
         size = learner.instance.n if n is None else n
         generators = learner.symmetries() if isinstance(learner, HasSymmetries) else ()
         plan = every_pair(learner.domain, size, rel, list(generators))
-    table = LawTable(plan.size)
-    with followed(progress, plan.size, "laws") as report:
-        for i in range(plan.size):
-            data = plan.inputs(i)
-            table.add(source.law(data), data)
-            if report is not None:
-                report(1)
-    profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
+    table, left, right = _laws(source, plan, progress, listed=enclosure)
+    profiles = LossProfiles(table.log_prob, table.error, left, right)
     ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
     finding = _finding(claim, plan, table, profiles, size, rel, ends)
     name = getattr(learner, "id", type(learner).__name__)  # what has a law need be no learner
     LOG.info("law of %s: %s, epsilon %.4g over %d pairs", name, finding.verdict, finding.epsilon, plan.pairs)
     return finding
+
+
+def _laws(source: HasLaw, plan: PairPlan, progress: Progress, *, listed: bool) -> tuple[LawTable, Ranks, Ranks]:
+    """Return the laws and the two of each pair by number: one of each input, or two of each two where in cells.
+
+    `listed` refuses laws in cells.
+    """
+
+    def in_cells(left: int, right: int) -> tuple[Law, Law] | None:
+        sides = plan.inputs(left), plan.inputs(right)
+        return source.pair_laws(*sides) if isinstance(source, HasPairLaws) else None
+
+    celled = in_cells(int(plan.left[0]), int(plan.right[0])) is not None
+    if not celled:
+        table = LawTable(plan.size)
+        with followed(progress, plan.size, "laws") as report:
+            for i in range(plan.size):
+                data = plan.inputs(i)
+                table.add(source.law(data), data)
+                if report is not None:
+                    report(1)
+        return table, plan.left, plan.right
+    if listed:
+        raise InputError("{enclosure} needs laws that list the outputs; these are too many", names=("enclosure",))
+    ends = np.sort(np.column_stack([plan.left, plan.right]), axis=1)
+    twos, place = np.unique(ends, axis=0, return_inverse=True)
+    table = LawTable(2 * len(twos))
+    with followed(progress, 2 * len(twos), "laws") as report:
+        for left, right in twos.tolist():
+            laws = in_cells(left, right)
+            assert laws is not None, "pair_laws answers for all samples or for none"
+            for end, law in zip((left, right), laws, strict=True):
+                table.add(law, plan.inputs(end))
+            if report is not None:
+                report(2)
+    first = 2 * place.ravel()
+    swapped = plan.left > plan.right
+    return table, first + swapped, first + ~swapped
 
 
 def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> HasLaw:
@@ -150,7 +195,7 @@ def _finding(
         worst_code=output if type(output) is int else UNSET,
         pairs=plan.pairs,
         samples=plan.samples,
-        laws=plan.size,
+        laws=len(table.error),
         n=None if n is None else int(n),
         relation=rel,
         grade=Grade(table.grade),

@@ -153,12 +153,12 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
         ]
     if finding.verdict == Verdict.VIOLATION:
         lines.append(("covers", findings.covers_text(finding)))
-    crafted = " on crafted pairs" * (result.arguments.samples == "crafted")
+    covered = {"all": "", "crafted": " on crafted pairs", "given": " on the pairs given"}[result.arguments.samples]
     epsilon = significant(finding.epsilon, apart_from=claimed, error=finding.error)
     output = wording.output_text(finding, decoded_of(result))
     return [
         *lines,
-        ("epsilon", f"{epsilon} at worst{crafted}, error at most {significant(finding.error, 'up', digits=2)}"),
+        ("epsilon", f"{epsilon} at worst{covered}, error at most {significant(finding.error, 'up', digits=2)}"),
         ("witness", f"{worst.data} against {worst.neighbour}, output {output} [{origin_text(worst.origin)}]"),
     ]
 

@@ -37,7 +37,9 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
     arguments = result.arguments
     match arguments:
         case ExactArguments():
-            asked = {name: getattr(arguments, name) for name in ("n", "relation", "samples", "enclosure", "compose")}
+            asked = {
+                name: getattr(arguments, name) for name in ("n", "relation", "samples", "pairs", "enclosure", "compose")
+            }
             return asked | {"samples": arguments.samples == "crafted"}
         case PrivacyArguments():
             given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}

@@ -18,7 +18,7 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
 _ROUNDING = 1e-12
-_SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
+_SCOPES = {"all": "all samples", "crafted": "crafted samples only", "given": "the pairs given"}
 Kind: TypeAlias = Literal["exact", "privacy", "utility"]
 _REASONS: dict[Kind, str] = {
     "exact": "no exact output law was enumerated in this run",

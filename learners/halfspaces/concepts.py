@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Instance
+from dpaudit.contract import InputError
 from learners.arrays import Integers, Labels
 from learners.domains import Grid, grid_rows, moving_points
 from learners.finite.counting import Numbered, check_code
-from learners.finite.exponential import ExponentialLearner
 from learners.halfspaces.depth.depth_regions import spanned_normals
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import Built, check_integer
@@ -190,32 +189,3 @@ def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
     for table in tables:
         table.flags.writeable = False
     return tables
-
-
-@dataclass(frozen=True)
-class HalfspaceExponential(ExponentialLearner):
-    """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
-
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension, dimension 1, 2 or 3, with at most 2^21 >= 2 |X|^(d + 1).
-    epsilon : float
-        The privacy claim.
-    """
-
-    side: int
-    dimension: int
-    epsilon: float
-
-    id: ClassVar[str] = "halfspace-exponential"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.concepts.size
-
-    concepts = Built(Halfspaces)
-
-
-LEARNERS = (HalfspaceExponential,)

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
-from learners.halfspaces.concepts import HalfspaceExponential
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
@@ -49,7 +49,7 @@ LISTED: dict[str, Any] = {"fractions": None, "lattice": None}
 """Larger grids are refused: which candidates are eligible is decided where they are listed."""
 HULL_SUPPORT: dict[str, Any] = {"_eligible": lambda self, depths: some(depths > 0), **LISTED}
 MEDIAN: dict[str, Any] = {"_eligible": lambda self, depths: top(depths), **LISTED}
-SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2)}
+SEEN = {**SUPPORT, "instance": Instance(FOUR.parameters, n=2), "plane": None}
 
 HalfspaceRefusing = control(
     HalfspaceTukey,
@@ -60,7 +60,7 @@ HalfspaceRefusing = control(
 )
 
 LEARNERS = (
-    *controls(HalfspaceExponential, "halfspace", doubled=DOUBLED, support=SEEN, shortcut=SHORTCUT),
+    *controls(HalfspaceExponential, "halfspace", doubled=DOUBLED, support=SEEN, shortcut={**SHORTCUT, "plane": None}),
     *controls(
         HalfspaceTukey,
         "halfspace",

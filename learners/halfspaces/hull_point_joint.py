@@ -16,7 +16,8 @@ from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
 from learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice
 from learners.halfspaces.depth.tukey_depth import tukey_depths
 from learners.halfspaces.hull_point import HullPoint, Point, weighted_points
-from learners.parameters import check_integer, check_parameters, check_probability
+from learners.mechanisms import exponential
+from learners.parameters import check_integer, check_parameters, check_probability, check_sample
 
 MOST_POINTS = 2**14
 """The most candidate points whose depths are computed."""
@@ -63,7 +64,7 @@ class HullPointJoint(HullPoint):
     ----------
     side, dimension : int
         The grid {0 .. side}^dimension: with at most 2^14 points in X~ (side up to 3 in the plane), or, for runs and
-        `losses` alone, side up to 100 in the plane.
+        `pair_laws` alone, side up to 100 in the plane.
     epsilon : float
         The privacy claim.
 
@@ -116,7 +117,8 @@ class HullPointJoint(HullPoint):
         if self.lattice is not None:
             raise InputError(
                 f"side must be a grid with at most {MOST_POINTS} candidate points for the exact law, got {self.side}: "
-                f"its atoms would be {self.lattice.square.size} candidates; `losses` compares two samples without them"
+                f"its atoms would be {self.lattice.square.size} candidates; `pair_laws` compares two neighbours "
+                "without them"
             )
         depths = tukey_depths(points, weights, self.extended.points)
         return Law(list(self.extended.points), *self._log_law(depths, 0, int(weights.sum())))
@@ -125,17 +127,17 @@ class HullPointJoint(HullPoint):
         table = tuple(map(tuple, points.tolist()))
         return _selection(int(self.side), table, tuple(weights.tolist()), self._rate)
 
-    def losses(self, sample: Sample, other: Sample) -> tuple[float, float]:
-        """Return the greatest ln(p/p') and ln(p'/p) of a candidate, for neighbours on a large grid of the plane.
+    def pair_laws(self, sample: Sample, neighbour: Sample) -> tuple[Law, Law] | None:
+        """Return the laws of two neighbours on candidates that are one deeper, as deep, and one less deep on the first.
 
         Every level is counted, which takes some tenths of a second each.
         """
         if self.lattice is None:
-            raise InputError(
-                f"side must be larger, got {self.side}: its laws are listed, and `audit_law` compares them"
-            )
-        here, there = (self._selection(*weighted_points(one)) for one in (sample, other))
-        return here.losses(there)
+            return None
+        for one in (sample, neighbour):
+            check_sample(one, self.domain)
+        here, there = (self._selection(*weighted_points(one)) for one in (sample, neighbour))
+        return exponential.pair_laws(here.shifts(there), self._rate)
 
 
 LEARNERS = (HullPointJoint,)

@@ -13,15 +13,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.contract import InputError
+from dpaudit.contract import InputError, Sample
 from learners.arrays import Integers, Labels
 from learners.domains import Grid
-from learners.halfspaces.concepts import MAX_DICHOTOMIES
+from learners.finite.counting import Numbered, check_code
+from learners.halfspaces.concepts import MAX_DICHOTOMIES, Halfspace
 from learners.mechanisms import exponential
-from learners.parameters import check_integer
+from learners.parameters import Built, check_integer
 
 MAX_PLANE_SIDE = 100
 """Up to this side a pass over all directions takes some tens of seconds."""
@@ -78,10 +81,17 @@ EVERYTHING: Functional = (Fraction(0), Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True)
-class PlaneDichotomies:
-    """The labellings of the grid {0 .. side}^2 by halfplanes."""
+class PlaneDichotomies(Numbered):
+    """The labellings of the grid {0 .. side}^2 by halfplanes.
+
+    Numbers follow the directions; of each, first the labellings with ones after a cut, then those with ones before it,
+    both by their cuts. The last two are the constants 1 and 0.
+    """
 
     side: int
+    dimension: ClassVar[int] = 2
+
+    domain = Built(Grid)
 
     @cached_property
     def directions(self) -> Integers:
@@ -91,9 +101,38 @@ class PlaneDichotomies:
         return np.stack([a[kept], b[kept]], axis=1)
 
     @cached_property
+    def firsts(self) -> Integers:
+        """The number (directions + 1,) of the first labelling of each direction, and of the constant 1."""
+        return np.append(0, np.cumsum(2 * (self.side + 1 - np.abs(self.directions)).prod(axis=1)))
+
+    @property
     def size(self) -> int:
         """The number of labellings."""
-        return 2 + 2 * int((self.side + 1 - np.abs(self.directions)).prod(axis=1).sum())
+        return int(self.firsts[-1]) + 2
+
+    def concept(self, code: int) -> Halfspace:
+        """Return the halfplane with that number."""
+        check_code(self, code)
+        index = int(self.firsts.searchsorted(code, side="right")) - 1
+        within = int(code) - int(self.firsts[index])
+        if index == len(self.directions):
+            found = (EVERYTHING, NOTHING)[within]
+        else:
+            sweep = self.sweep(index)
+            side, cut = divmod(within, len(sweep.cuts))
+            found = sweep.functional(int(sweep.cuts[cut]), suffix=side == 0)
+        return Halfspace(found[:2], found[2])
+
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, 2); `InputError` if there are too many labellings to list."""
+        return np.array([concept.predict(points) for concept in self.enumerate()])
+
+    def correct(self, sample: Sample) -> Integers:
+        """Refuse to list how many examples each labelling gets right."""
+        raise InputError(
+            f"side must be smaller for the exact law, got {self.side}: the scores of {self.size} halfplanes would have "
+            "to be listed; run has no such limit, and `pair_laws` compares two neighbours without a list"
+        )
 
     @cached_property
     def points(self) -> Integers:

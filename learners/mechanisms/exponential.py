@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import accumulate
 
 import numpy as np
 
+from dpaudit.contract import Law
 from learners.arrays import Bools, Floats, Integers
 from learners.mechanisms.log_laws import ULP
 
@@ -43,6 +44,34 @@ def log_law(scores: Integers, rate: float, eligible: Bools | None = None) -> tup
     finite = logs[np.isfinite(logs)]
     error = ULP * (2 * float(-finite.min()) + 6 * math.log(len(finite)) + 8)
     return logs - total, error
+
+
+def pair_laws(shifts: Mapping[int, Mapping[int, int]], rate: float) -> tuple[Law, Law]:
+    """Return the laws of two score functions, merged into cells on which these differ by the same amount.
+
+    `shifts` says for each difference d of the scores (first minus second) how many outputs have each score on the
+    first; a cell without an output is left out. The ratio of the laws on a cell is exp(rate d) times one constant.
+
+    Error, with u = 2^-53: within a cell weights are relative to its greatest score, so that none that matters
+    underflows; x is the greatest rate * gap, below 746 where it counts. A weight is good to u (2 x + 8), their sum to
+    as much and u more for each, the logarithm and the last differences to a few u of their size.
+    """
+    cells = {d: {score: k for score, k in scores.items() if k} for d, scores in shifts.items()}
+    cells = {d: scores for d, scores in cells.items() if scores}
+    tops = {d: max(scores) for d, scores in cells.items()}
+    logs = {
+        d: math.log(math.fsum(k * math.exp(rate * (score - tops[d])) for score, k in scores.items()))
+        for d, scores in cells.items()
+    }
+    laws = []
+    for sign in (0, 1):
+        best = max(tops[d] - sign * d for d in cells)
+        values = np.array([rate * (tops[d] - sign * d - best) + logs[d] for d in cells])
+        total = float(np.logaddexp.reduce(values))
+        size = max(map(len, cells.values())) + 2 * float(np.abs(values).max()) + 2 * min(rate * (best + 1), 746.0)
+        law = Law([f"score {d:+d}" if d else "score equal" for d in cells], values - total, ULP * (2 * size + 64))
+        laws.append(law)
+    return laws[0], laws[1]
 
 
 def limit_logs(

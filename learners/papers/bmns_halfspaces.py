@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Pair, Survives, Tools, Verdict
-from learners.halfspaces.concepts import HalfspaceExponential, Halfspaces
+from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.depth.tukey_depth import tukey_depths
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.evidence import against, judged_loss, losses_of, pair_data

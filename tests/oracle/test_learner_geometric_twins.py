@@ -13,7 +13,7 @@ import pytest
 
 from learners.boxes.concepts import BoxTightest
 from learners.boxes.exponential import BoxExponential
-from learners.halfspaces.concepts import HalfspaceExponential
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.interior_points.interior_point import InteriorPointExponential
 
 decimal.getcontext().prec = 60

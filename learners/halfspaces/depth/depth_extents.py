@@ -89,7 +89,7 @@ class DepthExtents:
         if level > self.total:
             return None
         rows = self.bounds(level)
-        while (ends := _shadow(rows)) is not None:
+        while (ends := shadow(rows)) is not None:
             known = len(self._normals)
             for x in dict.fromkeys(ends):
                 slice_ = _slice(rows, x)
@@ -214,7 +214,7 @@ def _extreme(numerators: Integers, denominators: Integers, *, greatest: bool) ->
     return pick(Fraction(a, b) for a, b in found.tolist())
 
 
-def _shadow(rows: Integers) -> Interval | None:
+def shadow(rows: Integers) -> Interval | None:
     """Return the ends of {x : for some y, low <= a x + b y <= high in every row}; None if it is empty."""
     straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
     a, b, low, high = sloped.T

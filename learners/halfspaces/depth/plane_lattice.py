@@ -8,7 +8,6 @@ sums along the edges, for all q at once.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -18,7 +17,7 @@ import numpy as np
 
 from dpaudit.contract import InputError
 from learners.arrays import Integers
-from learners.halfspaces.depth.depth_extents import DepthExtents
+from learners.halfspaces.depth.depth_extents import DepthExtents, shadow
 from learners.halfspaces.depth.fraction_ranks import floor_sums
 from learners.halfspaces.depth.level_rings import Ring, draw, rings
 from learners.mechanisms.exponential import uniform_below
@@ -167,6 +166,8 @@ class PlaneLattice:
                 "each region of depth is counted for all 2 side^2 denominators"
             )
         self._mu = _moebius(self.most)
+        self.within = lru_cache(2**8)(self._counted)
+        """Returns the candidates in a polygon inside of the square; neighbours share most of theirs."""
 
     @cached_property
     def square(self) -> Candidates:
@@ -174,8 +175,7 @@ class PlaneLattice:
         whole = Fraction(0), Fraction(self.side)
         return self.within(Polygon(((0, 1, self.side, *whole),), ((0, 1, 0, *whole),)))
 
-    def within(self, polygon: Polygon) -> Candidates:
-        """Return the candidates in a polygon inside of the square."""
+    def _counted(self, polygon: Polygon) -> Candidates:
         points = polygon.integer_points(self.most)
         # Of denominator q, reduced: Moebius inversion over the divisors that a point has in common with q.
         counts = points.copy()
@@ -232,23 +232,28 @@ class LatticeSelection:
         """The number of candidates of depth at least r, for r = 0 .. the greatest depth."""
         return [self._region(level).size for level in range(self.extents.deepest() + 1)]
 
-    def log_normaliser(self) -> float:
-        """Return ln of the sum over all candidates of exp(rate depth)."""
-        top = len(self.counts) - 1
-        each = [more - less for more, less in zip(self.counts, [*self.counts[1:], 0], strict=True)]
-        return self.rate * top + math.log(math.fsum(k * math.exp(self.rate * (r - top)) for r, k in enumerate(each)))
+    def _both(self, other: LatticeSelection, level: int) -> int:
+        """Return the number of candidates of depth at least `level` >= 1 in both multisets."""
+        here, there = self._region(level), other._region(level)
+        for one, two in ((here, there), (there, here)):
+            if all(two.polygon.contains(corner) for corner in one.polygon.corners):
+                return one.size
+        rows = np.concatenate([one.extents.bounds(level) for one in (self, other)])
+        ends = shadow(rows)
+        return 0 if ends is None else self.lattice.within(Polygon.of_rows(rows, *ends)).size
 
-    def _beyond(self, other: LatticeSelection) -> bool:
-        """Say whether some candidate is deeper here than there: then a corner of some T(r) is, and is a candidate."""
-        levels = range(1, len(self.counts))
-        return any(other.extents.depth(p) < r for r in levels for p in self._region(r).polygon.corners)
+    def shifts(self, other: LatticeSelection) -> dict[int, dict[int, int]]:
+        """Return how many candidates are d deeper here than there, d = -1, 0 and 1, by their depths here.
 
-    def losses(self, other: LatticeSelection) -> tuple[float, float]:
-        """Return the greatest ln(p/p') and the greatest ln(p'/p) over all candidates, for neighbours.
-
-        Depths differ by at most 1, so that ln(p/p') is rate (-1, 0 or 1) + ln(Z'/Z). The difference 0 occurs, or one of
-        either sign: a corner of the square is as deep as its own weight, which one example changes at two corners at
-        most, and then one up and one down.
+        The multisets are neighbours, whose depths differ by at most 1.
         """
-        shift = other.log_normaliser() - self.log_normaliser()
-        return self.rate * self._beyond(other) + shift, self.rate * other._beyond(self) - shift
+        here, there = ([*one.counts, 0] for one in (self, other))
+        levels = range(1, max(len(here), len(there)) - 1)
+        here, there = (row + [0] * (levels.stop + 1 - len(row)) for row in (here, there))
+        both = [here[0], *(self._both(other, r) if here[r] and there[r] else 0 for r in levels), 0]
+        found: dict[int, dict[int, int]] = {-1: {}, 0: {}, 1: {}}
+        for r in range(levels.stop):
+            # Of depth r here and less there; of depth r + 1 there and less here.
+            found[1][r], found[-1][r] = here[r] - both[r], there[r + 1] - both[r + 1]
+            found[0][r] = here[r] - here[r + 1] - found[1][r] - found[-1][r]
+        return found

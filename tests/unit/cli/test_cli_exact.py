@@ -72,3 +72,26 @@ def test_exact_refuses_to_enclose_without_flint(capsys, monkeypatch):
     status, _, err = call(capsys, "exact", "point-exponential", "--enclose")
     assert status == 2
     assert "install dpaudit with the extra 'exact'" in err
+
+
+def test_exact_compares_the_pairs_that_are_named(capsys, tmp_path):
+    place = tmp_path / "pairs.py"
+    place.write_text(
+        "from dpaudit import get_learner\n"
+        "sample = get_learner('hull-point-joint', side=4, dimension=2, epsilon=1.0).domain.sample\n"
+        "PAIRS = [(sample([[0, 0], [4, 3], [1, 4]], [0, 0, 0]), sample([[0, 0], [4, 3], [2, 2]], [0, 0, 0]))]\n"
+    )
+    words = ("exact", "hull-point-joint", "-p", "side=4", "-p", "dimension=2", "-p", "epsilon=1")
+    status, out, _ = call(capsys, *words, "--pairs", f"{place}:PAIRS", "--json")
+    result = json.loads(out)
+    assert status == 0
+    assert (result["finding"]["pairs"], result["arguments"]["samples"]) == (2, "given")
+    assert 0.3 <= result["finding"]["epsilon"] <= 1
+    assert f"--pairs {place}:PAIRS" in result["command"]
+    status, out, _ = call(capsys, *words, "--pairs", "random:2", "--n", "3", "-v")
+    assert status == 0
+    assert re.search(r"^epsilon .* at worst on the pairs given", out, re.M)
+    for wrong in (("--pairs", "random:2", "--crafted"), ("--pairs", "patterns:3"), ("--pairs", f"{place}:sample")):
+        status, out, err = call(capsys, *words, *wrong)
+        assert (status, out) == (2, "")
+        assert "pairs" in err

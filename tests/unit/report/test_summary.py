@@ -287,7 +287,9 @@ def test_a_lower_bound_on_delta_above_the_exact_delta_is_a_conflict(exact, confl
     assert row(change(run, "exact", curve=((0.0, exact), (0.6, 0.0)))).conflict is conflict
 
 
-@pytest.mark.parametrize(("samples", "scope"), [("all", "all samples"), ("crafted", "crafted samples only")])
+@pytest.mark.parametrize(
+    ("samples", "scope"), [("all", "all samples"), ("crafted", "crafted samples only"), ("given", "the pairs given")]
+)
 def test_scope_of_the_exact_audit(samples, scope):
     run = only(load_small(), "parity-private")
     result = first(run, "exact")

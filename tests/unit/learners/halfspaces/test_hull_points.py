@@ -13,9 +13,10 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.concepts import HalfspaceExponential, Halfspaces
+from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import LEARNERS as BROKEN
 from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
@@ -249,7 +250,7 @@ def test_lower_bounds_solve_their_equation() -> None:
         (lambda: HalfspaceTukey(1, 1, 1.0, subsamples=0), "subsamples"),
         (lambda: HalfspaceTukey(1, 1, 1.0, variant="best"), "variant"),
         (lambda: HalfspaceExponential(2, 4, 1.0), "dimension"),
-        (lambda: HalfspaceExponential(100, 2, 1.0), "more than"),
+        (lambda: HalfspaceExponential(10, 3, 1.0), "more than"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(make: Any, name: str) -> None:

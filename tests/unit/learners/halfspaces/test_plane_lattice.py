@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.contract import InputError
+import dpaudit
+from dpaudit.contract import InputError, Pair
 from dpaudit.seeding import generator
 from learners.halfspaces.depth.depth_extents import DepthExtents
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice, region_polygon
 from learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
 from learners.halfspaces.hull_point_joint import HullPointJoint
+from learners.mechanisms.exponential import pair_laws
 
 
 def listed(side: int) -> list[tuple[Fraction, Fraction]]:
@@ -97,7 +99,7 @@ def test_draws_follow_the_exponential_mechanism(rate: float) -> None:
         assert (np.abs(found - size * expected) <= 5 * np.sqrt(size * expected) + 1).all()
 
 
-def test_losses_are_those_of_the_listed_laws() -> None:
+def test_cells_are_those_of_the_listed_laws() -> None:
     lattice, candidates, rate = PlaneLattice(2), listed(2), 0.5
     pairs = [
         ([[0, 0], [2, 1], [1, 2]], [2, 2, 2], [[0, 0], [2, 1], [1, 2], [0, 2]], [1, 2, 2, 1]),
@@ -108,16 +110,20 @@ def test_losses_are_those_of_the_listed_laws() -> None:
     ]
     for points, weights, others, other_weights in pairs:
         sides = [(np.array(points), np.array(weights)), (np.array(others), np.array(other_weights))]
-        logs = []
-        for xs, ws in sides:
-            scores = rate * tukey_depths(xs, ws, candidates)
-            logs.append(scores - np.log(np.exp(scores).sum()))
-        difference = logs[0] - logs[1]
+        depths = [tukey_depths(xs, ws, candidates) for xs, ws in sides]
         here, there = (LatticeSelection(lattice, xs, ws, rate) for xs, ws in sides)
-        assert here.losses(there) == pytest.approx((difference.max(), -difference.min()), abs=1e-12)
+        cells = {d: Counter(depths[0][depths[0] - depths[1] == d].tolist()) for d in (-1, 0, 1)}
+        assert {d: {r: k for r, k in row.items() if k} for d, row in here.shifts(there).items()} == cells
+        merged = pair_laws(here.shifts(there), rate)
+        logs = [rate * row - np.log(np.exp(rate * row).sum()) for row in depths]
+        difference = logs[0] - logs[1]
+        cellwise = merged[0].log_prob - merged[1].log_prob
+        assert (cellwise.max(), cellwise.min()) == pytest.approx((difference.max(), difference.min()), abs=1e-12)
+        found = np.maximum(np.exp(merged[0].log_prob) - np.exp(merged[1].log_prob), 0).sum()
+        assert found == pytest.approx(np.maximum(np.exp(logs[0]) - np.exp(logs[1]), 0).sum(), abs=1e-12)
 
 
-def test_a_large_grid_has_runs_and_losses_but_no_list() -> None:
+def test_a_large_grid_has_runs_and_laws_of_pairs_but_no_list() -> None:
     learner = HullPointJoint(100, 2, 8.0)
     rng = generator(4, "large")
     points = rng.integers(0, 101, (60, 2))
@@ -127,11 +133,11 @@ def test_a_large_grid_has_runs_and_losses_but_no_list() -> None:
     assert all(tukey_depth(sample.points, sample.counts, p) >= least for p in learner.run(sample, rng, 3))
     small = learner.domain.sample([[0, 0], [100, 1], [40, 90]], [0, 0, 0], [2, 1, 2])
     moved = learner.domain.sample([[0, 0], [100, 1], [40, 90]], [0, 0, 0], [2, 2, 1])
-    forward, backward = learner.losses(small, moved)
-    assert 0 < max(forward, backward) <= learner.epsilon
+    finding = dpaudit.audit_law(learner, samples=[Pair(small, moved)])
+    assert finding.verdict == "consistent"
+    assert 0 < finding.epsilon <= learner.epsilon
     with pytest.raises(InputError, match="for the exact law"):
         learner.law(sample)
-    with pytest.raises(InputError, match="side must be larger"):
-        HullPointJoint(1, 2, 1.0).losses(small, moved)
+    assert HullPointJoint(1, 2, 1.0).pair_laws(small, moved) is None
     with pytest.raises(InputError, match="side must be at most 100"):
         HullPointJoint(101, 2, 1.0)

@@ -15,7 +15,7 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from dpaudit.utility.audit import stream_address
 from dpaudit.utility.problem import Problem
-from learners.halfspaces.concepts import HalfspaceExponential
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.mixtures.halfspace import MixtureHalfspace
 
 LEARNER = MixtureHalfspace(1, 2.0, side=3)

@@ -1,0 +1,202 @@
+"""The exponential mechanism over all halfspaces of a grid: listed on small grids, by directions on large planes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Integers, summed
+from learners.finite.exponential import ExponentialLearner
+from learners.halfspaces.concepts import Halfspaces
+from learners.halfspaces.plane_dichotomies import PlaneDichotomies, Sweep, unlisted
+from learners.mechanisms import exponential
+from learners.parameters import Built, check_run, check_sample
+
+MERGED = 2**20
+"""Numbers of equal scores are added up when there are so many."""
+
+
+def _tally(values: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct values, increasing, and the sum of the counts (below 2^53 in all) of each."""
+    low = int(values.min())
+    if int(values.max()) - low > 4 * len(values):
+        return summed(values, counts)
+    sums = np.bincount(values - low, weights=counts)
+    occurring = np.flatnonzero(sums)
+    return occurring + low, sums[occurring].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneCorrect:
+    """The numbers of examples that the labellings of a large grid of the plane get right.
+
+    Between the examples, in the order of a direction, all cuts have the same score: they form blocks.
+
+    `points` (m, 2) are distinct; `ones` and `zeros` (m,) are the numbers of examples with each label. Any other weights
+    that a labelling collects where it has 1 and where it has 0 may stand for these.
+    """
+
+    concepts: PlaneDichotomies
+    points: Integers
+    ones: Integers
+    zeros: Integers
+
+    @classmethod
+    def of(cls, concepts: PlaneDichotomies, sample: Sample) -> PlaneCorrect:
+        """Return the scores on a sample."""
+        points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
+        counts = np.zeros((2, len(points)), dtype=np.int64)
+        np.add.at(counts, (sample.labels.astype(np.int64), place.ravel()), sample.counts)
+        return cls(concepts, points, counts[1], counts[0])
+
+    def beside(self, other: PlaneCorrect) -> PlaneCorrect:
+        """Return 4 q + (q - q') for the scores q here and q' there: one number has both, which differ by at most 1."""
+        points, place = np.unique(np.concatenate([self.points, other.points]), axis=0, return_inverse=True)
+        tables = np.zeros((2, len(points)), dtype=np.int64)
+        for row, here, there in zip(tables, (self.ones, self.zeros), (other.ones, other.zeros), strict=True):
+            np.add.at(row, place.ravel(), np.concatenate([5 * here, -there]))
+        return PlaneCorrect(self.concepts, points, *tables)
+
+    @property
+    def constants(self) -> Integers:
+        """The scores of the constants 1 and 0."""
+        return np.array([self.ones.sum(), self.zeros.sum()], dtype=np.int64)
+
+    def starts(self, sweep: Sweep) -> tuple[Integers, Integers]:
+        """Return the examples in order, and the first of `sweep.cuts` of each block, with their number at the end."""
+        keys = sweep.keys(self.points)
+        order = np.argsort(keys)
+        ends = sweep.cuts.searchsorted(keys[order])
+        return order, np.concatenate([[0], ends, [len(sweep.cuts)]])
+
+    def scores(self, order: Integers) -> Integers:
+        """Return the scores (2, blocks), for ones after and before the cut."""
+        excess = np.concatenate([[0], np.cumsum((self.ones - self.zeros)[order])])
+        right, left = self.constants
+        return np.stack([right - excess, left + excess])
+
+    def blocks(self) -> Iterator[tuple[Integers, Integers]]:
+        """Yield for each direction the scores of its labellings and how many have each; last the constants'."""
+        for sweep in self.concepts.sweeps():
+            order, starts = self.starts(sweep)
+            sizes = np.diff(starts)
+            yield _tally(self.scores(order).ravel(), np.tile(sizes, 2))
+        yield _tally(self.constants, np.ones(2, dtype=np.int64))
+
+    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
+        """Return the numbers of `size` labellings, each with probability exactly proportional to exp(rate score)."""
+        values, totals = added(self.blocks())
+        cells = exponential.draw_cells(totals.tolist(), values, rate, rng, size)
+        wanted = Counter(cells.tolist())
+        occurring = np.array(sorted(wanted))
+        ranks = [sorted(exponential.uniform_below(int(totals[c]), rng, wanted[c]))[::-1] for c in occurring.tolist()]
+        passed, found = np.zeros(len(occurring), dtype=np.int64), list[int]()
+        for index, (scores, counts) in enumerate(self.blocks()):
+            place = np.minimum(scores.searchsorted(values[occurring]), len(scores) - 1)
+            here = np.where(scores[place] == values[occurring], counts[place], 0)
+            following = np.array([some[-1] if some else -1 for some in ranks])
+            for k in np.flatnonzero((passed <= following) & (following < passed + here)).tolist():
+                while ranks[k] and ranks[k][-1] < passed[k] + here[k]:
+                    found.append(self._numbered(index, int(values[occurring[k]]), ranks[k].pop() - int(passed[k])))
+            passed += here
+            if not any(ranks):
+                break
+        return [found[i] for i in rng.permutation(size)]
+
+    def _numbered(self, index: int, score: int, rank: int) -> int:
+        """Return the number of the labelling of a direction that has a rank among those with a score."""
+        start = int(self.concepts.firsts[index])
+        if index == len(self.concepts.directions):
+            return start + int(np.flatnonzero(self.constants == score)[rank])
+        order, starts = self.starts(self.concepts.sweep(index))
+        scores, sizes = self.scores(order), np.diff(starts)
+        ends = np.cumsum(np.where(scores == score, sizes, 0))
+        block = int(ends.searchsorted(rank, side="right"))
+        side, place = divmod(block, len(sizes))
+        within = rank - int(ends[block]) + int(sizes[place])
+        return start + side * int(starts[-1]) + int(starts[place]) + within
+
+
+def added(tables: Iterator[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    """Return the distinct values of several tables, increasing, and the sums of their counts, below 2^53."""
+    values, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    waiting: list[tuple[Integers, Integers]] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(len(row) for row, _ in waiting) >= MERGED:
+            values, counts = _joined([(values, counts), *waiting])
+            waiting = []
+    return _joined([(values, counts), *waiting])
+
+
+def _joined(tables: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    return _tally(*(np.concatenate(parts) for parts in zip(*tables, strict=True)))
+
+
+@dataclass(frozen=True)
+class HalfspaceExponential(ExponentialLearner):
+    """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
+
+    On grids of the plane beyond side 9 no labelling is listed: runs pass twice over the directions between grid points,
+    and `pair_laws` once; see `halfspaces.plane_dichotomies`, also for the numbers that are returned there.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, dimension 1, 2 or 3, with at most 2^21 >= 2 |X|^(d + 1); in dimension 2, for
+        runs and `pair_laws` alone, side up to 100.
+    epsilon : float
+        The privacy claim.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "halfspace-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.concepts.size
+
+    listed = Built(Halfspaces)
+
+    @property
+    def plane(self) -> PlaneDichotomies | None:
+        """The class on a large grid of the plane; None where it is listed."""
+        return unlisted(self.side, self.dimension)
+
+    @property
+    def concepts(self) -> Halfspaces | PlaneDichotomies:
+        """The class that is learned."""
+        return self.plane or self.listed
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
+        """Return the codes (size,) of independent runs."""
+        if self.plane is None:
+            return super().run(sample, rng, size)
+        check_run(sample, self.domain, size)
+        correct = PlaneCorrect.of(self.plane, sample)
+        return np.array(correct.draw(self._rate, rng, size), dtype=np.int64)
+
+    def pair_laws(self, sample: Sample, neighbour: Sample) -> tuple[Law, Law] | None:
+        """Return the laws on the labellings that get one more, as many, and one less right on the first sample."""
+        if self.plane is None:
+            return None
+        for one in (sample, neighbour):
+            check_sample(one, self.domain)
+        here, there = (PlaneCorrect.of(self.plane, one) for one in (sample, neighbour))
+        found: dict[int, dict[int, int]] = {-1: {}, 0: {}, 1: {}}
+        for value, count in zip(*(row.tolist() for row in added(here.beside(there).blocks())), strict=True):
+            score = (value + 1) // 4
+            found[value - 4 * score][score] = count
+        return exponential.pair_laws(found, self._rate)
+
+
+LEARNERS = (HalfspaceExponential,)
