@@ -27,6 +27,7 @@ from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
 from learners.halfspaces.depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
 from learners.halfspaces.depth.plane_slices import PlaneSlices
+from learners.halfspaces.depth.space_fractions import SpaceFractions, SpaceSelection
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
 from learners.mechanisms import exponential
 from learners.mechanisms.log_laws import ULP, greatest
@@ -84,11 +85,13 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
 
 @lru_cache(maxsize=8)
 def _selection(
-    candidates: PlaneFractions, points: tuple[tuple[int, int], ...], weights: tuple[int, ...], rate: float
-) -> FractionSelection:
+    candidates: PlaneFractions | SpaceFractions, points: tuple[Any, ...], weights: tuple[int, ...], rate: float
+) -> FractionSelection | SpaceSelection:
     """Return the selection on a large grid: its cuts and rings serve every run on the same sample."""
-    table = np.array(points, dtype=np.int64).reshape(len(points), 2)
-    return FractionSelection(candidates, table, np.array(weights, dtype=np.int64), rate)
+    table, heavy = np.array(points, dtype=np.int64), np.array(weights, dtype=np.int64)
+    if isinstance(candidates, PlaneFractions):
+        return FractionSelection(candidates, table.reshape(-1, 2), heavy, rate)
+    return SpaceSelection(candidates, table.reshape(-1, 3), heavy, rate)
 
 
 @dataclass(frozen=True)
@@ -249,9 +252,10 @@ class HullPointExponential(HullPoint):
 
     Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
 
-    In the plane beyond side 16 the candidates are the larger sets of `halfspaces.depth.plane_fractions`, which are
-    numbered and not listed. They depend on no sample and hold the corners of every T(r), so that privacy and the bound
-    below are proved as before, with their sizes for |X~_i|; the law is another one than on X~ itself.
+    In the plane beyond side 16, and in space beyond side 1, the candidates are the larger sets of
+    `halfspaces.depth.plane_fractions` and `halfspaces.depth.space_fractions`, which are numbered and not listed. They
+    depend on no sample and hold the corners of every T(r), so that privacy and the bound below are proved as before,
+    with their sizes for |X~_i|; the law is another one than on X~ itself.
 
     With probability 1 - beta each selection loses at most (2 d/epsilon) ln(d |X~_i| / beta) of depth, so that the point
     has depth at least ceil(n/(d + 1)) - (2 d/epsilon) sum ln(d |X~_i|/beta), and lies in the convex hull if this is
@@ -260,7 +264,8 @@ class HullPointExponential(HullPoint):
     Parameters
     ----------
     side, dimension : int
-        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 1,000; the law on side <= 8) or 3 (side 1).
+        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 1,000; the law on side <= 8) or 3 (side <= 1,000, on
+        samples with at most 200 distinct points beyond side 1; the law on side 1).
     epsilon : float
         The privacy claim.
 
@@ -282,16 +287,16 @@ class HullPointExponential(HullPoint):
             _ = self.extended
 
     @property
-    def fractions(self) -> PlaneFractions | None:
-        """The candidates on a large grid of the plane; None where they are listed, in `extended`."""
-        if self.dimension != 2 or self.side <= MAX_SIDE[2]:
+    def fractions(self) -> PlaneFractions | SpaceFractions | None:
+        """The candidates on a large grid of the plane or of space; None where they are listed, in `extended`."""
+        if self.dimension not in (2, 3) or self.side <= MAX_SIDE[self.dimension]:
             return None
         if self.side > MAX_FRACTION_SIDE:
             raise InputError(
-                f"side must be at most {MAX_FRACTION_SIDE} in dimension 2, got {self.side}: beyond it float64 does not "
-                "order all slopes by which the depth of a candidate is found"
+                f"side must be at most {MAX_FRACTION_SIDE} in dimension {self.dimension}, got {self.side}: beyond it "
+                "float64 does not order all slopes by which the depth of a candidate of the plane is found"
             )
-        return PlaneFractions(self.side)
+        return PlaneFractions(self.side) if self.dimension == 2 else SpaceFractions((0,) * 3, (self.side,) * 3)
 
     @property
     def _most(self) -> tuple[int, ...]:
@@ -309,9 +314,9 @@ class HullPointExponential(HullPoint):
         if self.fractions is None:
             return super().find_law(points, weights)
         raise InputError(
-            f"side must be at most {MAX_SIDE[2]} for the exact law, got {self.side}: the law of the second coordinate "
-            f"differs from each of the {self._most[0]} first coordinates to the next, so that all of these would have "
-            "to be gone through; run has no such limit"
+            f"side must be at most {MAX_SIDE[self.dimension]} for the exact law, got {self.side}: the law of the "
+            f"coordinates after the first differs from each of its {self._most[0]} candidates to the next, so that all "
+            "of these would have to be gone through; run has no such limit"
         )
 
     def sample_size(self, alpha: float, beta: float) -> int:

@@ -1,0 +1,155 @@
+"""Points of space selected by coordinates from candidates that are numbered and never listed.
+
+Let X lie in a box of integers with edges S_1, S_2, S_3, V = S_1 S_2 S_3. A plane through three points of X has a normal
+with |N_i| <= V/S_i: twice the area of a triangle in a rectangle is at most that of the rectangle. Three planes meet in
+a point with x_1 = p/q, q a determinant of three normals, at most 4 V^2: of a matrix with entries in [-1, 1] it is at
+most 4. On x_1 = p/q two of them meet where x_2 q has a denominator of at most 2 S_1 V, and on a line x_1, x_2 with
+common denominator L one meets it where x_3 L has one of at most S_1 S_2. The candidates are all pairs (p, q) with such
+denominators in the box. A number is among them once for each of its multiples (p k, q k): the exponential mechanism has
+a weight on its candidates, which depends on no sample. It is at least 1 where a corner of some T(r) is, which is what
+the bounds on the depth use; the number of pairs stands for that of the candidates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, floor, lcm
+
+import numpy as np
+
+from learners.arrays import Integers
+from learners.halfspaces.depth.level_rings import Ring, draw, rings
+from learners.halfspaces.depth.space_extents import Prefix, SpaceExtents
+from learners.mechanisms.exponential import uniform_below
+
+
+def floor_total(count: int, slope: Fraction) -> int:
+    """Return the sum over 1 <= i <= count of floor(slope i), for integers of any size."""
+    n, m, a, b, total = count, slope.denominator, slope.numerator, slope.numerator, 0
+    while True:
+        total += n * (n - 1) // 2 * (a // m) + n * (b // m)
+        a, b = a % m, b % m
+        reached = a * n + b
+        if reached < m:
+            return total
+        # The lattice points under the line, counted along the other axis.
+        n, b = divmod(reached, m)
+        m, a = a, m
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs (p, q) with 1 <= q <= `most` and p/q in [`start`, `stop`]."""
+
+    most: int
+    start: Fraction
+    stop: Fraction
+
+    def up_to(self, q: int) -> int:
+        """Return the number of those with a denominator of at most q."""
+        return floor_total(q, self.stop) + floor_total(q, -self.start) + q
+
+    @cached_property
+    def size(self) -> int:
+        """Their number."""
+        return self.up_to(self.most)
+
+    def of(self, q: int) -> tuple[int, int]:
+        """Return the least and the greatest p with denominator q, or less if there is none."""
+        return ceil(self.start * q), floor(self.stop * q)
+
+
+def uniform_pair(ring: Ring[Pairs], rng: np.random.Generator) -> Fraction:
+    """Return p/q for a pair of a ring, all pairs equally likely."""
+    outer, inner = ring.outer, ring.inner
+
+    def up_to(q: int) -> int:
+        return outer.up_to(q) - (inner.up_to(q) if inner is not None else 0)
+
+    rank = uniform_below(ring.size, rng, 1)[0]
+    low, high = 0, outer.most
+    # up_to(low) <= rank < up_to(high).
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if up_to(middle) > rank else (middle, high)
+    p = outer.of(high)[0] + rank - up_to(low)
+    if inner is not None:
+        least, greatest = inner.of(high)
+        p += max(0, greatest - least + 1) if p >= least else 0
+    return Fraction(p, high)
+
+
+@dataclass(frozen=True)
+class SpaceFractions:
+    """The candidates for points X in a box of integers from `low` to `high`, by coordinates."""
+
+    low: tuple[int, int, int]
+    high: tuple[int, int, int]
+
+    @cached_property
+    def denominators(self) -> tuple[int, int, int]:
+        """The greatest q on each axis."""
+        first, second, third = (b - a for a, b in zip(self.low, self.high, strict=True))
+        volume = first * second * third
+        return 4 * volume**2, 2 * first * volume, first * second
+
+    def after(self, prefix: Prefix) -> tuple[int, Pairs]:
+        """Return the common denominator L of a prefix, and the pairs (p, q) of the candidates p/(q L) after it."""
+        scale, axis = lcm(1, *(x.denominator for x in prefix)), len(prefix)
+        low, high = Fraction(scale * self.low[axis]), Fraction(scale * self.high[axis])
+        return scale, Pairs(self.denominators[axis], low, high)
+
+    @cached_property
+    def most(self) -> tuple[int, int, int]:
+        """The greatest number of pairs on each axis."""
+        q = self.denominators
+        common = (1, q[0], q[0] * q[1])
+        edges = (b - a for a, b in zip(self.low, self.high, strict=True))
+        first, second, third = (
+            Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True)
+        )
+        return first, second, third
+
+
+class SpaceSelection:
+    """The exponential mechanism, coordinate by coordinate, on the candidates of a box."""
+
+    def __init__(self, candidates: SpaceFractions, points: Integers, weights: Integers, rate: float) -> None:
+        self.candidates, self.rate = candidates, rate
+        self.extents = SpaceExtents(points, weights)
+        # Runs on the same sample share coordinates, and ask for the same scores again.
+        self._after = lru_cache(2**8)(self._rings_after)
+        self._depth = lru_cache(2**12)(self.extents.deepest_on)
+
+    def _rings_after(self, prefix: Prefix) -> list[Ring[Pairs]]:
+        """Return the rings of the coordinate after a prefix."""
+        scale, everything = self.candidates.after(prefix)
+
+        def region(level: int) -> Pairs:
+            ends = self.extents.interval(level, prefix) if level else None
+            return Pairs(everything.most, ends[0] * scale, ends[1] * scale) if ends is not None else everything
+
+        deepest = self.extents.deepest_on(prefix, 0, self.extents.total) if prefix else self.extents.deepest()
+        return rings(region, deepest, self.rate)
+
+    def draw(self, rng: np.random.Generator, size: int) -> list[tuple[Fraction, ...]]:
+        """Return the points of independent runs."""
+        groups: Counter[Prefix] = Counter({(): size})
+        for _ in range(3):
+            following: Counter[Prefix] = Counter()
+            for prefix, count in groups.items():
+                scale, _ = self.candidates.after(prefix)
+
+                def pick(ring: Ring[Pairs], scale: int = scale) -> Fraction:
+                    return uniform_pair(ring, rng) / scale
+
+                def score(x: Fraction, least: int, most: int, prefix: Prefix = prefix) -> int:
+                    return self._depth((*prefix, x), least, most)
+
+                following.update((*prefix, x) for x in draw(self._after(prefix), pick, score, self.rate, rng, count))
+            groups = following
+        found = [point for point, count in groups.items() for _ in range(count)]
+        return [found[i] for i in rng.permutation(size)]
