@@ -83,7 +83,7 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
     return _Depths(extended, table, np.array(weights, dtype=np.int64))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _selection(
     candidates: PlaneFractions | SpaceFractions, points: tuple[Any, ...], weights: tuple[int, ...], rate: float
 ) -> FractionSelection | SpaceSelection:

@@ -28,6 +28,8 @@ from learners.parameters import Built, check_integer
 
 MAX_PLANE_SIDE = 100
 """Up to this side a pass over all directions takes some tens of seconds."""
+MAX_COUNTED_SIDE = 1000
+"""Up to this side the halfplanes that fit a subsample are counted, direction by direction, in tens of seconds."""
 MAX_PLANE_SUBSAMPLES = 2**10
 """Up to this many halfplanes are aggregated: the scores are counted for each direction."""
 
@@ -149,12 +151,17 @@ class PlaneDichotomies(Numbered):
 
 
 @lru_cache(maxsize=4)
-def plane_dichotomies(side: int) -> PlaneDichotomies:
-    """Return the labellings; `InputError` if a pass over them would take too long."""
-    if side > MAX_PLANE_SIDE:
+def plane_dichotomies(side: int, *, sorted_cuts: bool = True) -> PlaneDichotomies:
+    """Return the labellings; `InputError` if a pass over them, which sorts all cuts or not, would take too long."""
+    if sorted_cuts and side > MAX_PLANE_SIDE:
         raise InputError(
             f"side must be at most {MAX_PLANE_SIDE} in dimension 2, got {side}: every pass sorts the (side + 1)^2 "
             "points of the grid once for each of some 1.2 side^2 directions"
+        )
+    if side > MAX_COUNTED_SIDE:
+        raise InputError(
+            f"side must be at most {MAX_COUNTED_SIDE} in dimension 2, got {side}: halfplanes are counted for each of "
+            "some 1.2 side^2 directions between grid points, in tens of seconds"
         )
     return PlaneDichotomies(side)
 
@@ -165,78 +172,6 @@ def unlisted(side: int, dimension: int) -> PlaneDichotomies | None:
     check_integer("dimension", dimension, 1)
     listed = 2 * (side + 1) ** (dimension * (dimension + 1)) <= MAX_DICHOTOMIES
     return None if dimension != 2 or listed else plane_dichotomies(side)
-
-
-_FAR = 2**62
-
-
-def _extremes(keys: Integers, groups: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the least and the greatest key in each of m groups, far away where there is none; `groups` increase."""
-    least, greatest = np.full(m, _FAR), np.full(m, -_FAR)
-    if len(keys):
-        starts = np.flatnonzero(np.diff(groups, prepend=-1))
-        least[groups[starts]] = np.minimum.reduceat(keys, starts)
-        greatest[groups[starts]] = np.maximum.reduceat(keys, starts)
-    return least, greatest
-
-
-@dataclass(frozen=True)
-class Consistent:
-    """The labellings that are consistent with each of m subsamples: points, their labels, their subsamples in order."""
-
-    concepts: PlaneDichotomies
-    points: Integers
-    labels: Labels
-    groups: Integers
-    m: int
-
-    def _ranges(self, sweep: Sweep) -> tuple[Integers, Integers]:
-        """Return the first of `sweep.cuts` and how many of them fit: (2, m), for ones after and before the cut."""
-        keys, ones = sweep.keys(self.points), self.labels == 1
-        (first_one, last_one), (first_zero, last_zero) = (
-            _extremes(keys[kept], self.groups[kept], self.m) for kept in (ones, ~ones)
-        )
-        # Ones after the cut: the last zero is at P or before, the first one at P + e or after.
-        first = sweep.cuts.searchsorted([last_zero, last_one])
-        stop = sweep.cuts.searchsorted(np.array([first_one, first_zero]) - sweep.step, side="right")
-        return first, np.maximum(stop - first, 0)
-
-    @cached_property
-    def counts(self) -> Integers:
-        """The number of labellings (directions + 1, 2, m); in the last row those of the constants 1 and 0."""
-        found = np.zeros((len(self.concepts.directions) + 1, 2, self.m), dtype=np.int64)
-        for i, sweep in enumerate(self.concepts.sweeps()):
-            found[i] = self._ranges(sweep)[1]
-        for constant, label in enumerate((1, 0)):
-            contradicted = self.groups[self.labels != label]
-            found[-1, constant] = ~np.isin(np.arange(self.m), contradicted)
-        return found
-
-    def ones(self, rng: np.random.Generator) -> Integers:
-        """Return at each point of the grid how many of m labellings have 1, each uniform among the consistent.
-
-        Where none is, the constant 0 is taken.
-        """
-        found = np.zeros(len(self.concepts.points), dtype=np.int64)
-        flat = self.counts.reshape(-1, self.m)
-        ends = np.cumsum(flat, axis=0, dtype=np.int64)
-        chosen: dict[int, list[tuple[int, int, int]]] = {}
-        for group in range(self.m):
-            if ends[-1, group]:
-                rank = exponential.uniform_below(int(ends[-1, group]), rng, 1)[0]
-                place = int(ends[:, group].searchsorted(rank, side="right"))
-                within = rank - int(ends[place, group]) + int(flat[place, group])
-                chosen.setdefault(place // 2, []).append((place % 2, group, within))
-        for index, picks in chosen.items():
-            if index == len(self.concepts.directions):
-                found += sum(1 for side, _, _ in picks if side == 0)
-                continue
-            sweep = self.concepts.sweep(index)
-            first, keys = self._ranges(sweep)[0], sweep.keys(self.concepts.points)
-            for side, group, within in picks:
-                after = keys > sweep.cuts[first[side, group] + within]
-                found += after if side == 0 else ~after
-        return found
 
 
 @dataclass(frozen=True, eq=False)

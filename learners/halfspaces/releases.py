@@ -19,9 +19,11 @@ from dpaudit.contract import InputError, Law
 from learners.arrays import Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.space_fractions import SpaceFractions
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
 from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Point
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from learners.halfspaces.plane_consistent import short_box
 from learners.halfspaces.plane_dichotomies import PlaneAgreement, plane_dichotomies, unlisted
 from learners.mechanisms import exponential
 from learners.parameters import Built
@@ -77,7 +79,13 @@ class _OverHalfspaces(HullPoint):
 class DeepExponential(_OverHalfspaces, HullPointExponential):
     """A deep point, each coordinate by the exponential mechanism."""
 
-    fractions = None
+    @property
+    def fractions(self) -> SpaceFractions | None:
+        """The candidates for representations of halfplanes on large grids; None where H is listed."""
+        if self.dimension != 3 or self.side == 1:
+            return None
+        w, t = short_box(self.side)
+        return SpaceFractions((-w, -w, -t), (w, w, t))
 
     def agreement(self, m: int, beta: float) -> int:
         """Return the depth that `depth_guarantee` promises, at least 0."""

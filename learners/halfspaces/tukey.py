@@ -11,15 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import summed
 from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.depth.space_extents import MAX_SPACE_POINTS
 from learners.halfspaces.hull_point import Point
+from learners.halfspaces.plane_consistent import Consistent
 from learners.halfspaces.plane_dichotomies import (
-    MAX_PLANE_SIDE,
+    MAX_COUNTED_SIDE,
     MAX_PLANE_SUBSAMPLES,
-    Consistent,
     PlaneDichotomies,
+    plane_dichotomies,
     unlisted,
 )
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
@@ -60,8 +63,9 @@ class HalfspaceTukey:
     ----------
     side, dimension : int
         The grid. By coordinates ("rec-concave", "exponential", "hull"): dimension 1 with side <= 8, or dimension 2 with
-        side 1. Variant "positive": dimension 1, 2 or 3, wherever H can be listed; for runs alone, dimension 2 with side
-        <= 100, with at most 2^10 subsamples.
+        side 1; variant "exponential" for runs alone also dimension 2 with side <= 1,000, with at most 200 subsamples.
+        Variant "positive": dimension 1, 2 or 3, wherever H can be listed; for runs alone, dimension 2 with side <= 100,
+        with at most 2^10 subsamples.
     epsilon, delta, beta : float
         Of the release; delta and beta are used by variants "rec-concave" and "hull" alone.
     subsamples : int
@@ -97,16 +101,19 @@ class HalfspaceTukey:
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else None)
-            if self.dimension == 2 and self.side > 1:
+            if self.dimension == 2 and self.side > 1 and self.plane is None:
                 raise InputError(
-                    f"side must be 1 in dimension 2 for a release by coordinates, got {self.side}: representations are "
-                    "points of R^3, and the extents of regions of depth in space would be needed; variant 'positive' "
-                    f"takes sides up to {MAX_PLANE_SIDE}"
+                    f"side must be 1 in dimension 2 for variant {self.variant!r}, got {self.side}: RecConcave asks for "
+                    "the scores of candidates in the order of their numbers, and on larger grids these are only "
+                    f"counted; variant 'exponential' takes sides up to {MAX_COUNTED_SIDE}"
                 )
         if self.plane is None:
             _ = self.concepts.size
-        else:
+        elif self.variant == "positive":
             check_integer("subsamples", self.subsamples, 1, MAX_PLANE_SUBSAMPLES)
+        else:
+            listed = "the planes through any three of the representations, points of R^3, are listed"
+            check_integer("subsamples", self.subsamples, 1, MAX_SPACE_POINTS, listed)
         _ = self.release
 
     concepts = Built(Halfspaces)
@@ -116,9 +123,11 @@ class HalfspaceTukey:
     @property
     def plane(self) -> PlaneDichotomies | None:
         """H on a large grid of the plane; None where it is listed, in `concepts`, or where it is needed in a list."""
-        if self.variant != "positive" or self._subsampling is not Subsamples:
+        if self._subsampling is not Subsamples:
             return None
-        return unlisted(self.side, self.dimension)
+        if self.variant == "exponential" and self.dimension == 2 and self.side > 1:
+            return plane_dichotomies(self.side, sorted_cuts=False)
+        return unlisted(self.side, self.dimension) if self.variant == "positive" else None
 
     @property
     def release(self) -> Release:
@@ -151,19 +160,20 @@ class HalfspaceTukey:
         """Return the outputs of independent runs; runs with the same counts of the h_i share the release's scores."""
         check_run(sample, self.domain, size)
         check_integer("subsamples", self.subsamples, 1, MAX_SUBSAMPLES)
-        plane, release = self.plane, self.release
-        if plane is not None and isinstance(release, Agreement):
-            return [self._run_unlisted(plane, release, sample, rng) for _ in range(size)]
+        plane = self.plane
+        if plane is not None:
+            return [self._run_unlisted(plane, sample, rng) for _ in range(size)]
         return self._released(self.scheme.draw(sample, rng, size), rng, size)
 
-    def _run_unlisted(
-        self, plane: PlaneDichotomies, release: Agreement, sample: Sample, rng: np.random.Generator
-    ) -> Code:
-        """Return the output of one run: two passes over the directions of the grid."""
+    def _run_unlisted(self, plane: PlaneDichotomies, sample: Sample, rng: np.random.Generator) -> Code:
+        """Return the output of one run, on a grid whose halfplanes are not listed."""
         groups, examples = np.nonzero(self.scheme.seen(sample, rng, 1)[0])
         among = Consistent(plane, sample.points[examples], sample.labels[examples], groups, self.subsamples)
-        (code,) = release.release_among(among.ones(rng), self.subsamples, rng, 1)
-        return code
+        release = self.release
+        if isinstance(release, Agreement):
+            return release.release_among(among.ones(rng), self.subsamples, rng, 1)[0]
+        chosen = np.array(list(among.chosen(rng)), dtype=np.int64)
+        return release.find(*summed(chosen, np.ones(len(chosen), dtype=np.int64)), rng, 1)[0]
 
     def simulate(self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of runs on fresh samples of n independent examples labelled by a concept, one run each.

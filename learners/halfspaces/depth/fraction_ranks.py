@@ -27,10 +27,15 @@ def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, sh
     `divisor` is a multiple of the slope's denominator, by default that itself; `shifts` (k,) are at least 0 and below
     it. Divisor times greatest count must be below 2^63 by twice the divisor, as must the sums.
     """
-    n, zero = counts.astype(np.int64), np.zeros(len(counts), dtype=np.int64)
+    zero = np.zeros(len(counts), dtype=np.int64)
     m = zero + (slope.denominator if divisor is None else divisor)
-    a, b, total = m // slope.denominator * slope.numerator, zero + shifts, zero.copy()
-    open_ones = np.arange(len(n))
+    return floor_sums_of(counts, m // slope.denominator * slope.numerator, m, zero + shifts)
+
+
+def floor_sums_of(counts: Integers, factors: Integers, divisors: Integers, shifts: Integers) -> Integers:
+    """Return the sums over 0 <= i < count of floor((factor i + shift)/divisor), all arrays (k,) of integers >= 0."""
+    n, a, m, b = (row.astype(np.int64) for row in (counts, factors, divisors, shifts))
+    total, open_ones = np.zeros(len(n), dtype=np.int64), np.arange(len(n))
     while len(open_ones):
         total[open_ones] += n * (n - 1) // 2 * (a // m) + n * (b // m)
         a, b = a % m, b % m

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
 from learners.halfspaces.plane_dichotomies import (
     EVERYTHING,
     NOTHING,
-    Consistent,
     Functional,
     PlaneAgreement,
     PlaneDichotomies,
@@ -46,41 +44,6 @@ def test_each_labelling_is_found_once(side: int) -> None:
     assert set(found) == set(map(tuple, grid_halfspaces(side, 2)[0].tolist()))
 
 
-def subsamples(side: int) -> tuple[Any, ...]:
-    """Return rows, labels and subsamples of some examples: two of seven see one label, one nothing, one is refuted."""
-    rng = np.random.default_rng(side)
-    size = (side + 1) ** 2
-    target = Halfspace((2, 3), 3).predict(Halfspaces(side, 2).domain.points())
-    rows, labels, groups = [], [], []
-    for group in range(4):
-        seen = rng.integers(0, size, 1 + group % 3)
-        rows += seen.tolist()
-        labels += target[seen].tolist()
-        groups += [group] * len(seen)
-    rows += [0, 0, size - 1]
-    labels += [0, 1, 1]
-    groups += [5, 5, 6]
-    return np.array(rows), np.array(labels), np.array(groups), 7
-
-
-def test_consistent_labellings_are_counted_and_drawn() -> None:
-    side = 2
-    rows, labels, groups, m = subsamples(side)
-    table = grid_halfspaces(side, 2)[0]
-    consistent = Consistent(plane_dichotomies(side), plane_dichotomies(side).points[rows], labels, groups, m)
-    fits = np.array([(table[:, rows[groups == g]] == labels[groups == g]).all(axis=1) for g in range(m)])
-    assert consistent.counts.sum(axis=(0, 1)).tolist() == fits.sum(axis=1).tolist()
-    assert fits[5].sum() == 0
-    assert fits[4].all()
-    # Where no labelling is consistent the labels are 0; all others are averages over the consistent ones.
-    expected = sum(table[fit].mean(axis=0) for fit in fits if fit.any())
-    rng = generator(1, "consistent")
-    size = 400
-    mean = sum(consistent.ones(rng) for _ in range(size)) / size
-    # A sum of six shares deviates by at most sqrt(6/4).
-    assert (np.abs(mean - expected) <= 5 * np.sqrt(1.5 / size)).all()
-
-
 @pytest.mark.parametrize("side", [1, 2])
 def test_agreement_is_that_of_the_list(side: int) -> None:
     release, rng = Agreement(side, 2, 2.0), generator(2, "agreement")
@@ -100,6 +63,8 @@ def test_agreement_is_that_of_the_list(side: int) -> None:
 def test_what_would_take_too_long_is_refused() -> None:
     with pytest.raises(InputError, match="side must be at most 100 in dimension 2"):
         plane_dichotomies(101)
+    with pytest.raises(InputError, match="side must be at most 1000 in dimension 2"):
+        plane_dichotomies(1001, sorted_cuts=False)
 
 
 def test_halfplanes_are_learned_on_a_grid_whose_class_is_not_listed() -> None:

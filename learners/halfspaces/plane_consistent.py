@@ -1,0 +1,243 @@
+"""The halfplanes that are consistent with subsamples of a large grid, counted by floor sums and drawn uniformly.
+
+As in `plane_dichotomies`, a labelling cuts the order of the points by (height across e, place along e) between P and
+P + e, for a primitive e. Those with ones after the cut are consistent if P is not before the last zero, and P + e not
+after the first one: P lies in a range of the order, whose size is a difference of two ranks. The rank of a place is the
+number of lattice points of a rectangle below a line, and of those before it on the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import isqrt
+
+import numpy as np
+
+from learners.arrays import Integers, Labels
+from learners.halfspaces.depth.fraction_ranks import floor_sums_of
+from learners.halfspaces.plane_dichotomies import PlaneDichotomies
+from learners.mechanisms import exponential
+
+_BLOCK = 2**21
+_FAR = 2**62
+
+
+def _ceiling(a: Integers, b: Integers) -> Integers:
+    return np.asarray(-(-a // b))
+
+
+def _below(alpha: Integers, beta: Integers, c: Integers) -> Integers:
+    """Return the number of x, y >= 0 with alpha x + beta y < c, for alpha, beta >= 1."""
+    found = np.zeros(len(c), dtype=np.int64)
+    some = np.flatnonzero(c > 0)
+    a, b, c = alpha[some], beta[some], c[some]
+    n = _ceiling(c, a)
+    # From the last x on: c - alpha x = c - alpha (n - 1) + alpha i.
+    found[some] = floor_sums_of(n, a, b, c - a * (n - 1) + b - 1)
+    return found
+
+
+class CutOrders:
+    """The orders of the points P with P + e in the grid, for all directions e = (a, b), without a list of them.
+
+    `bezout` (k, 2) are integers u with -b u_1 + a u_2 = 1: one step up across e.
+    """
+
+    def __init__(self, concepts: PlaneDichotomies) -> None:
+        self.side = concepts.side
+        self.a, self.b = concepts.directions.T
+        self.step = self.a**2 + self.b**2
+        self.unit = self.side * (self.a + np.abs(self.b)) + 1
+        self.width, self.height = self.side - self.a, self.side - np.abs(self.b)
+        self.base = np.maximum(0, -self.b)
+        self.sizes = (self.width + 1) * (self.height + 1)
+
+    @cached_property
+    def bezout(self) -> Integers:
+        """The steps up."""
+        # The extended Euclidean algorithm for a s + |b| t = 1, all directions at once.
+        r0, r1, s0, s1 = self.a.copy(), np.abs(self.b), np.ones_like(self.a), np.zeros_like(self.a)
+        while (going := r1 != 0).any():
+            quotient = np.where(going, r0 // np.where(going, r1, 1), 0)
+            r0, r1 = np.where(going, r1, r0), np.where(going, r0 - quotient * r1, r1)
+            s0, s1 = np.where(going, s1, s0), np.where(going, s0 - quotient * s1, s1)
+        t = np.where(self.b == 0, 0, (1 - self.a * s0) // np.where(self.b == 0, 1, np.abs(self.b)))
+        return np.stack([-np.sign(self.b) * t, s0], axis=1)
+
+    def ranks(self, index: Integers, keys: Integers) -> Integers:
+        """Return how many P of each direction `index` (k,) have a smaller key than `keys` (k,); see `Sweep`."""
+        unit = self.unit[index]
+        height = (keys + self.side * self.base[index]) // unit
+        return self.up_to(index, height) + self.along(index, height, keys - unit * height)[1]
+
+    def up_to(self, index: Integers, height: Integers) -> Integers:
+        """Return how many P of each direction lie below a height, -b x + a y."""
+        alpha, beta = np.abs(self.b[index]), self.a[index]
+        x, y = self.width[index] + 1, self.height[index] + 1
+        # With x counted from the right where b > 0 and y from its least value, both factors are >= 0.
+        c = height + np.where(self.b[index] > 0, alpha * (x - 1), -beta * self.base[index])
+        straight = np.where(alpha == 0, x * np.clip(c, 0, y), y * np.clip(c, 0, x))
+        p, q = np.maximum(alpha, 1), np.maximum(beta, 1)
+        corners = _below(p, q, c) - _below(p, q, c - p * x) - _below(p, q, c - q * y) + _below(p, q, c - p * x - q * y)
+        return np.where((alpha == 0) | (beta == 0), straight, corners)
+
+    def along(self, index: Integers, height: Integers, place: Integers) -> tuple[Integers, Integers]:
+        """Return the first k with P = height u + k e in range, u the step up, and how many are before a place."""
+        u, e = self.bezout[index], np.stack([self.a[index], self.b[index]], axis=1)
+        at = height[:, None] * u
+        low = np.stack([np.zeros_like(self.base[index]), self.base[index]], axis=1) - at
+        high = low + np.stack([self.width[index], self.height[index]], axis=1)
+        steep = np.where(e == 0, 1, np.abs(e))
+        least, most = np.where(e >= 0, low, -high), np.where(e >= 0, high, -low)
+        first, last = _ceiling(least, steep), most // steep
+        free, possible = e == 0, (low <= 0) & (0 <= high)
+        first = np.where(free, np.where(possible, -_FAR, _FAR), first).max(axis=1)
+        last = np.where(free, np.where(possible, _FAR, -_FAR), last).min(axis=1)
+        before = _ceiling(place - (at * e).sum(axis=1), self.step[index]) - 1
+        return first, np.maximum(np.minimum(last, before) - first + 1, 0)
+
+    def cut(self, index: int, rank: int) -> Integers:
+        """Return the P (2,) of a rank in one direction."""
+        j = np.array([index])
+        reach = self.side * int(self.a[index] + abs(self.b[index]))
+        low, high = -reach, reach + 1
+        # Those below `low` are at most `rank`, those below `high` more.
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.up_to(j, np.array([middle]))[0] > rank else (middle, high)
+        height = np.array([low])
+        k = self.along(j, height, np.array([_FAR]))[0] + rank - self.up_to(j, height)
+        return np.asarray(low * self.bezout[index] + k * np.array([self.a[index], self.b[index]]))
+
+    @cached_property
+    def normals(self) -> Integers:
+        """For each direction a short w (2,) with <w, e> = 1 such that <w, x> orders points around e as the keys do.
+
+        With n = (-b, a) let <w, n> be the least above s |e| sqrt(2). A point x whose height is by h >= 1 above that of
+        P has |<x - P, e>| <= s sqrt(2) |e|, so that <w, x - P> > 0, and < 0 for h <= -1: it is less in absolute value
+        than h <w, n>/|e|^2. On the line of P, <w, x - P> counts steps. So the points after the cut at P are those
+        with <w, x> >= <w, P> + 1. As <w, n> <= s |e| sqrt(2) + |e|^2, |w| <= s sqrt(2) + |e| + 1 <= 2 sqrt(2) s + 1.
+        """
+        v = np.stack([self.bezout[:, 1], -self.bezout[:, 0]], axis=1)
+        normal = np.stack([-self.b, self.a], axis=1)
+        least = np.array([isqrt(int(value)) for value in 2 * self.side**2 * self.step]) + 1
+        return np.asarray(v + _ceiling(least - (v * normal).sum(axis=1), self.step)[:, None] * normal)
+
+
+@lru_cache(maxsize=2)
+def cut_orders(concepts: PlaneDichotomies) -> CutOrders:
+    """Return the orders of a grid's directions."""
+    return CutOrders(concepts)
+
+
+def short_box(side: int) -> tuple[int, int]:
+    """Return bounds on |w_1|, |w_2| and on |t| of the halfplanes <w, x> >= t that `Consistent.chosen` returns.
+
+    |t| <= |<w, P>| + 1 <= (2 sqrt(2) s + 1) s sqrt(2) + 1.
+    """
+    return isqrt(8 * side**2) + 1, 4 * side**2 + 2 * side + 1
+
+
+def _hull(points: Integers) -> Integers:
+    """Return the corners of the convex hull of points (m, 2): every linear order of these has its ends there."""
+    rows = np.unique(points, axis=0).tolist()
+
+    def chain(ordered: list[list[int]]) -> list[list[int]]:
+        kept: list[list[int]] = []
+        for x, y in ordered:
+            while len(kept) > 1:
+                (x0, y0), (x1, y1) = kept[-2:]
+                if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
+                    break
+                kept.pop()
+            kept.append([x, y])
+        return kept
+
+    return np.array(chain(rows) + chain(rows[::-1]), dtype=np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """The labellings that are consistent with each of m subsamples: points, their labels, their subsamples in order."""
+
+    concepts: PlaneDichotomies
+    points: Integers
+    labels: Labels
+    groups: Integers
+    m: int
+
+    @property
+    def orders(self) -> CutOrders:
+        """The orders of the directions."""
+        return cut_orders(self.concepts)
+
+    def _ends(self, group: int, label: int) -> tuple[Integers, Integers]:
+        """Return the least and the greatest key of a subsample's points with a label, far away if there is none."""
+        a, b = self.concepts.directions.T
+        least, greatest = np.full(len(a), _FAR), np.full(len(a), -_FAR)
+        corners = _hull(self.points[(self.groups == group) & (self.labels == label)])
+        if len(corners):
+            step = max(1, _BLOCK // len(corners))
+            for start in range(0, len(a), step):
+                part = slice(start, start + step)
+                unit = self.orders.unit[part]
+                normals = np.stack([a[part] - unit * b[part], b[part] + unit * a[part]])
+                keys = corners @ normals
+                least[part], greatest[part] = keys.min(axis=0), keys.max(axis=0)
+        return least, greatest
+
+    def _ranges(self, group: int) -> tuple[Integers, Integers]:
+        """Return the rank of the first P that fits and how many do (directions, 2), for ones after and before it."""
+        ends = [self._ends(group, label) for label in (1, 0)]
+        orders = self.orders
+        first, counts = (np.zeros((len(orders.a), 2), dtype=np.int64) for _ in range(2))
+        for side in (0, 1):
+            (after, _), (_, before) = ends[side], ends[1 - side]
+            index = np.flatnonzero(before < after)
+            low, high = before[index], after[index] - orders.step[index] + 1
+            ranks = np.zeros(len(index), dtype=np.int64), orders.sizes[index]
+            for row, keys, bounded in ((ranks[0], low, low > -_FAR), (ranks[1], high, after[index] < _FAR)):
+                row[bounded] = orders.ranks(index[bounded], keys[bounded])
+            first[index, side], counts[index, side] = ranks[0], np.maximum(ranks[1] - ranks[0], 0)
+        return first, counts
+
+    def _constants(self, group: int) -> list[int]:
+        """Return how many of the constants 1 and 0 fit."""
+        seen = self.labels[self.groups == group]
+        return [int((seen == label).all()) for label in (1, 0)]
+
+    def count(self, group: int) -> int:
+        """Return the number of labellings that are consistent with a subsample."""
+        return int(self._ranges(group)[1].sum()) + sum(self._constants(group))
+
+    def chosen(self, rng: np.random.Generator) -> Iterator[tuple[int, int, int]]:
+        """Yield for each subsample (w_1, w_2, t) of a halfplane <w, x> >= t, uniform among the consistent ones.
+
+        Where none is, the constant 0 is taken.
+        """
+        for group in range(self.m):
+            first, counts = self._ranges(group)
+            flat = np.append(counts.ravel(), self._constants(group))
+            ends = np.cumsum(flat)
+            if not ends[-1]:
+                yield 0, 0, 1
+                continue
+            rank = exponential.uniform_below(int(ends[-1]), rng, 1)[0]
+            index, side = divmod(int(ends.searchsorted(rank, side="right")), 2)
+            if index == len(self.concepts.directions):
+                yield 0, 0, side
+                continue
+            within = rank - int(ends[2 * index + side]) + int(flat[2 * index + side])
+            w = self.orders.normals[index]
+            at = int(w @ self.orders.cut(index, int(first[index, side]) + within))
+            sign = 1 - 2 * side
+            yield int(sign * w[0]), int(sign * w[1]), at + 1 if side == 0 else -at
+
+    def ones(self, rng: np.random.Generator) -> Integers:
+        """Return at each point of the grid how many of the halfplanes `chosen` have 1."""
+        found = np.zeros(len(self.concepts.points), dtype=np.int64)
+        for w1, w2, t in self.chosen(rng):
+            found += self.concepts.points @ np.array([w1, w2]) >= t
+        return found

@@ -1,0 +1,131 @@
+"""Halfplanes that fit subsamples, counted without a list: ranks, draws and short representations against lists."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.contract import InputError
+from dpaudit.seeding import generator
+from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.plane_consistent import Consistent, CutOrders, short_box
+from learners.halfspaces.plane_dichotomies import PlaneDichotomies, plane_dichotomies
+from learners.halfspaces.releases import DeepExponential
+from learners.halfspaces.tukey import HalfspaceTukey
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 5])
+def test_ranks_cuts_and_short_normals_are_those_of_the_sorted_order(side: int) -> None:
+    concepts = PlaneDichotomies(side)
+    orders, (w, t) = CutOrders(concepts), short_box(side)
+    for index, sweep in enumerate(concepts.sweeps()):
+        every = sweep.keys(concepts.points)
+        assert orders.sizes[index] == len(sweep.cuts)
+        for keys in (every, every + 1, every - 1):
+            assert (orders.ranks(np.full(len(keys), index), keys) == sweep.cuts.searchsorted(keys)).all()
+        short = orders.normals[index]
+        assert short @ concepts.directions[index] == 1
+        assert np.abs(short).max() <= w
+        for rank, cut in enumerate(sweep.cuts.tolist()):
+            place = orders.cut(index, rank)
+            assert sweep.keys(place[None]).tolist() == [cut]
+            assert ((concepts.points @ short > short @ place) == (every > cut)).all()
+            assert abs(short @ place) + 1 <= t
+
+
+def subsamples(side: int) -> tuple[Any, ...]:
+    """Return rows, labels and subsamples of some examples: two of seven see one label, one nothing, one is refuted."""
+    rng = np.random.default_rng(side)
+    size = (side + 1) ** 2
+    target = Halfspace((2, 3), 3).predict(Halfspaces(side, 2).domain.points())
+    rows, labels, groups = [], [], []
+    for group in range(4):
+        seen = rng.integers(0, size, 1 + group % 3)
+        rows += seen.tolist()
+        labels += target[seen].tolist()
+        groups += [group] * len(seen)
+    rows += [0, 0, size - 1]
+    labels += [0, 1, 1]
+    groups += [5, 5, 6]
+    return np.array(rows), np.array(labels), np.array(groups), 7
+
+
+def test_consistent_labellings_are_counted_and_drawn() -> None:
+    side = 2
+    rows, labels, groups, m = subsamples(side)
+    table = grid_halfspaces(side, 2)[0]
+    consistent = Consistent(plane_dichotomies(side), plane_dichotomies(side).points[rows], labels, groups, m)
+    fits = np.array([(table[:, rows[groups == g]] == labels[groups == g]).all(axis=1) for g in range(m)])
+    assert [consistent.count(group) for group in range(m)] == fits.sum(axis=1).tolist()
+    assert fits[5].sum() == 0
+    assert fits[4].all()
+    # Where no labelling is consistent the labels are 0; all others are averages over the consistent ones.
+    expected = sum(table[fit].mean(axis=0) for fit in fits if fit.any())
+    rng = generator(1, "consistent")
+    size = 400
+    mean = sum(consistent.ones(rng) for _ in range(size)) / size
+    # A sum of six shares deviates by at most sqrt(6/4).
+    assert (np.abs(mean - expected) <= 5 * np.sqrt(1.5 / size)).all()
+
+
+def test_halfplanes_of_large_subsamples_fit_and_are_uniform() -> None:
+    concepts, rng = PlaneDichotomies(30), generator(2, "large")
+    points = rng.integers(0, 31, (60, 2))
+    labels = (points @ [3, 5] >= 120).astype(np.uint8)
+    consistent = Consistent(concepts, points, labels, np.zeros(60, dtype=int), 1)
+    fitting = set()
+    for sweep in concepts.sweeps():
+        keys = sweep.keys(points)
+        for suffix in (True, False):
+            right = ((keys[:, None] > sweep.cuts) == (labels[:, None] == suffix)).all(axis=0)
+            for cut in sweep.cuts[right].tolist():
+                functional = sweep.functional(cut, suffix=suffix)
+                fitting.add(tuple(Halfspace(functional[:2], functional[2]).predict(concepts.points).tolist()))
+    assert consistent.count(0) == len(fitting) > 10
+    size, found = 40 * len(fitting), dict.fromkeys(fitting, 0)
+    for _ in range(size):
+        ((w1, w2, t),) = consistent.chosen(rng)
+        found[tuple((concepts.points @ [w1, w2] >= t).astype(int).tolist())] += 1
+    # Six standard deviations: false-alarm rate below 1e-6 for some hundred halfplanes.
+    assert all(abs(count - 40) <= 6 * math.sqrt(40) for count in found.values())
+
+
+def test_halfplanes_are_learned_by_coordinates_on_large_grids() -> None:
+    learner, rng = HalfspaceTukey(12, 2, 400.0, subsamples=100, variant="exponential"), generator(3, "coordinates")
+    points = learner.domain.points()
+    target = Halfspace((2, 3), 31).predict(points)
+    sample = learner.domain.sample(points, target, np.full(len(points), 600))
+    (code,) = learner.run(sample, rng, 1)
+    decoded: Any = learner.decode(code)
+    # Each of the 100 subsamples has all points, so that only one labelling is consistent.
+    assert learner.release.agreement(100, 1e-6) >= 1
+    assert (decoded.predict(points) == target).all()
+    assert learner.sample_size(0.1, 0.1) > 0
+    assert len(learner.run(learner.domain.empty_sample(), rng, 2)) == 2
+    with pytest.raises(InputError, match="side must be smaller for the exact law"):
+        learner.law(sample)
+    for parameters, words in (
+        ({"variant": "rec-concave"}, "side must be 1 in dimension 2 for variant 'rec-concave'"),
+        ({"variant": "exponential", "subsamples": 201}, "the planes through any three of the representations"),
+        ({"variant": "exponential", "side": 1001}, "side must be at most 1000 in dimension 2"),
+    ):
+        with pytest.raises(InputError, match=words):
+            HalfspaceTukey(**{"side": 12, "dimension": 2, "epsilon": 1.0, **parameters})
+
+
+def test_a_deep_point_agrees_with_as_many_halfplanes() -> None:
+    concepts, rng = PlaneDichotomies(20), generator(4, "agreement")
+    nothing = np.zeros((0, 2), dtype=int), np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=int)
+    chosen = np.array(list(Consistent(concepts, *nothing, 12).chosen(rng)))
+    weights = np.full(12, 1000)
+    release = DeepExponential(20, 3, 1.0)
+    labels = chosen[:, :2] @ concepts.points.T >= chosen[:, 2:]
+    for point in release.find(chosen, weights, rng, 3):
+        depth = tukey_depth(chosen, weights, point)
+        assert depth >= release.depth_guarantee(12_000, 1e-6) > 0
+        agreeing = (labels == Halfspace(point[:2], point[2]).predict(concepts.points)).sum(axis=0)
+        assert 1000 * agreeing.min() >= depth
