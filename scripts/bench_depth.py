@@ -51,6 +51,10 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
     ]
     lined = HalfspaceTukey(100, 2, 2.0, subsamples=60, variant="positive")
     split = lined.domain.sample(crowds[1].points, crowds[1].points @ [3, 5] >= 380, crowds[1].counts)
+    cornered = HullPointExponential(20, 3, 1.0)
+    spread = cornered.domain.sample(rng.integers(0, 21, (150, 3)), np.zeros(150, dtype=int), rng.integers(1, 133, 150))
+    deep = HalfspaceTukey(1000, 2, 2.0, subsamples=60, variant="exponential")
+    wide = deep.domain.sample(crowds[0].points, crowds[0].points @ [3, 5] >= 3800, crowds[0].counts)
     halfplanes = HalfspaceExponential(100, 2, 1.0)
     joint, places = HullPointJoint(32, 2, 1.0), rng.integers(0, 33, (60, 2))
     pair = [joint.domain.sample(np.concatenate([places, [end]]), np.zeros(61, dtype=int)) for end in ([0, 0], [32, 9])]
@@ -65,11 +69,17 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
         ("depth, d = 3, 60 points", lambda: best(lambda: tukey_depth(space, weights[:60], (500, 500, 500))), 0.05),
         ("Q on the 7 x 7 grid, n = 1e12", lambda: best(lambda: extended.regions(grid, heavy).values((), xs), 3), 1.0),
         ("hull-point-exponential, side 1000, n = 1e4", lambda: best(lambda: many[0].run(crowds[0], rng, 1), 1), 30.0),
+        (
+            "hull-point-exponential, d = 3, side 20, n = 1e4",
+            lambda: best(lambda: cornered.run(spread, rng, 1), 1),
+            60.0,
+        ),
         ("hull-point-joint, side 100, n = 1e4", lambda: best(lambda: many[1].run(crowds[1], rng, 1), 1), 30.0),
         ("halfspace-exponential, side 100, n = 1e4", lambda: best(lambda: halfplanes.run(split, rng, 1), 1), 60.0),
         ("its laws on a pair", lambda: best(lambda: halfplanes.pair_laws(split, turned), 1), 60.0),
         ("hull-point-joint, laws on a pair, side 32", lambda: best(lambda: joint.pair_laws(*pair), 1), 30.0),
         ("halfspace-tukey, positive, side 100, n = 1e4", lambda: best(lambda: lined.run(split, rng, 1), 1), 60.0),
+        ("the same, exponential, side 1000, n = 1e4", lambda: best(lambda: deep.run(wide, rng, 1), 1), 60.0),
         ("hull-point-rec-concave, law, side 6", lambda: best(lambda: recursive.law(few), 1), 20.0),
         ("mixture-halfspace, 50 + 10,000 points, 1 run", lambda: best(lambda: learner.run(sample, rng, 1), 1), 5.0),
         ("its next 1e5 draws", lambda: best(lambda: learner.run(sample, rng, 100_000), 3), 1.0),
@@ -85,7 +95,7 @@ def main() -> int:
         seconds = measure()
         slow |= seconds > limit
         verdict = "ok" if seconds <= limit else "SLOW"
-        print(f"{name:45} {1000 * seconds:10.2f} ms   limit {1000 * limit:8.0f} ms   {verdict}", flush=True)
+        print(f"{name:48} {1000 * seconds:10.2f} ms   limit {1000 * limit:8.0f} ms   {verdict}", flush=True)
     return int(slow)
 
 
