@@ -113,7 +113,9 @@ class HullPoint(ClassLearner):
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        _ = self.extended
+        check_integer("side", self.side, 1)
+        if self.fractions is None:
+            _ = self.extended
 
     concepts = Built(Halfspaces)
 
@@ -123,6 +125,16 @@ class HullPoint(ClassLearner):
     def extended(self) -> ExtendedDomain:
         """The coordinates that can be released, where they are listed."""
         return ExtendedDomain.grid(self.side, self.dimension)
+
+    @property
+    def fractions(self) -> PlaneFractions | SpaceFractions | None:
+        """The candidates on a large grid; None where they are listed, in `extended`."""
+        return None
+
+    @property
+    def _most(self) -> tuple[int, ...]:
+        """An upper bound on the number of candidates on each axis."""
+        return self.extended.most if self.fractions is None else self.fractions.most
 
     privacy = pure_privacy
 
@@ -280,12 +292,6 @@ class HullPointExponential(HullPoint):
     source: ClassVar[str] = f"{BMNS}, Section 1.1"
     pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        check_integer("side", self.side, 1)
-        if self.fractions is None:
-            _ = self.extended
-
     @property
     def fractions(self) -> PlaneFractions | SpaceFractions | None:
         """The candidates on a large grid of the plane or of space; None where they are listed, in `extended`."""
@@ -297,10 +303,6 @@ class HullPointExponential(HullPoint):
                 "float64 does not order all slopes by which the depth of a candidate of the plane is found"
             )
         return PlaneFractions(self.side) if self.dimension == 2 else SpaceFractions((0,) * 3, (self.side,) * 3)
-
-    @property
-    def _most(self) -> tuple[int, ...]:
-        return self.extended.most if self.fractions is None else self.fractions.most
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset."""

@@ -13,7 +13,9 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
 from learners.arrays import Integers
 from learners.citations import BMNS
-from learners.halfspaces.hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Selected
+from learners.halfspaces.depth.space_extents import SpaceExtents
+from learners.halfspaces.depth.space_fractions import SpaceFractions, by_coordinates, steps_after
+from learners.halfspaces.hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
 from learners.halfspaces.sizes import figure_1_share, size_panels
 from learners.mechanisms.composition import Cost, advanced, basic
 from learners.mechanisms.rec_concave import BASE, RecConcave
@@ -84,8 +86,8 @@ class HullPointRecConcave(HullPoint):
         The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
         that delta is spent, the other axes need not be counted.
         """
-        first = len(self.extended.coordinates())
-        cost = self.cost(first if first > BASE + 1 else max(self.extended.most), 1)
+        first = self._most[0] if self.fractions is not None else len(self.extended.coordinates())
+        cost = self.cost(first if first > BASE + 1 else max(self._most), 1)
         # A control that overspends claims what it was asked for all the same.
         epsilon, delta = min(float(cost.epsilon), self.epsilon), min(float(cost.delta), self.delta)
         return PrivacyClaim(epsilon, delta, claim_id=self.claim_id, source=self.source)
@@ -94,7 +96,7 @@ class HullPointRecConcave(HullPoint):
         """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""
         if beta < self.beta:
             raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
-        return self.required_examples(max(self.extended.most))
+        return self.required_examples(max(self._most))
 
     @property
     def share(self) -> tuple[Fraction, Fraction]:
@@ -125,6 +127,21 @@ class HullPointRecConcave(HullPoint):
         plain, strong = basic(calls), advanced(calls, Fraction(self.delta) / 2)
         return strong if self.literal and strong.epsilon < plain.epsilon else plain
 
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset."""
+        candidates, n = self.fractions, int(weights.sum())
+        if not isinstance(candidates, SpaceFractions):
+            return super().find(points, weights, rng, size)
+        extents = SpaceExtents(points, weights)
+
+        def select(prefix: Point, count: int) -> list[Fraction]:
+            scale, pairs = candidates.after(prefix)
+            steps = steps_after(extents, pairs, scale, prefix)
+            drawn = self.mechanism(pairs.size, len(prefix), n).draw(steps, rng, count)
+            return [pairs.at(rank) / scale for rank in drawn]
+
+        return by_coordinates(select, rng, size)
+
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         values = scores.tolist() * (2 if len(scores) == 1 else 1)
         drawn = self.mechanism(len(scores), axis, n).draw(Steps.of_values(values), rng, size)
@@ -150,7 +167,7 @@ class HullPointRecConcave(HullPoint):
     def explicit_examples(self, beta: float) -> int:
         """Return the `required_examples` of the repaired promises for that beta."""
         repaired = replace(self, beta=beta, literal=False)
-        return repaired.required_examples(max(self.extended.most))
+        return repaired.required_examples(max(self._most))
 
     def guaranteed_depth(self, n: int) -> Fraction:
         """Return the depth promised for the released point: (1 - alpha) r_d, alpha = 1/(2 d)."""

@@ -48,6 +48,14 @@ class _OverHalfspaces(HullPoint):
         return _extended(self.side, self.dimension - 1)
 
     @property
+    def fractions(self) -> SpaceFractions | None:
+        """The candidates for representations of halfplanes on large grids; None where H is listed."""
+        if self.dimension != 3 or self.side == 1:
+            return None
+        w, t = short_box(self.side)
+        return SpaceFractions((-w, -w, -t), (w, w, t))
+
+    @property
     def outputs(self) -> Sequence[Point]:
         """All points of the extended domain."""
         self._check_listing()
@@ -79,14 +87,6 @@ class _OverHalfspaces(HullPoint):
 class DeepExponential(_OverHalfspaces, HullPointExponential):
     """A deep point, each coordinate by the exponential mechanism."""
 
-    @property
-    def fractions(self) -> SpaceFractions | None:
-        """The candidates for representations of halfplanes on large grids; None where H is listed."""
-        if self.dimension != 3 or self.side == 1:
-            return None
-        w, t = short_box(self.side)
-        return SpaceFractions((-w, -w, -t), (w, w, t))
-
     def agreement(self, m: int, beta: float) -> int:
         """Return the depth that `depth_guarantee` promises, at least 0."""
         return max(0, math.ceil(self.depth_guarantee(m, beta)))
@@ -98,7 +98,7 @@ class DeepRecConcave(_OverHalfspaces, HullPointRecConcave):
 
     def agreement(self, m: int, beta: float) -> int:
         """Return the depth n/(2 (d + 2)) or so that FindTukey promises; 0 if m is too small for it."""
-        enough = replace(self, beta=beta).required_examples(max(self.extended.most))
+        enough = replace(self, beta=beta).required_examples(max(self._most))
         return math.ceil(self.guaranteed_depth(m)) if m >= enough else 0
 
 

@@ -63,7 +63,8 @@ class HalfspaceTukey:
     ----------
     side, dimension : int
         The grid. By coordinates ("rec-concave", "exponential", "hull"): dimension 1 with side <= 8, or dimension 2 with
-        side 1; variant "exponential" for runs alone also dimension 2 with side <= 1,000, with at most 200 subsamples.
+        side 1; for runs alone, dimension 2 with side <= 1,000, with at most 200 subsamples, for which RecConcave
+        promises nothing: see `utility`.
         Variant "positive": dimension 1, 2 or 3, wherever H can be listed; for runs alone, dimension 2 with side <= 100,
         with at most 2^10 subsamples.
     epsilon, delta, beta : float
@@ -100,13 +101,7 @@ class HalfspaceTukey:
         check_choice("variant", self.variant, VARIANTS)
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
-            check_integer("side", self.side, 1, 8 if self.dimension == 1 else None)
-            if self.dimension == 2 and self.side > 1 and self.plane is None:
-                raise InputError(
-                    f"side must be 1 in dimension 2 for variant {self.variant!r}, got {self.side}: RecConcave asks for "
-                    "the scores of candidates in the order of their numbers, and on larger grids these are only "
-                    f"counted; variant 'exponential' takes sides up to {MAX_COUNTED_SIDE}"
-                )
+            check_integer("side", self.side, 1, 8 if self.dimension == 1 else MAX_COUNTED_SIDE)
         if self.plane is None:
             _ = self.concepts.size
         elif self.variant == "positive":
@@ -125,9 +120,9 @@ class HalfspaceTukey:
         """H on a large grid of the plane; None where it is listed, in `concepts`, or where it is needed in a list."""
         if self._subsampling is not Subsamples:
             return None
-        if self.variant == "exponential" and self.dimension == 2 and self.side > 1:
-            return plane_dichotomies(self.side, sorted_cuts=False)
-        return unlisted(self.side, self.dimension) if self.variant == "positive" else None
+        if self.variant == "positive":
+            return unlisted(self.side, self.dimension)
+        return plane_dichotomies(self.side, sorted_cuts=False) if self.dimension == 2 and self.side > 1 else None
 
     @property
     def release(self) -> Release:

@@ -64,7 +64,7 @@ ROOMS = {
     "learners.covers": 855,
     "learners.finite": 841,
     "learners.geometry": 538,
-    "learners.halfspaces": 4_850,
+    "learners.halfspaces": 4_910,
     "learners.interior_points": 833,
     "learners.mechanisms": 1_445,
     "learners.mixtures": 1_514,

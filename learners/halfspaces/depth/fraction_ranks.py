@@ -117,10 +117,10 @@ class FractionRanks:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.at_most(Fraction(middle, unit)) > rank else (middle, high)
-        return _greatest_below(Fraction(high, unit), self.most)
+        return greatest_below(Fraction(high, unit), self.most)
 
 
-def _greatest_below(x: Fraction, most: int) -> Fraction:
+def greatest_below(x: Fraction, most: int) -> Fraction:
     """Return the greatest fraction <= x with a denominator <= most: a neighbour of x in the Stern-Brocot tree."""
     if x.denominator <= most:
         return x

@@ -13,6 +13,7 @@ the bounds on the depth use; the number of pairs stands for that of the candidat
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -21,9 +22,11 @@ from math import ceil, floor, lcm
 import numpy as np
 
 from learners.arrays import Integers
+from learners.halfspaces.depth.fraction_ranks import greatest_below
 from learners.halfspaces.depth.level_rings import Ring, draw, rings
 from learners.halfspaces.depth.space_extents import Prefix, SpaceExtents
 from learners.mechanisms.exponential import uniform_below
+from learners.mechanisms.steps import Steps
 
 
 def floor_total(count: int, slope: Fraction) -> int:
@@ -56,6 +59,26 @@ class Pairs:
     def size(self) -> int:
         """Their number."""
         return self.up_to(self.most)
+
+    def at_most(self, x: Fraction) -> int:
+        """Return the number of those with p/q <= x."""
+        return Pairs(self.most, self.start, min(x, self.stop)).size if x >= self.start else 0
+
+    def below(self, x: Fraction) -> int:
+        """Return the number of those with p/q < x, for x in the range."""
+        return self.at_most(x) - self.most // x.denominator
+
+    def at(self, rank: int) -> Fraction:
+        """Return p/q of a rank in the order of the numbers p/q; those below and at it are more than the rank."""
+        unit = self.most**2
+        low, high = -1, int((self.stop - self.start) * unit) + 1
+        # at_most(start + low/unit) <= rank < at_most(start + high/unit).
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.at_most(self.start + Fraction(middle, unit)) > rank else (middle, high)
+        # Two of the numbers differ by 1/unit or more, so that one alone is new from `low` to `high`.
+        found = self.start + Fraction(high, unit)
+        return floor(found) + greatest_below(found - floor(found), self.most)
 
     def of(self, q: int) -> tuple[int, int]:
         """Return the least and the greatest p with denominator q, or less if there is none."""
@@ -114,6 +137,33 @@ class SpaceFractions:
         return first, second, third
 
 
+def by_coordinates(
+    select: Callable[[Prefix, int], list[Fraction]], rng: np.random.Generator, size: int
+) -> list[Prefix]:
+    """Return `size` points: after a prefix that some runs share, `select` draws the next coordinate of each of them."""
+    groups: Counter[Prefix] = Counter({(): size})
+    for _ in range(3):
+        following: Counter[Prefix] = Counter()
+        for prefix, count in groups.items():
+            following.update((*prefix, x) for x in select(prefix, count))
+        groups = following
+    found = [point for point, count in groups.items() for _ in range(count)]
+    return [found[i] for i in rng.permutation(size)]
+
+
+def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix) -> Steps:
+    """Return the greatest depth of a point that begins with (prefix, p/(q scale)), by the rank of the pair (p, q)."""
+    rising, falling = {0: 0}, dict[int, int]()
+    for level in range(1, extents.deepest_on(prefix, 0, extents.total) + 1):
+        ends = extents.interval(level, prefix)
+        assert ends is not None, "the level is not above the greatest"
+        rising[pairs.below(ends[0] * scale)] = level
+        falling.setdefault(pairs.at_most(ends[1] * scale), level - 1)
+    falling.pop(pairs.size, None)
+    pieces = sorted({**rising, **falling}.items())
+    return Steps.of([start for start, _ in pieces], [value for _, value in pieces], pairs.size)
+
+
 class SpaceSelection:
     """The exponential mechanism, coordinate by coordinate, on the candidates of a box."""
 
@@ -135,21 +185,18 @@ class SpaceSelection:
         deepest = self.extents.deepest_on(prefix, 0, self.extents.total) if prefix else self.extents.deepest()
         return rings(region, deepest, self.rate)
 
-    def draw(self, rng: np.random.Generator, size: int) -> list[tuple[Fraction, ...]]:
+    def draw(self, rng: np.random.Generator, size: int) -> list[Prefix]:
         """Return the points of independent runs."""
-        groups: Counter[Prefix] = Counter({(): size})
-        for _ in range(3):
-            following: Counter[Prefix] = Counter()
-            for prefix, count in groups.items():
-                scale, _ = self.candidates.after(prefix)
 
-                def pick(ring: Ring[Pairs], scale: int = scale) -> Fraction:
-                    return uniform_pair(ring, rng) / scale
+        def select(prefix: Prefix, count: int) -> list[Fraction]:
+            scale, _ = self.candidates.after(prefix)
 
-                def score(x: Fraction, least: int, most: int, prefix: Prefix = prefix) -> int:
-                    return self._depth((*prefix, x), least, most)
+            def pick(ring: Ring[Pairs]) -> Fraction:
+                return uniform_pair(ring, rng) / scale
 
-                following.update((*prefix, x) for x in draw(self._after(prefix), pick, score, self.rate, rng, count))
-            groups = following
-        found = [point for point, count in groups.items() for _ in range(count)]
-        return [found[i] for i in rng.permutation(size)]
+            def score(x: Fraction, least: int, most: int) -> int:
+                return self._depth((*prefix, x), least, most)
+
+            return draw(self._after(prefix), pick, score, self.rate, rng, count)
+
+        return by_coordinates(select, rng, size)

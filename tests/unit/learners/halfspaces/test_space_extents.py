@@ -16,7 +16,14 @@ from dpaudit.seeding import generator
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.level_rings import Ring
 from learners.halfspaces.depth.space_extents import SpaceExtents
-from learners.halfspaces.depth.space_fractions import Pairs, SpaceFractions, SpaceSelection, floor_total, uniform_pair
+from learners.halfspaces.depth.space_fractions import (
+    Pairs,
+    SpaceFractions,
+    SpaceSelection,
+    floor_total,
+    steps_after,
+    uniform_pair,
+)
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.hull_point import HullPointExponential
 
@@ -76,12 +83,44 @@ def test_pairs_are_counted_and_uniform() -> None:
     assert all(abs(found[x] - 400 * k) <= 6 * math.sqrt(400 * k) for x, k in expected.items())
 
 
+def test_pairs_are_ranked_by_their_numbers() -> None:
+    pairs = Pairs(6, Fraction(-2), Fraction(3))
+    each = sorted(Fraction(p, q) for q in range(1, 7) for p in range(-2 * q, 3 * q + 1))
+    assert [pairs.at(rank) for rank in range(pairs.size)] == each
+    for x in {*each, Fraction(1, 7), Fraction(-3), Fraction(4)}:
+        assert pairs.at_most(x) == sum(y <= x for y in each)
+        if -2 <= x <= 3:
+            assert pairs.below(x) == sum(y < x for y in each)
+
+
+@pytest.mark.parametrize("kind", FLATS)
+def test_steps_by_rank_are_the_depths_of_the_list(kind: str) -> None:
+    points, weights = multiset(kind, 11)
+    low, high = points.min(axis=0), points.max(axis=0)
+    box = SpaceFractions(tuple(low.tolist()), tuple((high + (high == low)).tolist()))
+    extents, regions = SpaceExtents(points, weights), DepthRegions(points, weights, spanned_normals(points))
+    middle = Fraction(int(low[0] + high[0]), 2)
+    for prefix in ((), (middle,), (middle, Fraction(int(low[1] + high[1]), 2))):
+        scale, pairs = box.after(prefix)
+        # Few denominators are enough for a list, and hold every end as far as they go.
+        pairs = Pairs(min(pairs.most, 60), pairs.start, pairs.stop)
+        steps = steps_after(extents, pairs, scale, prefix)
+        found = np.repeat(steps.values, steps.lengths)
+        assert len(found) == pairs.size
+        numbers = sorted(set(candidates_of(pairs)))
+        depths = dict(zip(numbers, regions.values(prefix, [x / scale for x in numbers]), strict=True))
+        assert found.tolist() == [depths[x] for x in sorted(candidates_of(pairs))]
+
+
+def candidates_of(pairs: Pairs) -> list[Fraction]:
+    """Return p/q of all pairs."""
+    return [Fraction(p, q) for q in range(1, pairs.most + 1) for p in range(pairs.of(q)[0], pairs.of(q)[1] + 1)]
+
+
 def candidates(box: SpaceFractions, prefix: tuple[Fraction, ...]) -> Counter[Fraction]:
     """Return the candidates after a prefix, each as often as it is among the pairs."""
     scale, pairs = box.after(prefix)
-    return Counter(
-        Fraction(p, q * scale) for q in range(1, pairs.most + 1) for p in range(pairs.of(q)[0], pairs.of(q)[1] + 1)
-    )
+    return Counter(x / scale for x in candidates_of(pairs))
 
 
 def test_candidates_hold_the_corners_of_all_regions() -> None:
