@@ -102,6 +102,8 @@ class HalfspaceTukey:
         if self.variant != "positive":
             check_integer("dimension", self.dimension, 1, 2)
             check_integer("side", self.side, 1, 8 if self.dimension == 1 else MAX_COUNTED_SIDE)
+            if self.dimension == 2 and self.side > 1 and self.plane is None:
+                raise InputError(f"side must be 1 in dimension 2 where halfspaces are listed, got {self.side}")
         if self.plane is None:
             _ = self.concepts.size
         elif self.variant == "positive":
@@ -179,6 +181,8 @@ class HalfspaceTukey:
         grid, at most 16; n is at least m.
         """
         check_integer("size", size, 1)
+        if self.plane is not None:
+            raise InputError(f"side must be smaller to simulate runs, got {self.side}: all of H would be listed")
         found = independent_counts(self.concepts, target, probabilities, n, self.subsamples, rng, size)
         return self._released(found, rng, size)
 

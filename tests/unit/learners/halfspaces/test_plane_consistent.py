@@ -10,6 +10,7 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
+from learners.halfspaces import controls
 from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.plane_consistent import Consistent, CutOrders, short_box
@@ -111,6 +112,10 @@ def test_halfplanes_are_learned_by_coordinates_on_large_grids(variant: str, epsi
     assert len(learner.run(learner.domain.empty_sample(), rng, 2)) == 2
     with pytest.raises(InputError, match="side must be smaller for the exact law"):
         learner.law(sample)
+    with pytest.raises(InputError, match="side must be smaller to simulate runs"):
+        learner.simulate(0, np.full(169, 1 / 169), 1000, rng, 1)
+    with pytest.raises(InputError, match="side must be 1 in dimension 2 where halfspaces are listed"):
+        controls.HalfspaceOverlapping(2, 2, 1.0, variant=variant)
     for parameters, words in (
         ({"subsamples": 201}, "the planes through any three of the representations"),
         ({"side": 1001}, r"side must be an integer in \[1, 1000\]"),
