@@ -20,10 +20,9 @@ from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
-from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
-from dpaudit.running.adapters import as_mechanism, takes_generator
+from dpaudit.running.adapters import as_mechanism, check_generator
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
 
@@ -157,8 +156,8 @@ def audit_privacy(
     ------
     InputError
         For a bad argument, before any run that counts; among them mechanisms that change their inputs, return a
-        generator, a coroutine or a function, or raise whenever they are run on `data`. Also if a mechanism that is batched, or a learner, raises: the message
-        names the error and its line.
+        generator, a coroutine or a function, or raise whenever they are run on `data`. Also if a
+        mechanism that is batched, or a learner, raises: the message names the error and its line.
     WorkerDied
         If a worker process died: a `ToolFault`.
     RunFault
@@ -184,14 +183,8 @@ def audit_privacy(
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
-    if options.randomness != "own" and not takes_generator(sampler.mechanism):
-        raise InputError(
-            "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
-            "{randomness:=own}",
-            names=("randomness",),
-            parameter="mechanism",
-            name=sampler.mechanism.name,
-        )
+    if options.randomness != "own":
+        check_generator(sampler.mechanism)
     request = Request(
         mechanism,
         sampler,

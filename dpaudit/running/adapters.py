@@ -183,7 +183,7 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 
 
 GENERATORS = ("rng", "generator", "random_state")
-"""What a parameter for a keyword alone is called that takes the generator."""
+"""The names of a parameter, for a keyword alone, that takes the generator."""
 
 
 @dataclass(frozen=True)
@@ -249,11 +249,18 @@ def _name(source: Callable[..., Any]) -> str:
     return str(getattr(source, "__qualname__", fallback))
 
 
-def takes_generator(mechanism: Mechanism) -> bool:
-    """Return whether the generator of a run is passed to what makes it."""
+def check_generator(mechanism: Mechanism) -> None:
+    """Raise `InputError` if the generator of a run is not passed to the function that makes it."""
     function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
     called = function.function if isinstance(function, _OneByOne) else function
-    return not (isinstance(called, _Called) and not called.keyword)
+    if isinstance(called, _Called) and not called.keyword:
+        raise InputError(
+            "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
+            "{randomness:=own}",
+            names=("randomness",),
+            parameter="mechanism",
+            name=mechanism.name,
+        )
 
 
 def _with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
