@@ -35,12 +35,12 @@ def test_a_pair_of_runs_has_a_mean_of_at_most_one_under_the_claim(alpha: float, 
         runs = int(rng.integers(5, 2000))
         trained = rng.multinomial(300, p).astype(float), rng.multinomial(300, q).astype(float)
         bet = fit_bet(*trained, [(alpha, epsilon)], runs, 0.05)
-        first, second = (p, q) if bet.forward else (q, p)
-        assert (first @ np.exp(bet.on_first)) * (second @ np.exp(bet.on_second)) <= 1 + 1e-9
-        # With a fair coin for each run's side the mean is at most 1 as well, whatever earlier runs were.
-        assert (first @ np.exp(bet.on_first) + second @ np.exp(bet.on_second)) / 2 <= 1 + 1e-9
-        assert np.isfinite(bet.on_first).all()
-        assert np.isfinite(bet.on_second).all()
+        assert np.isfinite(bet.paid).all()
+        assert np.exp(bet.log_weights).sum() == pytest.approx(1)
+        for on_data, on_neighbour in np.exp(bet.paid):
+            assert (p @ on_data) * (q @ on_neighbour) <= 1 + 1e-9
+            # With a fair coin for each run's side the mean is at most 1 as well, whatever earlier runs were.
+            assert (p @ on_data + q @ on_neighbour) / 2 <= 1 + 1e-9
 
 
 def evidence(mu: float, orders: list[tuple[float, float]], runs: int, rng: np.random.Generator) -> float:
