@@ -148,7 +148,7 @@ class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
 
 @dataclass(frozen=True)
 class Chosen:
-    """What picks the columns of a pair's wide outputs to look at, and the runs on each side that chose them."""
+    """A choice of columns of a pair's wide outputs to look at, with the runs on each side that made it."""
 
     runs: int
     reducer: Reducer
