@@ -5,7 +5,9 @@
 
 Claims are those that Gaussian noise keeps exactly at a shift of one standard deviation. With counts, audits draw the
 runs of both sides in cells of equal width by their exact probabilities, and do what audits do with them: training
-chooses the event and the point, or the bet, and fresh counts decide. The others go through `audit_privacy`.
+chooses the event and the point, or the bets, and fresh counts decide. The others go through `audit_privacy`. Beside
+them stands what no test exceeds: the power of the likelihood ratio, about, against the laws nearest to the true ones
+that keep the claim both ways.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.optimize import minimize
+from scipy.special import ndtr, ndtri
 
 from dpaudit import PrivacyClaim, audit_privacy
 from dpaudit.bounds.holder import by_label, fit_bet, label_ends
@@ -72,6 +75,34 @@ def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Gen
             test = {"epsilon": float(points.epsilon[j]), "delta": float(points.delta[j]), "gamma": GAMMA}
             found = bool(Melded().p_value(x, fresh, y, fresh, **test) <= GAMMA)
     return found
+
+
+def most_power(order: float, epsilon: float, shortfall: float, runs: int) -> float:
+    """Return the power, about, that no test of a Renyi claim exceeds, with all runs and the laws of labels known.
+
+    Of laws P0 and Q0 that keep the claim both ways those with the least KL(P | P0) + KL(Q | Q0) = k are told from P and
+    Q by at most sqrt(2 n k) standard deviations; both sets are convex. The laws are parametrised by logarithms.
+    """
+    laws = masses(1 / (1 - shortfall)), masses(0.0)
+    ends = label_ends(laws[0] + laws[1])
+    p, q = (by_label(law, ends) for law in laws)
+
+    def near(x: Array) -> list[Array]:
+        return [np.exp(side) / np.exp(side).sum() for side in np.split(x, 2)]
+
+    def distance(x: Array) -> tuple[float, Array]:
+        u, v = near(x)
+        found = float(p @ np.log(p / u) + q @ np.log(q / v))
+        return 1e3 * found, 1e3 * np.concatenate([u - p, v - q])
+
+    def room(x: Array, turn: int) -> float:
+        u, v = near(x)[::turn]
+        return (order - 1) * epsilon - math.log(float((u**order * v ** (1 - order)).sum()))
+
+    begin = np.log(np.concatenate([by_label(masses(one), ends) for one in (1.0, 0.0)]))
+    kept = [{"type": "ineq", "fun": room, "args": (turn,)} for turn in (1, -1)]
+    found = minimize(distance, begin, jac=True, constraints=kept, method="SLSQP", options={"maxiter": 500})
+    return float(ndtr(math.sqrt(max(0.0, 2 * runs * found.fun / 1e3)) + ndtri(GAMMA)))
 
 
 def gaussian(scale: float) -> Callable[..., Any]:
@@ -138,6 +169,10 @@ def main() -> None:
 
         return measure
 
+    print("\nThe most power of any test of a Renyi claim, 100,000 runs a side, noise 5, 10 and 15 % too small\n")
+    for name, claim in CLAIMS.items():
+        if claim.orders:
+            print(name, *(f"{most_power(*claim.orders[0], one, 100_000):.3f}" for one in SHORTFALLS[1:]))
     if asked.counts:
         table("Audits by counts", (10_000, 100_000), counted)
     if asked.audits:

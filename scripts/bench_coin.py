@@ -90,6 +90,18 @@ class TwoEvents:
 
 
 @dataclass
+class AmongNoise:
+    """Randomised response now and then, else a number of a continuum whatever the input: outputs that repeat."""
+
+    epsilon: float
+
+    def __call__(self, data: int, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Return `size` outputs."""
+        answers = Response(self.epsilon)(data, rng, size)
+        return np.where(rng.random(size) < 0.2, 2.0 + answers, rng.random(size))
+
+
+@dataclass
 class Leak:
     """Randomised response that with probability delta outputs its input beside: (epsilon, delta) at the boundary."""
 
@@ -180,6 +192,7 @@ CASES = (
     Case("randomised response", lambda e, n: Response(e)),
     Case("one event, q = .1", lambda e, n: Event(e, 0.1)),
     Case("one event, q = .02", lambda e, n: Event(e, 0.02)),
+    Case("answers among noise", lambda e, n: AmongNoise(e)),
     Case("two events, q = .05", lambda e, n: TwoEvents(e, 0.05)),
     Case("run by run", lambda e, n: One(Response(e)), batched=False),
     Case("drift", lambda e, n: One(Drift(e, "drift")), batched=False),

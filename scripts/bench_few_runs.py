@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 from sequential_sessions import run_session
 
+from dpaudit.audit import eprocess
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism
 
@@ -40,37 +41,61 @@ class Case:
     claim: float
     growth: float
     goal: float
+    delta: float = 0.0
 
 
-def growth_of(p: np.ndarray, q: np.ndarray, claim: float) -> float:
-    """Return the growth of bets by the true posteriors against the nearest ones that the claim allows."""
-    rho = 1 / (1 + math.exp(-claim))
-    r = p / (p + q)
-    c = np.clip(r, 1 - rho, rho)
-    return float((p * np.log(r / c) + q * np.log((1 - r) / (1 - c))).sum() / 2)
+def growth_of(p: np.ndarray, q: np.ndarray, claim: float, delta: float = 0.0) -> float:
+    """Return the growth of the best bets of `eprocess` by the true posteriors, to a tenth where delta > 0.
+
+    At delta = 0 these are bets against the nearest posteriors that the claim allows.
+    """
+    rate, mass = p / (p + q), (p + q) / 2
+    bet = eprocess.place_bet(rate, mass, np.array([claim]), delta)
+    return float(eprocess.expected_growth(bet, rate, mass)[0])
 
 
 def laplace(scale: float) -> Run:
     return lambda d, rng, n: d + rng.laplace(0, scale, n)
 
 
-def on_line(density: Callable[[np.ndarray], np.ndarray], claim: float, reach: float) -> float:
-    x = np.linspace(-reach, reach + 1, 1_000_001)
-    return growth_of(density(x - 1), density(x), claim) * float(x[1] - x[0])
+def on_line(density: Callable[[np.ndarray], np.ndarray], claim: float, reach: float, delta: float = 0.0) -> float:
+    x = np.linspace(-reach, reach + 1, 100_001)
+    step = float(x[1] - x[0])
+    return growth_of(step * density(x - 1), step * density(x), claim, delta)
 
 
-def laplace_case(epsilon: float, claim: float, goal: float) -> Case:
-    growth = on_line(lambda x: epsilon / 2 * np.exp(-epsilon * np.abs(x)), claim, 30 / epsilon)
-    return Case(f"Laplace {epsilon:g} against {claim:g}", laplace(1 / epsilon), claim, growth, goal)
+def laplace_case(epsilon: float, claim: float, goal: float, delta: float = 0.0) -> Case:
+    growth = on_line(lambda x: epsilon / 2 * np.exp(-epsilon * np.abs(x)), claim, 30 / epsilon, delta)
+    return Case(f"Laplace {epsilon:g} against {named(claim, delta)}", laplace(1 / epsilon), claim, growth, goal, delta)
+
+
+def named(claim: float, delta: float) -> str:
+    return f"({claim:g}, {delta:g})" if delta else f"{claim:g}"
+
+
+def gauss_case(delta: float, goal: float) -> Case:
+    growth = on_line(normal, 1, 12, delta)
+    return Case(f"Gauss sd 1 against {named(1, delta)}", lambda d, rng, n: rng.normal(d, 1, n), 1, growth, goal, delta)
 
 
 def response(high: float) -> Run:
     return lambda d, rng, n: np.where(rng.random(n) < high, d, 1 - d)
 
 
-def response_case(high: float, claim: float, goal: float) -> Case:
-    growth = growth_of(np.array([high, 1 - high]), np.array([1 - high, high]), claim)
-    return Case(f"randomised response {high:g} against {claim:g}", response(high), claim, growth, goal)
+def response_case(high: float, claim: float, goal: float, delta: float = 0.0) -> Case:
+    growth = growth_of(np.array([high, 1 - high]), np.array([1 - high, high]), claim, delta)
+    name = f"randomised response {high:g} against {named(claim, delta)}"
+    return Case(name, response(high), claim, growth, goal, delta)
+
+
+def point_case(goal: float) -> Case:
+    """Return fifty equally likely values, of which one is likelier for either input."""
+    laws = np.full((2, 50), 0.95 / 50) + 0.05 * np.eye(50)[[31, 7]]
+
+    def run(d: int, rng: np.random.Generator, n: int) -> np.ndarray:
+        return rng.choice(50, n, p=laws[d])
+
+    return Case("one of fifty values", run, 1, growth_of(laws[1], laws[0], 1), goal)
 
 
 def now_and_then(d: int, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -83,6 +108,10 @@ def vector(d: int, rng: np.random.Generator, n: int) -> np.ndarray:
     return rows
 
 
+def spread(d: int, rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.normal(d / math.sqrt(20), 1, (n, 20))
+
+
 def normal(x: np.ndarray) -> np.ndarray:
     return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 
@@ -93,12 +122,22 @@ def cases() -> list[Case]:
         laplace_case(1, 0.5, 3),
         laplace_case(0.3, 0.1, 3),
         laplace_case(1.2, 1, 3),
-        Case("Gauss sd 1 against 1", lambda d, rng, n: rng.normal(d, 1, n), 1, on_line(normal, 1, 12), 3),
+        gauss_case(0, 3),
         response_case(0.75, 0.5, 2.5),
         response_case(0.6, 0.2, 2.5),
-        Case("one run in a hundred without noise", now_and_then, 1, -0.01 * math.log(1 / (1 + math.exp(-1))), 5),
+        Case("one run in a hundred without noise", now_and_then, 1, -0.01 * math.log(1 / (1 + math.exp(-1))), 3),
+        point_case(3),
+        laplace_case(2, 1, 3, 0.01),
+        gauss_case(0.001, 3),
+        gauss_case(0.05, 3),
+        response_case(0.75, 0.5, 3, 0.05),
     ]
-    return [*found, Case("vector of 20, Laplace 2 in one", vector, 1, found[0].growth, 3)]
+    vectors = [
+        Case("vector of 20, Laplace 2 in one", vector, 1, found[0].growth, 3),
+        Case("the same against (1, 0.01)", vector, 1, laplace_case(2, 1, 3, 0.01).growth, 3, 0.01),
+        Case("vector of 20, Gauss sd 1 in all together", spread, 1, gauss_case(0, 3).growth, 3),
+    ]
+    return found + vectors
 
 
 def power(seeds: int, gamma: float = 1e-3) -> None:
@@ -109,7 +148,7 @@ def power(seeds: int, gamma: float = 1e-3) -> None:
         for seed in range(seeds):
             mechanism = Mechanism(case.run, case.name, True)
             found = run_session(
-                mechanism, BIT, PrivacyClaim(case.claim, 0.0), runs=int(12 * optimum), gamma=gamma, seed=seed
+                mechanism, BIT, PrivacyClaim(case.claim, case.delta), runs=int(12 * optimum), gamma=gamma, seed=seed
             )
             runs.append(found.runs_used if found.rejected else math.inf)
         ratios = np.array(runs) / optimum

@@ -114,7 +114,7 @@ def audit_privacy(
     continued : str or Path, optional
         A file with the runs of a sequential audit, which is made if there is none: the audit goes on from the runs in
         it, here or on another machine, and adds its own. It is as valid as one that never stopped; `trials` count all
-        runs. The file holds outputs, of few numbers each, as plain text.
+        runs. The file holds outputs as plain text.
     probe : array, data frame or "data", optional
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
         "data" they are those of `probe_of`, made from the records of the pairs.

@@ -21,7 +21,7 @@ from dpaudit.audit.request import Request, resolve_claim
 from dpaudit.audit.tested import CurveTest, EventTest, HolderEvidence
 from dpaudit.bounds.holder import Orders, by_label, detectable_shortfall, fit_bet, label_ends
 from dpaudit.bounds.tangent import ClaimPoints, delta_lower, mu_between, mu_of_delta, orders_of
-from dpaudit.contract import CurveClaim, Direction, PrivacyClaim, Relation
+from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
@@ -173,8 +173,7 @@ def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: 
     ends = label_ends(trained.sum(axis=0))
     bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
     shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
-    direction = Direction.FORWARD if bet.forward else Direction.BACKWARD
-    return HolderEvidence(bet.alpha, bet.epsilon, shown, error, direction)
+    return HolderEvidence(bet.alpha, bet.epsilon, shown, error)
 
 
 def exact_mu(claim: CurveClaim) -> float:

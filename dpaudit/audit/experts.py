@@ -32,7 +32,7 @@ Slot = tuple[str, int, float]
 """An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors."""
 PARTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Equally likely parts of ordered cells: few learn fast, many see small tails."""
-PARTS_OF_DELTA = (2, 3, 4, 8, 16)
+PARTS_OF_DELTA = (2, 3, 4, 6, 8, 12, 16)
 """The same where delta > 0, whose bets take longer to place."""
 PARTS_OF_COLUMNS, MOST_COLUMNS = (2, 3), 32
 """The same of single columns where outputs have several, and the most columns of which each is bet on by itself."""
@@ -231,6 +231,8 @@ class PairBets(CountedPair):
                     found.append(replace(one, edges=score_edges(one.scores(both))))
                 else:
                     found.append(one)
+        if pilot.atoms is not None:
+            found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
             for side, outputs in enumerate(sides):

@@ -15,12 +15,17 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpaudit.audit.request import Request
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.plan import LeafPlan
+from dpaudit.outputs.shared import join
 from dpaudit.outputs.values import JsonValue, decode_value, digest_of, encode_value
 from dpaudit.record import Count, Frozen, Size, decode, encodable
 from dpaudit.results import versions
@@ -58,6 +63,15 @@ def _code_of(source: Any) -> str:
     except (TypeError, OSError):
         held = getattr(getattr(home, "__code__", None), "co_code", b"")
     return hashlib.blake2b(held, digest_size=16).hexdigest()
+
+
+def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
+    """Return outputs as a file keeps them, or say that it cannot."""
+    try:
+        return [encode_value(one, sys.maxsize) for one in outputs]
+    except InputError as error:
+        message = "{continued} cannot keep the outputs of this mechanism: {why}"
+        raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, why=str(error)) from None
 
 
 class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
@@ -108,11 +122,43 @@ class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
     digest: str
 
 
+class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
+    """Runs that were not bet on chose the columns of a pair's wide outputs to look at; later batches hold these.
+
+    Attributes
+    ----------
+    pair : int
+        The index of the pair.
+    runs : int
+        Those on each side that chose.
+    outputs : tuple of two batches of outputs
+        The first of them on either side, which show of what an output consists.
+    reductions : tuple of JsonValue
+        The fields of the `Reduction` of each part of an output that is wide.
+    digest : str
+        Of the line and all before it.
+    """
+
+    pair: Count
+    runs: Size
+    outputs: tuple[JsonValue, JsonValue]
+    reductions: tuple[JsonValue, ...]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A choice of columns of a pair's wide outputs to look at, with the runs on each side that made it."""
+
+    runs: int
+    reducer: Reducer
+
+
 class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
-    `settings` are those of the audit that is to go on, `batches` what the file held: for each batch the index of its
-    pair and the outputs on either side.
+    `settings` are those of the audit that is to go on, `steps` what the file held: the index of a pair, with the
+    outputs of a batch on either side or the columns that are looked at from then on.
 
     Raises
     ------
@@ -123,7 +169,7 @@ class SavedRuns:
     """
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
-        self.path, self.batches = Path(path), list[tuple[int, list[Any]]]()
+        self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
         self._before, self._size = "", 0
         held = self.path.read_bytes() if self.path.exists() else b""
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
@@ -137,12 +183,12 @@ class SavedRuns:
     @property
     def runs(self) -> int:
         """The runs that the file held."""
-        return sum(len(side) for _, sides in self.batches for side in sides)
+        return sum(2 * one.runs if isinstance(one, Chosen) else sum(map(len, one)) for _, one in self.steps)
 
     def _take(self, number: int, line: bytes, settings: dict[str, str]) -> None:
         """Read a line, and check that it continues those before."""
         place = f"{self.path}, line {number}"
-        record = decode(line, Audited | Link | Batch, place)
+        record = decode(line, Audited | Link | Batch | Columns, place)
         if record.digest != self._digest(record) or isinstance(record, Audited) != (number == 1):
             raise ToolFault(f"{place}: the file was changed since it was written")
         self._before, self._size = record.digest, self._size + len(line)
@@ -153,16 +199,22 @@ class SavedRuns:
                     message = f"{{continued}} is of another audit: its {name} is {held:.200}, not {given:.200}"
                     raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
         if isinstance(record, Batch):
-            self.batches.append((record.pair, [decode_value(side) for side in record.outputs]))
+            self.steps.append((record.pair, [decode_value(side) for side in record.outputs]))
+        if isinstance(record, Columns):
+            plan = LeafPlan.of(join([decode_value(side) for side in record.outputs]))
+            reductions = [Reduction(*decode_value(one)) for one in record.reductions]
+            self.steps.append((record.pair, Chosen(record.runs, Reducer.of(plan, reductions))))
 
     def add(self, pair: int, outputs: list[Any]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
-        try:
-            first, second = (encode_value(side, sys.maxsize) for side in outputs)
-        except InputError as error:
-            message = "{continued} cannot keep the outputs of this mechanism: {why}"
-            raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, why=str(error)) from None
+        first, second = encoded(outputs)
         self._append(Batch(pair, (first, second), ""))
+
+    def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
+        """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
+        first, second = encoded(outputs)
+        held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
+        self._append(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}

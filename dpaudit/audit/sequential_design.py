@@ -43,7 +43,7 @@ from dpaudit.audit.experts import PairBets, Sides
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.power import MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
-from dpaudit.audit.saved_runs import SavedRuns, settings_of
+from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
@@ -162,8 +162,13 @@ class Session:
 
     def run(self) -> Self:
         """Bet on the runs that are saved, then on fresh ones until claim, budget or time is over."""
-        for index, sides in self.saved.batches if self.saved is not None else ():
-            self._bet(self.bets[index], sides)
+        for index, step in self.saved.steps if self.saved is not None else ():
+            if isinstance(step, Chosen):
+                self._reduce(self.bets[index], step)
+            else:
+                self._bet(self.bets[index], step)
+        for bets in self.bets if self.saved is not None else ():
+            self._reduce_if_due(bets)
         report, began, known = self.sampler.report, time.monotonic(), self.runs_used
         while self._open and not self.request.clock.over(sum(bets.batches for bets in self.bets)):
             self._bet(self._next())
@@ -258,11 +263,8 @@ class Session:
         self._won[bets.index] = bets.log_wealth
         self.refuted |= self.log_evidence >= ROUNDING - math.log(self.gamma)
         bets.learn(sides, outputs)
-        if bets.pilot is not None and bets.pilot.width and bets.runs >= bets.reduce_at:
-            if self.saved is not None:
-                message = "{continued} keeps outputs of few numbers; those of this mechanism hold rows of {width}"
-                raise InputError(message, names=("continued",), width=bets.pilot.width)
-            self._reduce(bets)
+        if known is None:
+            self._reduce_if_due(bets)
 
     def _batch(self, bets: PairBets, size: int, known: list[Any] | None) -> tuple[list[Sides], list[Any]]:
         """Make `size` runs, each on the side that a fair coin says; return cells by discretizer, outputs by side."""
@@ -285,22 +287,34 @@ class Session:
                     total[side].update(new)
         return counted, [join(side) if side else [] for side in kept]
 
-    def _reduce(self, bets: PairBets) -> None:
-        """Let runs that are not bet on choose the few columns of a pair's wide outputs to look at."""
-        sampler, phase = self.request.sampler, bets.reduced
+    def _reduce_if_due(self, bets: PairBets) -> None:
+        """Choose the columns of a pair's wide outputs if its runs have grown enough since, and some are left."""
+        if bets.pilot is None or not bets.pilot.width or bets.runs < bets.reduce_at:
+            return
         wanted, left = max(LEAST_WIDE_RUNS, int(WIDE_SHARE * bets.runs / 2)), (self.runs - self.runs_used) // 4
         runs = min(wanted, left)
-        if runs < 1 or (phase and left < wanted):
+        if runs < 1 or (bets.reduced and left < wanted):
             bets.reduce_at = self.runs
-            return
-        placing = placing_runs(sampler, runs)
+        else:
+            self._reduce(bets, self._choose(bets, runs))
+
+    def _choose(self, bets: PairBets, runs: int) -> Chosen:
+        """Let so many runs a side, which are not bet on, choose the few columns of a pair's wide outputs to look at."""
+        sampler, phase, placing = self.request.sampler, bets.reduced, placing_runs(self.request.sampler, runs)
         first = sampler.sides(bets.pair, (self.name, "place", bets.index, phase), placing)
-        self._spend(bets, 2 * runs)
-        bets.reduced, bets.reduce_at = phase + 1, WIDE_AGAIN * bets.runs
-        self.fitted += 2 * runs
-        self.summed = runs
         address = (f"{self.name} reduce", bets.index, phase)
-        bets.reducer = learned_reducer(sampler, bets.pair, first, address, runs - placing)
+        chosen = Chosen(runs, learned_reducer(sampler, bets.pair, first, address, runs - placing))
+        if self.saved is not None:
+            self.saved.add_choice(bets.index, first, chosen)
+        return chosen
+
+    def _reduce(self, bets: PairBets, chosen: Chosen) -> None:
+        """Look at the columns that were chosen from now on, as if nothing of the pair had been seen before."""
+        self._spend(bets, 2 * chosen.runs)
+        bets.reduced, bets.reduce_at = bets.reduced + 1, WIDE_AGAIN * bets.runs
+        self.fitted += 2 * chosen.runs
+        self.summed = chosen.runs
+        bets.reducer = chosen.reducer
         bets.restart([])
         bets.experts, bets.outputs, bets.refit_at = [], [[], []], 0
 
@@ -331,9 +345,11 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     if 2 * request.trials < LEAST_RUNS:
         raise InputError.of("trials", request.trials, f"at least {LEAST_RUNS // 2} in a sequential audit")
     allowed = max(LEAST_RUNS, 2 * (request.trials - request.check_runs))
-    request = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
+    shown = request.hygiene.shown()
+    request = replace(request, sampler=knowing(request.sampler, shown))
     saved = None
     if request.continued is not None:
+        encoded(shown)
         saved = SavedRuns(request.continued, settings_of(request), request.trials)
         allowed = max(allowed, saved.runs)
     found = Session(request, allowed, gamma, saved).run()

@@ -89,20 +89,18 @@ class HolderEvidence(Frozen, frozen=True):
     Attributes
     ----------
     alpha, epsilon : float
-        The order that training chose, and what the claim says of it: D_alpha <= epsilon.
+        The order that training chose, and what the claim says of it: D_alpha <= epsilon, both
+        of the law on data from that on the neighbour and the other way round.
     log_evidence : float
         The logarithm of the evidence of the fresh runs, whose mean is at most 1 under the claim.
     error : float
         The error of the test, which refutes the claim where log_evidence >= -ln(error).
-    direction : {"forward", "backward"}
-        Whether the divergence is of the law on data from that on neighbour, or the other way round.
     """
 
     alpha: float
     epsilon: Amount
     log_evidence: float
     error: Share
-    direction: Direction
 
     @property
     def refuted(self) -> bool:

@@ -276,12 +276,15 @@ class Pilot:
         The leaves of the outputs; none where cells suffice.
     not_compared : tuple of str
         The relations between parts of such outputs that no feature shows.
+    atoms : Discretizer or None
+        Keeps those apart that repeat among outputs that hardly ever do; None where there are none.
     """
 
     discretizer: Discretizer | None
     sufficient: bool
     plan: LeafPlan = field(default_factory=LeafPlan)
     not_compared: tuple[str, ...] = ()
+    atoms: Discretizer | None = None
 
     @classmethod
     def of(cls, outputs: Any) -> Pilot:
@@ -296,7 +299,12 @@ class Pilot:
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
         plan = LeafPlan() if sufficient else LeafPlan.of(outputs)
-        return cls(found if repeated > 0.5 else None, sufficient, plan, not_compared(plan, outputs))
+        relations = not_compared(plan, outputs)
+        if repeated > 0.5:
+            return cls(found, sufficient, plan, relations)
+        often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED] if isinstance(found, Identity) else []
+        atoms = Atoms({cell: i for i, cell in enumerate(often)}) if often else None
+        return cls(None, sufficient, plan, relations, atoms)
 
     @property
     def width(self) -> int:

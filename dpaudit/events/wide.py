@@ -11,7 +11,7 @@ Mahalanobis distance m about m^2 / sqrt(m^2 + 2d/n), so that it cannot be learne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -299,10 +299,9 @@ class Reducer:
     others: tuple[Leaf, ...]
 
     @classmethod
-    def fit(cls, plan: LeafPlan, data: Sequence[Moments], neighbour: Sequence[Moments]) -> Reducer:
-        """Return the reducer that the sums of both sides suggest."""
+    def of(cls, plan: LeafPlan, reductions: Iterable[Reduction]) -> Reducer:
+        """Return the reducer with a reduction for each wide leaf of a plan."""
         leaves = wide_leaves(plan)
-        reductions = [Reduction.fit(*sides) for sides in zip(data, neighbour, strict=True)]
         others = tuple(leaf for leaf in plan.leaves if leaf not in leaves and not leaf.in_row)
         return cls(tuple(zip(leaves, reductions, strict=True)), others)
 

@@ -7,7 +7,7 @@ import math
 from dpaudit.audit.curve_claims import TESTABLE, untestable_orders
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CurveTest
-from dpaudit.contract import CurveClaim, Direction
+from dpaudit.contract import CurveClaim
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.terminal import Lines
@@ -47,8 +47,8 @@ def holder_words(tested: CurveTest) -> str:
     holder = tested.holder
     if holder is None:
         return ""
-    sides = "data from neighbour" if holder.direction == Direction.FORWARD else "neighbour from data"
-    claimed = f"a divergence of order {value_text(holder.alpha)} of {sides} of at most {value_text(holder.epsilon)}"
+    order, most = value_text(holder.alpha), value_text(holder.epsilon)
+    claimed = f"divergences of order {order} between data and neighbour of at most {most}"
     evidence = f"exp({significant(holder.log_evidence, 'down')}) where {significant(1 / holder.error)} refutes"
     return f"the bet on all outputs against {claimed} has evidence of {evidence}"
 

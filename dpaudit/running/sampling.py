@@ -17,7 +17,7 @@ from dpaudit import seeding
 from dpaudit.contract import Made, Pair
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.wide import Reducer, SumUp, wide_leaves
+from dpaudit.events.wide import Reducer, Reduction, SumUp, wide_leaves
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
@@ -212,7 +212,7 @@ def learned_reducer(
     couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs) if runs else []
     for more in sampler.reduced(couples, sum_up):
         sums = [tuple(map(add, mine, other)) for mine, other in zip(sums, more, strict=True)]
-    return Reducer.fit(plan, *sums)
+    return Reducer.of(plan, [Reduction.fit(*sides) for sides in zip(*sums, strict=True)])
 
 
 def narrowed(sampler: Sampler, discretizers: Sequence[Discretizer]) -> Sampler:

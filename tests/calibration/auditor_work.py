@@ -13,7 +13,7 @@ from dpaudit.registry import list_learners
 
 __all__ = ["CONTROLS", "audit_learner", "judge"]
 
-CONTROLS = {"trials": 3_000, "confidence": 0.999}
+CONTROLS = {"trials": 100_000, "confidence": 0.999}
 """The budget on which learners are audited, broken ones and sound ones: small, for leaks that are planted are large."""
 
 

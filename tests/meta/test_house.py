@@ -42,7 +42,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_590,
-    "dpaudit.audit": 5_000,
+    "dpaudit.audit": 5_060,
     "dpaudit.bounds": 2_110,
     "dpaudit.certificates": 1_360,
     "dpaudit.cli": 2_420,

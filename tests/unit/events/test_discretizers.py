@@ -120,7 +120,13 @@ def test_few_kinds_of_output_need_no_score() -> None:
     assert isinstance(rows, PackedRows)
     assert sorted(set(rows(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1], [2, 0, 0]])).tolist())) == [-1, 0, 1, 7]
     continuum = Pilot.of(np.random.default_rng(0).normal(size=1000))
+    assert continuum.atoms is None
     assert (continuum.discretizer, continuum.sufficient, continuum.width) == (None, False, 0)
+    some = np.concatenate([np.random.default_rng(0).normal(size=1000), [0.0] * 3, [1.0] * 5, [2.0] * 2])
+    repeated = Pilot.of(some)
+    assert repeated.discretizer is None
+    assert repeated.atoms is not None
+    assert np.unique(repeated.atoms(some), return_counts=True)[1].tolist() == [1002, 5, 3]  # 2.0 may be chance
     assert Pilot.of(["a", "b"] * 50).discretizer == Identity()
     many = Pilot.of(np.arange(1200) % 300)
     assert (many.discretizer, many.sufficient) == (Identity(), False)
