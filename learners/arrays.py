@@ -39,3 +39,42 @@ def weighed(packed: Bytes, sums: NDArray[Any]) -> NDArray[Any]:
     for start in range(0, len(packed), step):
         found[start : start + step] = np.take(sums, packed[start : start + step] + offsets).sum(axis=1)
     return found
+
+
+def packed_rows(flags: NDArray[Any]) -> Bytes:
+    """Return flags, eight a byte as `packbits` does, in rows of whole words of 64."""
+    padding = np.zeros((*flags.shape[:-1], -flags.shape[-1] % 64), dtype=np.bool_)
+    return np.packbits(np.concatenate([flags.astype(np.bool_), padding], axis=-1), axis=-1)
+
+
+MOST_PLANES = 6
+"""Up to so many bits of weights are counted one after the other."""
+
+
+class PackedSums:
+    """Sums of the weights of points that are packed, eight a byte.
+
+    Bits are counted where the weights, divided by what all have in common, have few of them, and NumPy can count;
+    else each byte is looked up in a table.
+    """
+
+    def __init__(self, weights: NDArray[Any]) -> None:
+        whole: Integers = weights.astype(np.int64)
+        self._unit = max(1, int(np.gcd.reduce(whole, initial=0)))
+        whole = np.concatenate([whole // self._unit, np.zeros(-len(whole) % 64, dtype=np.int64)])
+        heavy = np.flatnonzero(whole) // 64
+        self._words = slice(int(heavy.min(initial=0)), int(heavy.max(initial=-1)) + 1)
+        planes = range(int(whole.max(initial=0)).bit_length())
+        self._planes = [packed_rows(whole >> bit & 1).view(np.uint64)[self._words] for bit in planes]
+        counted = len(planes) <= MOST_PLANES and hasattr(np, "bitwise_count")
+        self._table = None if counted else byte_sums(whole[64 * self._words.start : 64 * self._words.stop])
+
+    def of(self, packed: Bytes) -> Integers:
+        """Return the weight of each row of `packed_rows`."""
+        words = packed.view(np.uint64)[:, self._words]
+        if self._table is not None:
+            return np.asarray(weighed(np.ascontiguousarray(words).view(np.uint8), self._table) * self._unit)
+        total = np.zeros(len(packed), dtype=np.int64)
+        for bit, plane in enumerate(self._planes):
+            total += np.add.reduce(np.bitwise_count(words & plane), axis=1, dtype=np.int64) << bit
+        return total * self._unit

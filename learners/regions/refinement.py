@@ -27,7 +27,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from learners.arrays import Bools, Bytes, Floats, Integers, byte_sums, weighed
+from learners.arrays import Bools, Bytes, Floats, Integers, PackedSums
 from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
 Score = Callable[[Integers, Integers], Integers]
@@ -38,15 +38,22 @@ TRADE = 200
 """The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one."""
 BATCH, SHARE = 2048, 4
 """At most so many products, or a quarter of all, are cut before the gaps are looked at again."""
-DEPTH = 15.0
-"""Products whose gap is below e^-DEPTH of the widest one are not cut with it."""
+DEPTH, FEW = 15.0, 32
+"""Products whose gap is below e^-DEPTH of the widest one are not cut with it, beyond the FEW widest."""
 MAX_PRODUCTS = 2**20
 """From so many products on none is cut: about 300 MB. The last cut goes beyond by half at most."""
 MAX_MASKS = 2**28
 """From so many bytes on, over all pieces and points, no piece is cut."""
 BLOCK = 1024
 """The number of products that are compared with all points together."""
-CERTAIN = 2.0**-49
+CERTAIN, TINY = 2.0**-49, 1e-300
+"""Relative error of a height in floating point; what stands for one of which only the sign is known."""
+HELP = 0.3
+"""A component is preferred whose parts have a gap less than e^-HELP of the product's."""
+ENOUGH = 3.0
+"""A product whose gap falls by e^-ENOUGH as its bounds are tightened is not cut as well."""
+VOTERS, FORCED = 8, 3.0
+"""So many products have a say in the line that cuts a piece; the weight of a point that only this piece can spare."""
 
 
 class Pieces:
@@ -66,12 +73,12 @@ class Pieces:
         self._x = np.array([float(x) for x, _ in points])
         self._y = np.array([float(y) for _, y in points])
         self._corners: list[Polygon] = []
-        self._halves: list[tuple[int, int] | None] = []
         self._areas: list[dict[int, tuple[int, int]]] = []
         self.uniform = cache(lambda piece: UniformPoint.of(self._corners[piece]))
-        self._inside = np.zeros((64, len(points)), dtype=np.bool_)
+        self._inside = np.zeros((64, len(points) + -len(points) % 64), dtype=np.bool_)
         self._packed = np.packbits(self._inside, axis=1)
         self.log_areas = np.zeros(32)
+        self.parts: Integers = np.full((32, 2), -1)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
         self._add(dual_box(side), np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
 
@@ -93,27 +100,23 @@ class Pieces:
             known[level] = _enclosed_area(self._corners[piece], self._precision + 256 * level)
         return known[level]
 
-    def halves(self, piece: int, undecided: Bytes, weights: Floats) -> tuple[int, int]:
-        """Return the two parts of a piece, below and above a line that crosses it.
+    def cut(self, piece: int, wanted: Floats) -> None:
+        """Cut a piece in two, below and above a line that crosses it, once: its `parts` are then known.
 
-        A piece is cut once, when this is first asked: by the line with the greatest product of the weight, if it is
-        undecided, and the balance of its heights over the vertices. At least one undecided line must cross.
+        It is the line with the greatest product of what it is `wanted`, (points,), and of the balance of its heights
+        over the vertices. At least one line that is wanted must cross.
         """
-        found = self._halves[piece]
-        if found is None:
-            wanted = np.unpackbits(undecided, count=len(weights)) * weights
-            crossing, low, high = self._heights[piece]
-            line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
-            x, y = self.points[line]
-            lower, upper = self._inside[2 * piece].copy(), self._inside[2 * piece + 1].copy()
-            lower[line] = upper[line] = True
-            parts = (cut(self._corners[piece], x, y, -1), cut(self._corners[piece], x, y, 1))
-            found = (
-                self._add(parts[0], lower, self._inside[2 * piece + 1]),
-                self._add(parts[1], self._inside[2 * piece], upper),
-            )
-            self._halves[piece] = found
-        return found
+        if self.parts[piece, 0] >= 0:
+            return
+        crossing, low, high = self._heights[piece]
+        line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
+        x, y = self.points[line]
+        above, below = self._inside[2 * piece : 2 * piece + 2, : len(self.points)]
+        lower, upper = above.copy(), below.copy()
+        lower[line] = upper[line] = True
+        under, over = (cut(self._corners[piece], x, y, side) for side in (-1, 1))
+        halves = self._add(under, lower, below), self._add(over, above, upper)
+        self.parts[piece] = halves
 
     def _add(self, corners: Polygon, above: Bools, below: Bools) -> int:
         """Store a piece, given which lines are already known to lie above and below it."""
@@ -122,33 +125,31 @@ class Pieces:
             self._inside = np.concatenate([self._inside, np.zeros_like(self._inside)])
             self._packed = np.concatenate([self._packed, np.zeros_like(self._packed)])
             self.log_areas = np.concatenate([self.log_areas, np.zeros_like(self.log_areas)])
+            self.parts = np.concatenate([self.parts, np.full_like(self.parts, -1)])
         self._corners.append(corners)
-        self._halves.append(None)
         self._areas.append({})
         open_ = np.flatnonzero(~(above | below))
-        signs, heights = self._signs(corners, open_)
-        self._inside[2 * piece], self._inside[2 * piece + 1] = above, below
-        self._inside[2 * piece, open_] = (signs <= 0).all(axis=0)
-        self._inside[2 * piece + 1, open_] = (signs >= 0).all(axis=0)
+        low, high = self._reach(corners, open_)
+        self._inside[2 * piece, : len(above)], self._inside[2 * piece + 1, : len(below)] = above, below
+        self._inside[2 * piece, open_] = high <= 0
+        self._inside[2 * piece + 1, open_] = low >= 0
         self._packed[2 * piece : 2 * piece + 2] = np.packbits(self._inside[2 * piece : 2 * piece + 2], axis=1)
-        crossing = (signs < 0).any(axis=0) & (signs > 0).any(axis=0)
-        low, high = heights[:, crossing].min(axis=0, initial=-1e-300), heights[:, crossing].max(axis=0, initial=1e-300)
-        self._heights[piece] = open_[crossing], low, high
+        crossing = np.flatnonzero((low < 0) & (high > 0))
+        self._heights[piece] = open_[crossing], low[crossing], high[crossing]
         self.log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
         return piece
 
-    def _signs(self, corners: Polygon, lines: Integers) -> tuple[Floats, Floats]:
-        """Return the signs (vertices, lines) of the heights b - (y - x a) of the vertices over the lines."""
+    def _reach(self, corners: Polygon, lines: Integers) -> tuple[Floats, Floats]:
+        """Return the least and greatest heights b - (y - x a) of the vertices over lines, with the right signs."""
         a = np.array([p / q for p, _, q in corners])[:, None]
         b = np.array([r / q for _, r, q in corners])[:, None]
         x, y = self._x[lines], self._y[lines]
         heights = b - (y - a * x)
-        signs = np.sign(heights)
         for v, i in np.argwhere(np.abs(heights) <= CERTAIN * (np.abs(b) + y + np.abs(a) * x)).tolist():
             (p, r, q), (u, w) = corners[v], self.points[lines[i]]
             exact = r + u * p - w * q
-            signs[v, i] = (exact > 0) - (exact < 0)
-        return signs, heights
+            heights[v, i] = TINY * ((exact > 0) - (exact < 0))
+        return heights.min(axis=0), heights.max(axis=0)
 
 
 def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
@@ -165,19 +166,34 @@ class Products:
 
     The `pieces` are shared and grown. `weights` (m, 2) of each point, to be covered and to be spared, are integers,
     below 2^53 in all; `score` is f of the module's docstring, `components` t; the density is proportional to exp(rate
-    q).
+    q). Refinement begins from the codes and orders of other products of the same pieces, `start`, if there are any.
     """
 
-    def __init__(self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int) -> None:
+    def __init__(
+        self,
+        pieces: Pieces,
+        weights: Floats,
+        score: Score,
+        rate: float,
+        components: int,
+        start: tuple[Integers, Integers] | None = None,
+    ) -> None:
         self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
         self._total = weights.sum(axis=1)
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
-        self._tables = [byte_sums(column) for column in weights.T]
+        self._tables = [PackedSums(column) for column in weights.T]
+        self._either = PackedSums(weights.sum(axis=1))
         t = components
-        self.codes = np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64)
-        self.orders = np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64)
-        self.upper, self.lower, self._log_volumes = self._bounds(self.codes, self.orders)
-        # As long as there is memory for more products and pieces.
+        if start is None:
+            start = (
+                np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64),
+                np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64),
+            )
+        self.codes, self.orders = (one.copy() for one in start)
+        blocks = [self.codes[first : first + BLOCK] for first in range(0, len(self.codes), BLOCK)]
+        ends = zip(*(self._scores(*self.masks(block)) for block in blocks), strict=True)
+        self.upper, self.lower = (np.concatenate(one) for one in ends)
+        self._log_volumes = self._volumes(self.codes, self.orders)
         self._log_gaps = self._gap_factors(self.upper, self.lower)
         # As long as there is memory for more products and pieces.
         while len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(weights) < MAX_MASKS and not self._tight():
@@ -199,18 +215,14 @@ class Products:
             outside |= self.pieces.outside(column)
         return inside, ~outside
 
-    def _bounds(self, codes: Integers, orders: Integers) -> tuple[Integers, Integers, Floats]:
-        """Return the greatest and least scores of products, and the logarithms of their volumes."""
-        least = np.empty((len(codes), 2), dtype=np.int64)
-        most = np.empty((len(codes), 2), dtype=np.int64)
-        for start in range(0, len(codes), BLOCK):
-            part = slice(start, start + BLOCK)
-            surely, possibly = self.masks(codes[part])
-            least[part], most[part] = (
-                np.stack([weighed(held, table) for table in self._tables], axis=1) for held in (surely, possibly)
-            )
-        logs = np.log(orders) + self.pieces.log_areas[codes >> 1].sum(axis=1)
-        return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
+    def _volumes(self, codes: Integers, orders: Integers) -> Floats:
+        """Return the logarithms of the volumes of products."""
+        return np.asarray(np.log(orders) + self.pieces.log_areas[codes >> 1].sum(axis=1))
+
+    def _scores(self, surely: Bytes, possibly: Bytes) -> tuple[Integers, Integers]:
+        """Return the greatest and least scores of products, given which points all and which any tuples cover."""
+        wanted, spared = self._tables
+        return self.score(wanted.of(possibly), spared.of(surely)), self.score(wanted.of(surely), spared.of(possibly))
 
     def _gap_factors(self, upper: Integers, lower: Integers) -> Floats:
         """Return the logarithms of the gap between the envelopes as a share of the upper one; -inf where it is 0."""
@@ -229,14 +241,18 @@ class Products:
         count = min(len(gaps), max(BATCH, len(gaps) // SHARE))
         widest = np.argpartition(-gaps, count - 1)[:count]
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
-        return np.asarray(np.sort(widest[gaps[widest] >= gaps[widest].max() - DEPTH]), dtype=np.int64)
+        found = gaps[widest]
+        deep = min(found.max() - DEPTH, np.partition(found, -min(FEW, count))[-min(FEW, count)])
+        return np.asarray(np.sort(widest[(found >= deep) & (found > -np.inf)]), dtype=np.int64)
 
     def _cut(self, chosen: Integers) -> None:
-        """Replace the chosen products by their parts."""
-        found = [self._parts(chosen[start : start + BLOCK]) for start in range(0, len(chosen), BLOCK)]
-        codes, orders = np.concatenate([part for part, _ in found]), np.concatenate([order for _, order in found])
-        upper, lower, volumes = self._bounds(codes, orders)
-        added = (codes, orders, upper, lower, volumes, self._gap_factors(upper, lower))
+        """Replace the chosen products by their parts, where looking at the parts is not enough."""
+        blocks = [self._parts(chosen[start : start + BLOCK]) for start in range(0, len(chosen), BLOCK)]
+        chosen, first, codes, orders, upper, lower = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        if not len(chosen):
+            return
+        upper, lower = np.minimum(upper, self.upper[first]), np.maximum(lower, self.lower[first])
+        added = (codes, orders, upper, lower, self._volumes(codes, orders), self._gap_factors(upper, lower))
         held = (self.codes, self.orders, self.upper, self.lower, self._log_volumes, self._log_gaps)
         for old, new in zip(held, added, strict=True):
             old[chosen] = new[: len(chosen)]
@@ -244,26 +260,99 @@ class Products:
             np.concatenate([old, new[len(chosen) :]]) for old, new in zip(held, added, strict=True)
         )
 
-    def _parts(self, chosen: Integers) -> tuple[Integers, Integers]:
-        """Cut each chosen product in the component that is crossed by most of its undecided weight."""
+    def _parts(self, chosen: Integers) -> tuple[Integers, ...]:
+        """Look at the parts of each chosen product; return those still to be cut, and the parts that replace them.
+
+        Each component whose piece is known to have parts is tried: no tuple is better than the best of two parts. A
+        product whose gap falls far by this alone is left as it is. The others are cut where the parts have the least
+        gap, or if no component helps much, in the one that is crossed by most undecided weight. Returned are the
+        products cut, and of each part the product that it comes from, codes, orders, greatest and least scores.
+        """
         codes, orders = self.codes[chosen], self.orders[chosen]
-        surely, possibly = self.masks(codes)
-        undecided, either = possibly & ~surely, self._tables[0] + self._tables[1]
-        crossed = [undecided & ~(self.pieces.inside(column) | self.pieces.outside(column)) for column in codes.T]
-        picked = np.stack([weighed(hit, either) for hit in crossed], axis=1).argmax(axis=1)
+        inside, outside = self.pieces.inside(codes.T), self.pieces.outside(codes.T)
+        others = [_joined(np.delete(inside, j, axis=0), np.delete(outside, j, axis=0)) for j in range(len(inside))]
+        held, missed = (np.stack(one) for one in zip(*others, strict=True))
+        crossed = ~(inside | outside | missed)
+        weights = np.stack([self._either.of(hit) for hit in crossed])
+        picked, rows = weights.argmax(axis=0), np.arange(len(codes))
+        before = self.rate * self.upper[chosen] + self._log_gaps[chosen]
+        gaps, ends = np.zeros(weights.shape), np.zeros((*weights.shape, 2, 2), dtype=np.int64)
+
+        def look(j: Integers, i: Integers) -> None:
+            gaps[j, i], ends[j, i] = self._looked(chosen[i], codes[i, j], held[j, i], missed[j, i])
+
+        def wide() -> Bools:
+            return np.asarray(self.rate * self.upper[chosen] + self._log_gaps[chosen] >= before - ENOUGH)
+
+        whole = self.pieces.parts[codes.T >> 1, 0] < 0
+        look(*np.nonzero((weights > 0) & ~whole))
+        helped = gaps.min(axis=0) < -HELP
+        picked[helped] = gaps[:, helped].argmin(axis=0)
+        fresh = np.flatnonzero(wide() & whole[picked, rows])
+        self._cut_pieces(codes, picked, fresh, crossed, held)
+        look(picked[fresh], fresh)
+        rows = np.flatnonzero(wide())
+        place, *new = self._replaced(codes[rows], orders[rows], picked[rows], ends[picked[rows], rows])
+        return chosen[rows], chosen[rows[place]], *new
+
+    def _looked(self, chosen: Integers, codes: Integers, held: Bytes, missed: Bytes) -> tuple[Floats, Integers]:
+        """Tighten the bounds of products by those of both parts of a component, given what the others hold and miss.
+
+        Return the logarithm of the gap that the parts have, as a share of the product's, and the greatest and least
+        scores of each part, (products, 2, 2).
+        """
+        halves = 2 * self.pieces.parts[codes >> 1].T + (codes & 1)
+        surely = np.concatenate([held & one for one in self.pieces.inside(halves)])
+        possibly = ~np.concatenate([missed | one for one in self.pieces.outside(halves)])
+        upper, lower = (one.reshape(2, -1) for one in self._scores(surely, possibly))
+        gaps = self.rate * (upper - self.upper[chosen]) + self._gap_factors(upper, lower)
+        gaps += self.pieces.log_areas[halves >> 1] - self.pieces.log_areas[codes >> 1] - self._log_gaps[chosen]
+        np.minimum.at(self.upper, chosen, upper.max(axis=0))
+        np.maximum.at(self.lower, chosen, lower.min(axis=0))
+        self._log_gaps[chosen] = self._gap_factors(self.upper[chosen], self.lower[chosen])
+        return np.logaddexp(*gaps), np.stack([upper, lower], axis=-1).swapaxes(0, 1)
+
+    def _cut_pieces(self, codes: Integers, picked: Integers, rows: Integers, crossed: Bytes, held: Bytes) -> None:
+        """Cut the picked pieces of some rows, by lines that undecided points of some of their products have.
+
+        A line counts more where all other components hold the point: to spare it, this one must not.
+        """
+        if not len(rows):
+            return
+        pieces = codes[rows, picked[rows]] >> 1
+        order = np.argsort(pieces, kind="stable")
+        found, first = np.unique(pieces[order], return_index=True)
+        for piece, some in zip(found.tolist(), np.split(rows[order], first[1:]), strict=True):
+            few = some[:VOTERS]
+            hit, sure = crossed[picked[few], few], held[picked[few], few]
+            votes, forced = (
+                np.unpackbits(one, axis=1, count=len(self.weights)).sum(axis=0) for one in (hit, hit & sure)
+            )
+            self.pieces.cut(piece, votes * self._total + FORCED * forced * self.weights[:, 1])
+
+    def _replaced(self, codes: Integers, orders: Integers, picked: Integers, ends: Integers) -> tuple[Integers, ...]:
+        """Return the products that replace each, cut in the picked component.
+
+        They are given by the rows whose parts they are, codes, orders, greatest and least scores; `ends` are the scores
+        where just one component is cut.
+        """
         cut = codes[np.arange(len(codes)), picked]
-        # A piece is cut by what the first product wants that cuts it.
-        pieces, first, place = np.unique(cut >> 1, return_index=True, return_inverse=True)
-        halves = [self.pieces.halves(piece, undecided[i], self._total)
-                  for piece, i in zip(pieces.tolist(), first.tolist(), strict=True)]  # fmt: skip
-        halved = 2 * np.array(halves, dtype=np.int64)[place] + (cut & 1)[:, None]
+        halved = 2 * self.pieces.parts[cut >> 1] + (cut & 1)[:, None]
         equal = codes == cut[:, None]
-        found, multiplicities = [], []
+        parts: list[tuple[Integers, ...]] = []
         for count in range(1, codes.shape[1] + 1):
             rows = np.flatnonzero(equal.sum(axis=1) == count)
+            if parts and not len(rows):
+                continue
             rest = codes[rows][~equal[rows]].reshape(len(rows), codes.shape[1] - count)
             for j in range(count + 1):
                 sides = np.repeat(halved[rows], [j, count - j], axis=1)
-                found.append(np.sort(np.concatenate([rest, sides], axis=1), axis=1))
-                multiplicities.append(orders[rows] * math.comb(count, j))
-        return np.concatenate(found), np.concatenate(multiplicities)
+                found = np.sort(np.concatenate([rest, sides], axis=1), axis=1)
+                upper, lower = ends[rows, 1 - j].T if count == 1 else self._scores(*self.masks(found))
+                parts.append((rows, found, orders[rows] * math.comb(count, j), upper, lower))
+        return tuple(np.concatenate(one) for one in zip(*parts, strict=True))
+
+
+def _joined(inside: Bytes, outside: Bytes) -> tuple[Bytes, Bytes]:
+    """Return which points all of some halfplanes contain, and which at least one does not: all and none for none."""
+    return np.bitwise_and.reduce(inside, axis=0), np.bitwise_or.reduce(outside, axis=0)

@@ -31,7 +31,7 @@ from learners.regions.families import Region, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
-from learners.regions.tuple_draws import TupleSampler
+from learners.regions.tuple_draws import TupleSampler, grouped
 from learners.samples import distinct_points
 
 INSTANCE = Instance(
@@ -108,30 +108,34 @@ class RegionCover(SetCoverLearner):
             return super().run(sample, rng, size)
         check_run(sample, self.domain, size)
         self._split(sample)
-        bits, (points, weights) = Bits(rng), distinct_points(sample, self._covered_label)
+        bits, (points, weights) = Bits(rng), grouped(*distinct_points(sample, self._covered_label))
         first = None if self._noise.scale else self._sampler(points, weights, rng)
         return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]
 
-    def _sampler(self, points: Points, weights: Points, rng: np.random.Generator) -> TupleSampler:
-        """Return the sampler of a round on what is left, with fresh noise."""
+    def _sampler(
+        self, points: Points, weights: Points, rng: np.random.Generator, before: TupleSampler | None = None
+    ) -> TupleSampler:
+        """Return the sampler of a round on what is left, with fresh noise; `before` is one on the same points."""
         b = int(self._noise.estimate(np.array([sum(wanted for wanted, _ in weights)]), rng)[0])
 
         def score(covered: Integers, spoiled: Integers) -> Integers:
             """Return k q = min{k c - b, -k e}: integers."""
             return np.minimum(self.k * covered - b, -self.k * spoiled)
 
-        return TupleSampler(points, weights, self.side, score, Fraction(self._rate) / self.k, self._parts)
+        return TupleSampler(points, weights, self.side, score, Fraction(self._rate) / self.k, self._parts, before)
 
     def _run_once(
         self, points: Points, weights: Points, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
     ) -> tuple[tuple[Region, ...], ...]:
         found: list[tuple[Region, ...]] = []
+        sampler: TupleSampler | None = None
         for _ in range(self.rounds):
-            sampler = self._sampler(points, weights, rng) if found or first is None else first
+            sampler = self._sampler(points, weights, rng, sampler) if found or first is None else first
             found.append(sampler.draw(bits, region_of(self.side)))
             spared = triangle(found[-1]).predict(np.array(points, dtype=object).reshape(-1, 2)) == 0
             points = [point for point, kept in zip(points, spared, strict=True) if kept]
             weights = [pair for pair, kept in zip(weights, spared, strict=True) if kept]
+            sampler = sampler if spared.all() else None
         return tuple(found)
 
     def decode(self, code: Any) -> Hypothesis:

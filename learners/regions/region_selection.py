@@ -24,7 +24,7 @@ from learners.regions.families import Family, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
 from learners.regions.snapping import check_regions, region_of
 from learners.regions.targets import plane_targets
-from learners.regions.tuple_draws import TupleSampler
+from learners.regions.tuple_draws import TupleSampler, grouped
 from learners.samples import distinct_points
 
 
@@ -184,7 +184,7 @@ class TriangleSelect(RegionSelection):
 
     def _sampler(self, sample: Sample) -> TupleSampler:
         """Return the exact sampler of triples for a sample."""
-        points, weights = distinct_points(sample, 1)
+        points, weights = grouped(*distinct_points(sample, 1))
         # Covered less spoiled: the examples labelled correctly, less all negative ones.
         return TupleSampler(points, weights, self.side, np.subtract, Fraction(self._rate))
 

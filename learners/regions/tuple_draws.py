@@ -38,25 +38,40 @@ _REJECTED: tuple[Region, ...] = ()
 Weights = list[tuple[int, int]]
 
 
+def grouped(points: Weights, weights: Weights) -> tuple[Weights, Weights]:
+    """Return points and weights with those to be covered first, which makes sums over either kind short."""
+    order = sorted(range(len(points)), key=lambda i: (not weights[i][0], not weights[i][1]))
+    return [points[i] for i in order], [weights[i] for i in order]
+
+
 class TupleSampler:
     """The exponential mechanism on unordered t-tuples of halfplanes, with Lebesgue measure on their dual points.
 
     The points of the grid {0 .. side}^2, side below 2^256, are distinct; each of `weights` is that of a point that
     should be covered, and that should not; below 2^53 in all. `score` gives integers, growing in the weight covered and
     falling in the weight spoiled; the density is proportional to exp(rate q). A tuple covers what all its t =
-    `components` halfplanes contain.
+    `components` halfplanes contain. The refinement starts from that of a sampler `before`, of the
+    same points.
     """
 
     def __init__(
-        self, points: Weights, weights: Weights, side: int, score: Score, rate: Fraction, components: int = 3
+        self,
+        points: Weights,
+        weights: Weights,
+        side: int,
+        score: Score,
+        rate: Fraction,
+        components: int = 3,
+        before: TupleSampler | None = None,
     ) -> None:
         if sum(map(sum, weights)) >= MAX_WEIGHT:
             raise InputError(f"the sample must have fewer than 2^53 examples, got {sum(map(sum, weights))}")
         self._points, self._weights, self._rate, self._side = points, weights, rate, side
         self._score = score
         table = np.array(weights, dtype=np.float64).reshape(-1, 2)
-        self._pieces = Pieces(points, side)
-        self.products = Products(self._pieces, table, score, float(rate), components)
+        self._pieces: Pieces = Pieces(points, side) if before is None else before._pieces
+        start = None if before is None else (before.products.codes, before.products.orders)
+        self.products: Products = Products(self._pieces, table, score, float(rate), components, start)
         # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
         self._reach = 256 + 8 * (components * side.bit_length())
         logs = self.products.log_weights

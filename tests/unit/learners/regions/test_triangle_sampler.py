@@ -13,6 +13,7 @@ import scipy.stats
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
+from learners.arrays import PackedSums, packed_rows
 from learners.geometry.arrangement import sweep
 from learners.geometry.polygons import Bits, area, polygon
 from learners.regions.families import halfplane_family, triangle_family
@@ -106,7 +107,7 @@ def test_draws_follow_the_enumerated_law(side: int, rate: Fraction, kind: str) -
 
 
 @pytest.mark.parametrize(
-    ("side", "rate", "runs"), [(1, Fraction(1), 3_000), (2, Fraction(1, 2), 5_000), (3, Fraction(1, 4), 3_000)]
+    ("side", "rate", "runs"), [(1, Fraction(1), 3_000), (2, Fraction(1, 2), 8_000), (3, Fraction(1, 4), 3_000)]
 )
 def test_more_draws_on_a_few_instances(side: int, rate: Fraction, runs: int) -> None:
     points, weights = instance(side, rate, "right")
@@ -223,7 +224,8 @@ def test_pieces_are_cut_exactly() -> None:
         piece = todo.pop()
         open_ = ~(pieces.inside(2 * piece) | pieces.outside(2 * piece))
         if np.unpackbits(open_, count=len(points)).any():
-            todo += pieces.halves(piece, open_, np.ones(len(points)))
+            pieces.cut(piece, np.unpackbits(open_, count=len(points)))
+            todo += pieces.parts[piece].tolist()
         else:
             leaves.append(piece)
     arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], side)
@@ -275,6 +277,59 @@ def test_huge_weights_and_a_huge_grid() -> None:
         assert held == [False, False, False, True, True]
     again = Bits(generator(5, "huge"))
     assert first == [sampler.draw(again, resolve) for _ in range(5)]
+
+
+@pytest.mark.parametrize(("points", "most"), [(0, 0), (1, 1), (7, 3), (64, 3333), (130, 9), (130, 10**6), (300, 2**45)])
+def test_sums_over_packed_points(points: int, most: int) -> None:
+    # Few bits of weights are counted, many are looked up; those in front and behind may have none.
+    rng = generator(7, "packed sums", points, most)
+    weights = 6 * rng.integers(0, most + 1, points) * (np.arange(points) % 100 > 20)
+    flags = rng.random((50, points)) < 0.4
+    assert PackedSums(weights).of(packed_rows(flags)).tolist() == (flags @ weights).tolist()
+
+
+def test_refinement_goes_on_from_that_of_another_score() -> None:
+    points, weights = instance(3, Fraction(1, 4), "right")
+    family, rate = triangle_family(3), Fraction(1, 4)
+    first = TupleSampler(points, weights, 3, right, rate)
+    before = first.products.codes.copy()
+    sampler = TupleSampler(points, weights, 3, cover, rate, before=first)
+    assert len(sampler.products) >= len(before)
+    assert (first.products.codes == before).all()
+    shares = exact_shares(3, points, weights, cover, rate, family)
+    assert fit(drawn(sampler, 3, family, 1_500, ("again",)), shares) > LEVEL
+    assert fit(drawn(first, 3, family, 1_500, ("first",)), shares) < LEVEL
+
+
+def test_bounds_that_are_tightened_without_a_cut_hold() -> None:
+    # Random tuples of random leaves of tightened products; with bounds one lower some tuple would be above.
+    side, rng = 2**16, generator(8, "tightened")
+    points = [(int(x), int(y)) for x, y in rng.integers(0, side + 1, (40, 2))]
+    weights = [(5, 0) if 2 * y > x + side // 8 and y < side - x // 2 else (0, 5) for x, y in points]
+    pieces = Pieces(points, side)
+
+    def score(covered: Any, spoiled: Any) -> Any:
+        return np.minimum(2 * covered - sum(one for one, _ in weights), -2 * spoiled)
+
+    products = Products(pieces, np.array(weights, dtype=float), score, 2.0, 3)
+    upper, lower = products._scores(*products.masks(products.codes))
+    assert (products.upper <= upper).all()
+    assert (products.lower >= lower).all()
+    tightened = np.flatnonzero((products.upper < upper) | (products.lower > lower))
+    assert len(tightened) > 20
+    reached = 0
+    for i in np.tile(tightened, 1 + 2000 // len(tightened)).tolist():
+        held = np.ones(len(points), dtype=bool)
+        for code in products.codes[i].tolist():
+            piece = code >> 1
+            while pieces.parts[piece, 0] >= 0:
+                piece = int(pieces.parts[piece, rng.integers(2)])
+            z, a, b = _middle(pieces, 2 * piece + (code & 1))
+            held &= [z * y >= z * (a * x + b) for x, y in points]
+        covered, spoiled = held @ np.array(weights)
+        assert products.lower[i] <= score(covered, spoiled) <= products.upper[i]
+        reached += score(covered, spoiled) == products.upper[i]
+    assert reached
 
 
 def test_no_points_at_all() -> None:
