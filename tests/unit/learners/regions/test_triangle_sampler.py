@@ -304,7 +304,7 @@ def test_refinement_goes_on_from_that_of_another_score() -> None:
 def test_bounds_that_are_tightened_without_a_cut_hold() -> None:
     # Random tuples of random leaves of tightened products; with bounds one lower some tuple would be above.
     side, rng = 2**16, generator(8, "tightened")
-    points = [(int(x), int(y)) for x, y in rng.integers(0, side + 1, (40, 2))]
+    points = [(int(x), int(y)) for x, y in rng.integers(0, side + 1, (90, 2))]
     weights = [(5, 0) if 2 * y > x + side // 8 and y < side - x // 2 else (0, 5) for x, y in points]
     pieces = Pieces(points, side)
 
