@@ -86,7 +86,7 @@ class Line:
         now = self._clock()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
-            bar = ("=" * int(_BAR * (done + share) / total) + ">")[:_BAR].ljust(_BAR)
+            bar = ("=" * int(_BAR * (done + share) / max(total, 1)) + ">")[:_BAR].ljust(_BAR)
             text = f"[{bar}] {self._text(done, total, note, now, share)}"
             if self._live:
                 text = text[: max(shutil.get_terminal_size().columns - 1, 20)]

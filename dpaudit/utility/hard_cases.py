@@ -251,13 +251,13 @@ def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Flo
     }
     seen: list[Floats] = []
     for name, bad in chosen.items():
-        weights = _solved(differing, bad, mass)
+        weights = solved(differing, bad, mass)
         if weights is not None and not any(np.array_equal(weights, other) for other in seen):
             seen.append(weights)
             yield weights, f"{name} just above alpha"
 
 
-def _solved(differing: NDArray[np.bool_], bad: NDArray[np.bool_], mass: float) -> Floats | None:
+def solved(differing: NDArray[np.bool_], bad: NDArray[np.bool_], mass: float) -> Floats | None:
     """Return the solution of one program; None if it has none."""
     from scipy.optimize import linprog
 

@@ -21,6 +21,8 @@ MORE_EQUATIONS = 140
 """Random equations beyond the number of variables after which the share of right solutions is taken to stay."""
 CLOSE = Fraction(10001, 10000)
 """A block of numbers of rivals is not divided whose bound is at most so many times the greatest value known."""
+SHARES = 32
+"""Shares of the mass that is left over which are tried as the boundary between even and uneven ones."""
 MOST_TERMS = 2**18
 """A sum over two counts with more terms than these is too long to verify."""
 
@@ -121,9 +123,27 @@ def _points(numbers: Numbers, alpha: Fraction) -> Ends:
         fewer, all_of_them = Enclosure.of(rivals - 1), Enclosure.of(rivals)
         powers = Enclosure.exp(-rate).powers(n)
         scales = [all_of_them.over(fewer.plus(power)) for power in powers]
-        return _of_sum(rivals, Fraction(1, rivals), 1 - rivals * alpha, scales, rate, n).high
+        even = _of_sum(rivals, Fraction(1, rivals), 1 - rivals * alpha, scales, rate, n).high
+        return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
 
     return lower, upper
+
+
+def _uneven(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Decimal:
+    """Return a bound for rivals that are all bad and share the mass 1 - rivals * alpha beyond that.
+
+    For any d, one rival has at least 1 - (rivals - 1) d of it, or two have d each: such a term of C has a mean of at
+    most (1 - share c)^F given F, and adds at most its mean to that of C/(1 + C).
+    """
+    drop, left = _drops(rate)[1], 1 - rivals * alpha
+    one, two = (_with_own_mass(s, alpha, rate, n) for s in (rivals - 1, rivals - 2))
+
+    def bound(d: Fraction) -> Decimal:
+        single = one.plus(_kept(left * (1 - (rivals - 1) * d), drop).power(n))
+        double = two.plus(Enclosure.of(2).times(_kept(left * d, drop).power(n)))
+        return max(single.high, double.high)
+
+    return min(bound(Fraction(i, SHARES * (rivals - 1))) for i in range(1, SHARES))
 
 
 def _own_mass(rivals: int, alpha: Fraction) -> Fraction:
@@ -132,8 +152,15 @@ def _own_mass(rivals: int, alpha: Fraction) -> Fraction:
 
 
 def _with_own_mass(rivals: int, alpha: Fraction, rate: Fraction, n: int) -> Enclosure:
-    """Return E[C/(exp(rate k) + C)] for k examples at the own point and equal masses of the rivals."""
+    """Return E[C/(exp(rate k) + C)] for k examples at the own point and equal masses of the rivals.
+
+    Without own mass the mean for one or two rivals is a sum over their counts.
+    """
     own = _own_mass(rivals, alpha)
+    if rivals == 1 and not own:
+        return _one_side(1, 0, alpha, rate, n)
+    if rivals == 2 and not own and len(likely(n, alpha)) ** 2 <= MOST_TERMS:
+        return _two_sides((1, 1), 0, alpha, rate, n)
     return _of_sum(rivals, (alpha - own) / (1 - own), own, Enclosure.exp(rate).powers(n), rate, n)
 
 

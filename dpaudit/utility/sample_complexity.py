@@ -34,6 +34,8 @@ BEYOND = 2
 """The search ends at so many times the theorem's n: a failure there refutes the theorem."""
 BATCH = 250
 """Samples between two looks at a test."""
+UNKNOWN = "that some n below the theorem's suffices on every concept and distribution, or that one fails more often"
+"""What is not proved where a learner has no bound on its worst case."""
 MAX_SIZE = 2**62
 """Counts of samples are 64-bit integers."""
 
@@ -169,7 +171,7 @@ def _missing(known: Known | None, lower: int, upper: int | None) -> str:
     """Return what is not proved, where both ends do not meet."""
     if upper is not None and upper <= lower + 1:
         return ""
-    return (known.missing if known is not None else "") or "which concept and distribution is worst"
+    return (known.missing if known is not None else "") or UNKNOWN
 
 
 def claimed(learner: Learner, alpha: float, beta: float, setting: str | None) -> UtilityClaim:

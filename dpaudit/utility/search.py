@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import joblib
@@ -17,7 +17,7 @@ from dpaudit.progress import Report
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
-from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, just_above, just_bad
+from dpaudit.utility.hard_cases import MAX_ENTRIES, HardCase, evaluated_points, hard_cases, just_above, just_bad, solved
 
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""
@@ -33,6 +33,8 @@ WEAK = 0.7
 """A proposal that suffices at this share of the best size so far is left."""
 MAX_LABELS = 2**20
 """Up to this many labels (concepts times points) of a class, rivals are made just bad."""
+MOVES = ("shift", "split", "merge", "snap", "snap", "rivals", "level")
+"""The moves of a climb that keep the concept, equally likely."""
 CONCEPTS = 8
 """Concepts whose rivals are made just bad."""
 
@@ -154,16 +156,21 @@ class WorstCaseSearch:
         """Return a case one random move away.
 
         Move a share of a point's mass to another point of the support; split it with a point outside; merge two points;
-        bring a random rival's error to just above alpha by scaling the mass on which it errs; change the concept.
+        bring a random rival's error to just above alpha by scaling the mass on which it errs; make another number of
+        rivals bad, with the least error of all; level the masses of points that are alike; change the concept.
         """
         code, points = case.concept_code, case.distribution.points
         weights = np.array(case.distribution.probabilities, dtype=np.float64)
         if rng.random() < 1 / 6:
             code = int(rng.integers(self._learner.concepts.size))
         else:
-            kind = ("shift", "split", "merge", "snap", "snap")[int(rng.integers(5))]
+            kind = MOVES[int(rng.integers(len(MOVES)))]
             if kind == "snap":
                 weights = self._snapped(code, points, weights, rng)
+            elif kind == "rivals":
+                points, weights = self._with_rivals(code, rng) or (points, weights)
+            elif kind == "level":
+                points, weights = self._levelled(code, points, weights, rng)
             else:
                 points, weights = self._transferred(kind, points, weights, rng)
         return _case(code, points, weights, "found by climbing", 1e-6)  # a point that is never drawn only costs time
@@ -183,6 +190,46 @@ class WorstCaseSearch:
         weights[source] -= moved
         weights[target] += moved
         return points, weights
+
+    @cached_property
+    def _labels(self) -> NDArray[Any] | None:
+        """The labels of all concepts, (concepts, points); None where they are too many."""
+        concepts = self._learner.concepts
+        return concepts.evaluate(self._points) if concepts.size * len(self._points) <= MAX_LABELS else None
+
+    def _with_rivals(self, code: int, rng: np.random.Generator) -> tuple[NDArray[Any], Floats] | None:
+        """Return points and masses that make the nearest of the rivals just bad, any number of them equally likely.
+
+        In the logarithm; ties are broken at random. None where no masses do.
+        """
+        if self._labels is None:
+            return None
+        differing = np.unique(self._labels != self._labels[code], axis=0)
+        differing = rng.permutation(differing[differing.any(axis=1)])
+        if not len(differing) or differing.size > MAX_ENTRIES:
+            return None
+        bad = np.zeros(len(differing), dtype=bool)
+        bad[np.argsort(differing.sum(axis=1), kind="stable")[: math.ceil(len(differing) ** rng.random())]] = True
+        weights = solved(differing, bad, just_above(self._alpha))
+        return None if weights is None else (self._points, weights)
+
+    def _levelled(
+        self, code: int, points: NDArray[Any], weights: Floats, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], Floats]:
+        """Return the masses where points share equally what they have, that are alike: where as many rivals err.
+
+        It is all points like a random one of the support, or those of the support alone.
+        """
+        if self._labels is None:
+            return points, weights
+        spread = np.zeros(len(self._points))
+        for point, weight in zip(points, weights, strict=True):
+            spread += np.where((self._points == point).all(axis=1), weight, 0.0)
+        wrong = (self._labels != self._labels[code]).sum(axis=0)
+        alike = wrong == wrong[rng.choice(np.flatnonzero(spread))]
+        if rng.random() < 1 / 2:
+            alike &= spread > 0
+        return self._points, np.where(alike, spread[alike].mean(), spread)
 
     def _snapped(self, code: int, points: Any, weights: Floats, rng: np.random.Generator) -> Floats:
         """Return the masses at which the error of a random rival is just above alpha, if they can be scaled so."""

@@ -21,6 +21,8 @@ ABOVE = 1e-9
 """By how much, relatively, an error that counts as a failure is above alpha in the worst cases."""
 SPREAD = 9
 """Standard deviations of a count that sums cover, on either side; what they leave out counts as failures."""
+SHARES = 32
+"""Shares that are tried as the boundary between even and uneven ones."""
 MOST_TERMS = 2**20
 """Larger sums over two counts are not made."""
 
@@ -42,7 +44,8 @@ def finite_class_failure(rivals: int, rate: float, alpha: float, n: int) -> Wors
     log_mean = _log(rivals) + n * math.log1p(alpha * math.expm1(-rate))
     return WorstFailure(
         0.0, float(_odds(np.array(log_mean))), CaseFamily.FINITE_CLASS, {"rivals": rivals, "rate": rate}, _FINITE,
-        "whether the counts of the rivals can be such that B hardly varies, and all of their errors just above alpha",
+        "a bound on E[B/(1 + B)] that uses how the errors of the rivals overlap, or a distribution on which B hardly "
+        "varies and all rivals err just above alpha",
     )  # fmt: skip
 
 
@@ -92,8 +95,8 @@ def points_failure(domain_size: int, rate: float, alpha: float, n: int) -> Worst
     on the target's own point and alpha - q on each of s others, k ~ Bin(n, q) examples are at the own point, N_j at the
     others, and B = exp(-rate k) sum_j exp(-rate N_j). Where K alpha <= 1 that is so for s < K; all K rivals can be bad
     as well, but then one of them at least has more mass: with K N_j and F other examples of masses alpha and
-    1 - K alpha, B = (K - 1 + exp(-rate F))/K sum_j exp(-rate N_j) is the larger one. Lower: all rivals just above
-    alpha, or, where K alpha < 1, all but one, which has the rest.
+    1 - K alpha, B = (K - 1 + exp(-rate F))/K sum_j exp(-rate N_j) is the larger one, and `_uneven` another bound.
+    Lower: all rivals just above alpha, or, where K alpha < 1, all but one, which has the rest.
     """
     rivals, above = domain_size - 1, alpha * (1 + ABOVE)
     full = rivals * above > 1
@@ -107,7 +110,7 @@ def points_failure(domain_size: int, rate: float, alpha: float, n: int) -> Worst
     case = f"mass {own:.4g} on the target's own point, {hard:.4g} on each of {near} others"
     return WorstFailure(
         lower, upper, CaseFamily.POINTS, {"rivals": rivals, "rate": rate, "mass": above}, _POINTS,
-        "" if full else "whether the mass that is left over can be shared by the rivals to better effect",
+        "" if full else "an exact mean over the counts of all rivals but one, which four moments enclose",
         0, tuple((x,) for x, _ in kept), tuple(mass for _, mass in kept),
         case if full else f"{case}, the rest on one more",
     )  # fmt: skip
@@ -118,7 +121,8 @@ def _most_of_points(rivals: int, alpha: float, rate: float, n: int) -> float:
     if rivals * alpha <= 1:
         far = _range(n, 1 - rivals * alpha)
         weights = (rivals - 1 + np.exp(-rate * far)) / rivals
-        return _of_sum(rivals, 1 / rivals, n - far, weights, _binomial(far, n, 1 - rivals * alpha), rate)[1]
+        even = _of_sum(rivals, 1 / rivals, n - far, weights, _binomial(far, n, 1 - rivals * alpha), rate)[1]
+        return min(even, _uneven(rivals, alpha, rate, n)) if rivals > 1 else even
 
     def exact(s: int) -> float:
         return _with_own_mass(s, _own_mass(s, alpha), alpha, rate, n)[1]
@@ -134,6 +138,20 @@ def _most_of_points(rivals: int, alpha: float, rate: float, n: int) -> float:
         best = max(best, exact(middle))
         blocks += [(low, middle), (middle, high)]
     return best
+
+
+def _uneven(rivals: int, alpha: float, rate: float, n: int) -> float:
+    """Return the bound for K rivals that are all bad with 1 - K alpha left over, by how evenly they have that.
+
+    Each has a share of it. Either one has all but (K - 1) d of it at least, or two have d at least.
+    """
+    one, two = (_with_own_mass(s, 0.0, alpha, rate, n)[1] for s in (rivals - 1, rivals - 2))
+    rest = (1 - rivals * alpha) * math.expm1(-rate)
+
+    def bound(d: float) -> float:
+        return max(one + (1 + rest * (1 - (rivals - 1) * d)) ** n, two + 2 * (1 + rest * d) ** n)
+
+    return min(bound(i / SHARES / (rivals - 1)) for i in range(1, SHARES))
 
 
 def _block(low: int, high: int, alpha: float, rate: float, n: int) -> float:
@@ -209,8 +227,11 @@ def _binomial(count: Floats, n: int, mass: float) -> Floats:
 def _with_own_mass(rivals: int, own: float, alpha: float, rate: float, n: int) -> tuple[float, float]:
     """Return two ends of E[B/(1 + B)] for B = exp(-rate k) sum_j exp(-rate N_j) over s rivals of mass alpha - own.
 
-    The sum is over k ~ Bin(n, own).
+    The sum is over k ~ Bin(n, own). Without own mass the mean for one or two rivals is a sum over their counts.
     """
+    if not own and (rivals == 1 or (rivals == 2 and len(_range(n, alpha)) ** 2 <= MOST_TERMS)):
+        low, rest = _one_side(1.0, alpha, rate, n) if rivals == 1 else _two_sides(1.0, 1.0, alpha, rate, n)
+        return low, low + rest
     k = _range(n, own) if own else np.zeros(1)
     return _of_sum(rivals, (alpha - own) / (1 - own), n - k, np.exp(-rate * k), _binomial(k, n, own), rate)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from itertools import product
 
@@ -12,9 +13,12 @@ import dpaudit
 from dpaudit.bounds.limits import MeanTest
 from dpaudit.contract import Distribution
 from dpaudit.errors import InputError
+from dpaudit.progress import Line
+from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
-from dpaudit.utility.hard_cases import HardCase, hard_cases, just_bad
+from dpaudit.utility.hard_cases import HardCase, hard_cases, just_above, just_bad
 from dpaudit.utility.sample_complexity import Decider, exact_size
+from dpaudit.utility.search import WorstCaseSearch
 
 
 def wrongly_decided(tests: int, values: int, mean: float, seed: int) -> int:
@@ -158,6 +162,39 @@ def test_brackets_by_drawing_contain_n() -> None:
 def test_brackets_by_drawing_lie_no_more_often_than_stated() -> None:
     # 0.1 of 40 and three standard deviations.
     assert sum(boundary_lies(seed, 500) for seed in range(40)) <= 9
+
+
+def test_moves_over_the_number_of_rivals_and_over_points_that_are_alike() -> None:
+    learner = dpaudit.get_learner("conjunction-exponential", dimension=3, k=2, epsilon=1.0)
+    search = WorstCaseSearch(learner, 0.1, 0.1, "realizable", 500, 0)
+    points, code = learner.domain.points(), learner.concepts.size - 1
+    wrong = np.unique(learner.concepts.evaluate(points) != learner.concepts.concept(code).predict(points), axis=0)
+    bad = set()
+    for seed in range(12):
+        found = search._with_rivals(code, generator(seed, "rivals"))
+        assert found is not None
+        errors = wrong @ found[1]
+        assert found[1].sum() == pytest.approx(1)
+        assert (np.abs(errors - just_above(0.1)) < 1e-6).any()
+        bad.add(int((errors > 0.1).sum()))
+    assert len(bad) > 2
+    uneven = np.arange(1.0, 1 + len(points)) ** 2 / (np.arange(1.0, 1 + len(points)) ** 2).sum()
+    changed = 0
+    for seed in range(6):
+        _, masses = search._levelled(code, points, uneven, generator(seed, "level"))
+        assert masses.sum() == pytest.approx(1)
+        moved = ~np.isclose(masses, uneven)
+        assert len(np.unique(masses[moved])) <= 1
+        assert len(np.unique(wrong.sum(axis=0)[moved])) <= 1
+        changed += moved.any()
+    assert changed
+
+
+def test_no_moves_leave_nothing_to_show_progress_of() -> None:
+    learner = dpaudit.get_learner("box-exponential", side=1, dimension=1, epsilon=2.0)
+    finding = dpaudit.sample_complexity(learner, alpha=0.2, beta=0.2, starts=1, moves=0, draws=250)
+    assert finding.lower > 0
+    Line(io.StringIO(), "moves", clock=iter((0.0, 100.0)).__next__)(0, 0)
 
 
 def test_a_small_learner_is_measured_from_python() -> None:
