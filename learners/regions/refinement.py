@@ -184,6 +184,8 @@ class Products:
         self._tables = [PackedSums(column) for column in weights.T]
         self._either = PackedSums(weights.sum(axis=1))
         t = components
+        # With one halfplane pieces cost more than products, and no point is left for others to spare.
+        self._forced, self._few = (FORCED, FEW) if t > 1 else (0.0, 1)
         if start is None:
             start = (
                 np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64),
@@ -242,7 +244,7 @@ class Products:
         widest = np.argpartition(-gaps, count - 1)[:count]
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
         found = gaps[widest]
-        deep = min(found.max() - DEPTH, np.partition(found, -min(FEW, count))[-min(FEW, count)])
+        deep = min(found.max() - DEPTH, np.partition(found, -min(self._few, count))[-min(self._few, count)])
         return np.asarray(np.sort(widest[(found >= deep) & (found > -np.inf)]), dtype=np.int64)
 
     def _cut(self, chosen: Integers) -> None:
@@ -328,7 +330,7 @@ class Products:
             votes, forced = (
                 np.unpackbits(one, axis=1, count=len(self.weights)).sum(axis=0) for one in (hit, hit & sure)
             )
-            self.pieces.cut(piece, votes * self._total + FORCED * forced * self.weights[:, 1])
+            self.pieces.cut(piece, votes * self._total + self._forced * forced * self.weights[:, 1])
 
     def _replaced(self, codes: Integers, orders: Integers, picked: Integers, ends: Integers) -> tuple[Integers, ...]:
         """Return the products that replace each, cut in the picked component.
