@@ -87,7 +87,7 @@ ROWS: dict[str, tuple[Callable[[], float], float]] = {
     "mixture-halfspace, plane, 200 public, 10,000 private": (lambda: mixture(2, 200, 10_000), 2.0),
     "mixture-halfspace, space, 20 public, 1,000 private": (lambda: mixture(3, 20, 1000), 0.3),
     "mixture-halfspace, space, 50 public, 1,000 private": (lambda: mixture(3, 50, 1000), 1.5),
-    "polygon-union, side 2^32, k = 2, n = 1e6, 300 distinct": (lambda: polygons(300), 10.0),
+    "polygon-union, side 2^32, k = 2, n = 1e6, 300 distinct": (lambda: polygons(300), 3.0),
     "halfplane-select, side 2^64, 1,000 distinct": (lambda: halfplane(1000), 2.0),
     "halfplane-select, side 2^64, 10,000 distinct": (lambda: halfplane(10_000), 2.0),
     "simplex-union, side 2, k = 1, 14 distinct": (lambda: union(SimplexUnion, 2, 2), 20.0),

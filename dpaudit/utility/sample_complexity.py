@@ -35,7 +35,7 @@ BEYOND = 2
 BATCH = 250
 """Samples between two looks at a test."""
 UNKNOWN = "that some n below the theorem's suffices on every concept and distribution, or that one fails more often"
-"""What is not proved where a learner has no bound on its worst case."""
+"""The step that is missing where a learner has no bound on its worst case."""
 MAX_SIZE = 2**62
 """Counts of samples are 64-bit integers."""
 

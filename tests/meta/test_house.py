@@ -58,7 +58,7 @@ ROOMS = {
     "dpaudit.report": 4_920,
     "dpaudit.running": 1_500,
     "dpaudit.utility": 2_757,
-    "learners": 833,
+    "learners": 876,
     "learners.boxes": 750,
     "learners.conjunctions": 1_532,
     "learners.covers": 855,
@@ -71,7 +71,7 @@ ROOMS = {
     "learners.papers": 6_370,
     "learners.parities": 1_079,
     "learners.points": 442,
-    "learners.regions": 2_917,
+    "learners.regions": 3_112,
     "learners.training": 615,
 }
 
