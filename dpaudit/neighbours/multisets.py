@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from dpaudit.contract import Law, Relation
 from dpaudit.errors import InputError
@@ -77,6 +75,9 @@ def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> t
     universe : int
         The number of examples in the universe.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     labels = np.arange(len(rows))
     block = max(1, 2**21 // max(1, rows.shape[1]))
     for permutation in permutations:
