@@ -237,6 +237,11 @@ def test_listing_loads_nothing_heavier_than_numpy_and_what_draws_the_table() -> 
     assert loaded(command("list")) & (HEAVY | {"pytest"}) == {"click", "numpy", "rich"}
 
 
+def test_what_audits_loads_no_library_that_few_audits_need() -> None:
+    few = {"pandas", "sklearn", "matplotlib", "statsmodels", "jinja2", "flint"}
+    assert not loaded("import dpaudit.engine.perform, dpaudit.project.subject") & few
+
+
 def test_no_file_reads_a_pickle() -> None:
     for path in SOURCES:
         text = path.read_text()
