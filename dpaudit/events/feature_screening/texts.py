@@ -40,15 +40,11 @@ def _places(values: Sequence[Any]) -> Iterator[tuple[str, int]]:
 def _at(place: int, of: Callable[[CellNumbers], CellNumbers], values: Sequence[Any]) -> CellNumbers:
     """Return the cells of the codes at a place of each value, -1 where a value ends before it."""
     need = place + 1 if place >= 0 else -place
-    lengths = np.fromiter(map(len, values), np.int64, len(values))
-    long = lengths >= need
-    if not long.all():
-        values = list(compress(values, long.tolist()))
-    found: Iterator[Any] = map(itemgetter(place), values)
-    if values and isinstance(values[0], str):
-        found = map(ord, found)
+    long = np.fromiter(map(len, values), np.int64, len(values)) >= need
+    held = values if long.all() else list(compress(values, long.tolist()))
+    found = map(itemgetter(place), held)
     codes = np.full(len(long), -1, dtype=np.int64)
-    codes[long] = np.fromiter(found, np.int64, len(values))
+    codes[long] = np.fromiter(map(ord, found) if held and isinstance(held[0], str) else found, np.int64, len(held))
     return of(codes)
 
 
