@@ -31,12 +31,15 @@ class Built(Generic[T]):
 
     def __init__(self, kind: Callable[..., T]) -> None:
         self._kind, self._names = kind, list(signature(kind).parameters)
+        self._given: dict[type, list[str]] = {}
         self._kept: Callable[..., T] = lru_cache(maxsize=32, typed=True)(kind) if isinstance(kind, type) else kind
 
     def __get__(self, owner: object, owners: type | None = None) -> T:
         if owner is None:
             return cast(T, self)
-        given = {name: getattr(owner, name) for name in self._names if hasattr(owner, name)}
+        if (names := self._given.get(type(owner))) is None:
+            names = self._given[type(owner)] = [name for name in self._names if hasattr(owner, name)]
+        given = {name: getattr(owner, name) for name in names}
         try:
             return self._kept(**given)
         except TypeError:  # a parameter that is no number, which the class refuses

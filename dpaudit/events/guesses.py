@@ -112,7 +112,10 @@ class Guess:
         tried = numbers[:, None]
         counted = np.minimum(hits, tried)
         right = rng.binomial(counted, share) + rng.binomial(tried - counted, 0.5)
-        bounds = logit(np.maximum(lower_limit(right, tried, gamma), 0.5))
+        # Most draws share their counts with others, and limits take longest.
+        pairs, place = np.unique(tried * (runs + 1) + right, return_inverse=True)
+        limits = lower_limit(pairs % (runs + 1), pairs // (runs + 1), gamma)
+        bounds = logit(np.maximum(limits, 0.5))[place.reshape(right.shape)]
         refuting, expected = (bounds > epsilon).mean(axis=1), to_grid(bounds.mean(axis=1))
         return int(numbers[max(range(len(numbers)), key=lambda i: (refuting[i], expected[i]))])
 

@@ -13,8 +13,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_banded
-from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
 Array = NDArray[np.float64]
@@ -113,6 +111,8 @@ def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Arr
     Singular
         If one of several precisions has no factor.
     """
+    from scipy.linalg.lapack import dpbtrs
+
     band = np.zeros((2, *total.shape))
     band[0, :, 1:] = -precision
     band[1] = RIDGE
@@ -142,6 +142,8 @@ def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Arr
 
 def _newton(hits: Array, total: Array, centre: Array, band: Array, g: Array) -> tuple[Array, Array]:
     """Return the factors of the precisions at g, shape (2, walks, m), and the gradients of the log posteriors."""
+    from scipy.linalg.lapack import dpbtrf
+
     share = expit(g + centre)
     pull = band[1] * g
     pull[:, :-1] += band[0, :, 1:] * g[:, 1:]
@@ -213,6 +215,8 @@ class Walk:
 
     def draws(self, rng: np.random.Generator, number: int, spread: float) -> Array:
         """Return draws of g by the normal law around the mode, shape (draws, m), with `spread` times its deviations."""
+        from scipy.linalg import solve_banded
+
         found: Array = solve_banded((0, 1), self.factor, rng.standard_normal((number, len(self.ratio))).T).T
         left = np.zeros((1, 1)) if self.line is None else self.line
         for _ in range(2):  # the covariance of a line has rank two: a column taken off it leaves one less
@@ -240,6 +244,8 @@ class Walk:
 
     @cached_property
     def _covariance(self) -> Array:
+        from scipy.linalg.lapack import dpbtrs
+
         covariance, _ = dpbtrs(self.factor, np.eye(len(self.ratio)))
         return np.asarray(covariance if self.line is None else covariance + self.line)
 

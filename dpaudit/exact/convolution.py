@@ -24,7 +24,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from dpaudit.exact.dominating import LossLaw
 
@@ -107,6 +106,7 @@ class LossSum:
 
     def _root_at(self, delta: float, tilt: int) -> float:
         """Return about where delta is reached under one tilt; of the two bounds the upper one falls all the way."""
+        from scipy.optimize import brentq
 
         def excess(epsilon: float) -> float:
             return math.log(max(self._delta(epsilon, tilt, True), 1e-320)) - math.log(delta)

@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from dpaudit.contract import Law, Relation
 from dpaudit.errors import InputError
@@ -77,6 +75,9 @@ def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> t
     universe : int
         The number of examples in the universe.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     labels = np.arange(len(rows))
     block = max(1, 2**21 // max(1, rows.shape[1]))
     for permutation in permutations:
@@ -192,4 +193,6 @@ def _aligned(pair: tuple[Law, ...]) -> tuple[Floats, Floats]:
 def _curve(p: Floats, q: Floats, epsilons: Floats) -> Floats:
     """Return the sum over the atoms of (exp(p) - exp(e + q))_+, which is delta(e), at every e."""
     first, second = np.exp(p), np.exp(q)
-    return np.array([np.maximum(first - np.exp(epsilon) * second, 0.0).sum() for epsilon in epsilons])
+    block = max(1, 2**20 // max(1, len(first)))
+    factors = (np.exp(epsilons[i : i + block, None]) for i in range(0, len(epsilons), block))
+    return np.concatenate([np.maximum(first - factor * second, 0.0).sum(axis=1) for factor in factors])

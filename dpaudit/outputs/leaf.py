@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
-from operator import itemgetter
+from operator import is_not, itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -103,7 +104,7 @@ def _each(of: Callable[[Any, Any], Any]) -> Callable[[Sequence[Any], Any], Taken
 
     def step(values: Sequence[Any], at: Any) -> Taken:
         found = [of(value, at) for value in values]
-        mask = np.fromiter((part is not NO_PART for part in found), np.bool_, len(found))
+        mask = np.fromiter(map(partial(is_not, NO_PART), found), np.bool_, len(found))
         return (found, None) if mask.all() else (list(compress(found, mask)), mask)
 
     return step

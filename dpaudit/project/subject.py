@@ -17,7 +17,6 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.pairs import neighbours_of
-from dpaudit.neighbours.own_data.tables import read_dataset
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
@@ -96,6 +95,8 @@ def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relatio
     bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
     of_data = {"bounds": bounds, "unit": audit.unit}  # without data the audit refuses them
     if audit.data is not None:
+        from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
+
         return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data)}
     if pairs is not None:
         return {**of_data, "pairs": pairs_at(pairs, seed)}

@@ -257,17 +257,20 @@ class SetCoverLearner(ClassLearner):
                              f"exact law, got {self._sets}^{self.rounds}; run has no such limit")  # fmt: skip
         wanted, other = self._split(sample)
         cover = self._cover(sample.points).astype(np.bool_)
-        hit = [sum(1 << i for i in np.flatnonzero(column).tolist()) for column in cover.T]
-        states, logs, error = [(1 << len(cover)) - 1], np.zeros(1), 0.0
+        # The examples alive are the bits of a state: of Python's integers, where they are more than an int64 has.
+        dtype = np.int64 if len(cover) < 63 else object
+        spared = np.array([sum(1 << i for i in np.flatnonzero(~column).tolist()) for column in cover.T], dtype=dtype)
+        states, logs, error = np.array([(1 << len(cover)) - 1], dtype=dtype), np.zeros(1), 0.0
         known: dict[int, tuple[Floats, float]] = {}
         for _ in range(self.rounds):
-            for state in set(states) - set(known):
+            distinct, place = np.unique(states, return_inverse=True)
+            for state in set(distinct.tolist()) - set(known):
                 alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
                 known[state] = self._round_law(alive * wanted, alive * other, cover)
-            step = np.array([known[state][0] for state in states])
-            logs = (logs[None, :] + step.T).ravel()
-            error += max(known[state][1] for state in states)
-            states = [state & ~mask for mask in hit for state in states]
+            step, errors = zip(*map(known.__getitem__, distinct.tolist()), strict=True)
+            logs = (logs[None, :] + np.array(step)[place].T).ravel()
+            error += max(errors)
+            states = (states[None, :] & spared[:, None]).ravel()
         finite = logs[np.isfinite(logs)]
         return Law(range(len(logs)), logs, error + 2.0**-53 * self.rounds * float(-finite.min()))
 

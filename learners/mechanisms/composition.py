@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby, repeat
 
 from dpaudit.contract import InputError
 from learners.bisection import last
@@ -40,7 +40,7 @@ def basic(calls: Sequence[Cost]) -> Cost:
 
 def _total(shares: Iterable[Fraction]) -> Fraction:
     """Return the sum, with one product for equal neighbours: rationals are slow, and most calls are alike."""
-    return sum((share * sum(1 for _ in alike) for share, alike in groupby(shares)), Fraction(0))
+    return sum((share * len(list(alike)) for share, alike in groupby(shares)), Fraction(0))
 
 
 def advanced(calls: Sequence[Cost], slack: float | Fraction) -> Cost:
@@ -58,9 +58,10 @@ def advanced(calls: Sequence[Cost], slack: float | Fraction) -> Cost:
     """
     if not 0 < slack < 1:
         raise InputError(f"slack must be in (0, 1), got {slack!r}")
-    sizes = [float(c.epsilon) for c in calls]
-    mean = math.fsum(e * math.tanh(e / 2) for e in sizes)
-    width = math.sqrt(2 * math.log(1 / slack) * math.fsum(e * e for e in sizes))
+    sizes = [(float(share), len(list(alike))) for share, alike in groupby(c.epsilon for c in calls)]
+    mean = math.fsum(chain.from_iterable(repeat(e * math.tanh(e / 2), times) for e, times in sizes))
+    squares = math.fsum(chain.from_iterable(repeat(e * e, times) for e, times in sizes))
+    width = math.sqrt(2 * math.log(1 / slack) * squares)
     return Cost(Fraction((mean + width) * (1 + 1e-12)), basic(calls).delta + Fraction(slack), "advanced")
 
 

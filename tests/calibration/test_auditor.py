@@ -40,13 +40,15 @@ def most(number: int) -> int:
 
 
 SLOW_BETS = {("sequential", case) for case in ("bits", "Gaussian", "clamped Laplace", "Laplace, 4 numbers")}
+ELSEWHERE = {("sequential", "geometric"), ("sequential", "response with leak")}
+"""What `test_sequential_calibration` counts over more audits in every profile."""
 
 
 @pytest.mark.parametrize(
     ("case", "design"),
     [
-        # Bets on three of them take longest; `test_sequential_calibration` judges bets in every profile.
-        pytest.param(case, design, marks=[pytest.mark.full] if (design, case) in SLOW_BETS else [])
+        # Bets on three of them take longest.
+        pytest.param(case, design, marks=[pytest.mark.full] if (design, case) in SLOW_BETS | ELSEWHERE else [])
         for case in SOME
         for design in ("fixed", "sequential")
     ],

@@ -111,7 +111,7 @@ def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
 ) -> None:
     # 60 audits at gamma = 0.2 allow 25, and 40 allow 18: a level of 0.5 would be seen with probability 0.88 and 0.68.
     number = 40 if mechanism.name.startswith("gaussian") else 60
-    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=500, gamma=0.2), epsilon, 0.2)
+    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=250, gamma=0.2), epsilon, 0.2)
 
 
 @pytest.mark.full

@@ -31,7 +31,14 @@ def events_of(result: Result) -> list[str]:
     return [event_words(replace(one, shown=UNSET) if isinstance(one, Cells) else one) for one in events]
 
 
-@pytest.mark.parametrize("before", BEFORE.results, ids=lambda result: result.task)
+DEAR = {"convex-polygon/privacy/n2-c6c3b7e5a6"}
+"""A task that takes seconds, beside one of disc unions, whose events nearly tie as well."""
+
+
+@pytest.mark.parametrize(
+    "before",
+    [pytest.param(r, marks=[pytest.mark.full] if r.task in DEAR else [], id=r.task) for r in BEFORE.results],
+)
 def test_a_task_finds_today_what_it_found_before(before: Result) -> None:
     task = Task(before.learner, before.parameters, before.arguments)
     assert task.key == before.task

@@ -237,6 +237,11 @@ def test_listing_loads_nothing_heavier_than_numpy_and_what_draws_the_table() -> 
     assert loaded(command("list")) & (HEAVY | {"pytest"}) == {"click", "numpy", "rich"}
 
 
+def test_what_audits_loads_no_library_that_few_audits_need() -> None:
+    few = {"pandas", "sklearn", "matplotlib", "statsmodels", "jinja2", "flint"}
+    assert not loaded("import dpaudit.engine.perform, dpaudit.project.subject") & few
+
+
 def test_no_file_reads_a_pickle() -> None:
     for path in SOURCES:
         text = path.read_text()
@@ -253,7 +258,7 @@ def commands_of_the_readme() -> list[str]:
     return [line for line in lines if line.startswith("dpaudit ")]
 
 
-STATUS_OF = {"dpaudit privacy mean.py:mean --epsilon 1": 1, "dpaudit check": 1}
+STATUS_OF = {"dpaudit check": 1}
 """Commands of the README that end with another status than 0, by how they begin: the mean is wrong on purpose."""
 
 
@@ -262,7 +267,9 @@ def test_the_commands_of_the_readme_work_one_after_the_other(tmp_path: Path, mon
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # workers take longer to start than these audits
-    for command in commands_of_the_readme():
+    # What the first page has as well, with its output, is run for that page.
+    first = (ROOT / "docs/index.md").read_text()
+    for command in (one for one in commands_of_the_readme() if f"$ {one}  " not in first):
         expected = next((status for begin, status in STATUS_OF.items() if command.startswith(begin)), 0)
         assert main(shlex.split(command)[1:]) == expected, command
 

@@ -105,18 +105,11 @@ def test_the_first_five_minutes(run: Run, tmp_path: Path) -> None:
     assert shown is not None
     assert 1.9 < float(shown[1]) <= 2
     assert re.search(r"^repeat       dpaudit privacy mean\.py:mean ", privacy[1], re.MULTILINE)
-    repeat = privacy[1][privacy[1].index("repeat") :].removeprefix("repeat").replace("\\\n", " ").split()
-    assert run(*repeat) == privacy
     assert check[0] == 1
     assert re.search(r"^!  mean +1 +- +1\.9\d .* VIOLATION$", check[1], re.MULTILINE)
     assert suite[0] == 1
     assert re.search(r"VIOLATION    mean claims epsilon = 1, shows >= 1\.[89]", suite[1])
     assert "dpaudit: 1 audit, chance of a false alarm at most 0.001" in suite[1]
-
-    mechanism = tmp_path / "mean.py"
-    mechanism.write_text(mechanism.read_text().replace("scale = sensitivity / 2 ", "scale = sensitivity / EPSILON "))
-    assert [run(*words)[0] for words in commands[2:]] == [0, 0]
-    assert "\nbetter  mean       violation, now consistent\n" in run("dpaudit", "diff")[1]
 
 
 def test_mypy_checks_a_users_files_by_our_types(run: Run, site: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from dpaudit.report import json as json_report
 from dpaudit.utility.finding import UtilityFinding
 
 
+@cache
 def validator(name):
     return Draft202012Validator(schema.load(name))
 

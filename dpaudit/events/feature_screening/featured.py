@@ -83,7 +83,7 @@ def _support_cells(values: Reals, centres: Reals, scales: Reals, grids: Reals) -
 
     The uniform number behind a sampler is a whole number over its element of `grids`.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         steps = np.rint(np.exp(-np.abs(values - centres) / scales) * grids)
         sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < scales / 2)
     found = np.full(len(values), DENSE, dtype=np.int64)

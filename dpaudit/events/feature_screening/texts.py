@@ -7,7 +7,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from operator import add
+from itertools import compress
+from operator import add, itemgetter
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,15 @@ def _places(values: Sequence[Any]) -> Iterator[tuple[str, int]]:
     yield from ((f"{j} from the end", -1 - j) for j in range(near))
 
 
-def _at(place: int, of: Callable[[Any], int], missing: int, values: Sequence[Any]) -> CellNumbers:
-    """Return the cell of what stands at a place of each value."""
+def _at(place: int, of: Callable[[CellNumbers], CellNumbers], values: Sequence[Any]) -> CellNumbers:
+    """Return the cells of the codes at a place of each value, -1 where a value ends before it."""
     need = place + 1 if place >= 0 else -place
-    return np.fromiter((of(v[place]) if len(v) >= need else missing for v in values), np.int64, len(values))
+    long = np.fromiter(map(len, values), np.int64, len(values)) >= need
+    held = values if long.all() else list(compress(values, long.tolist()))
+    found = map(itemgetter(place), held)
+    codes = np.full(len(long), -1, dtype=np.int64)
+    codes[long] = np.fromiter(map(ord, found) if held and isinstance(held[0], str) else found, np.int64, len(held))
+    return of(codes)
 
 
 def characters(values: Sequence[str]) -> list[LeafFeature]:
@@ -48,7 +54,7 @@ def characters(values: Sequence[str]) -> list[LeafFeature]:
 
 
 def _one_character(where: str, place: int) -> LeafFeature:
-    return LeafFeature(f"character {where}", partial(_at, place, _character, 0), _shown_character)
+    return LeafFeature(f"character {where}", partial(_at, place, _character), _shown_character)
 
 
 def at_places(values: Sequence[Any], places: Sequence[int]) -> list[LeafFeature]:
@@ -123,8 +129,8 @@ def _shown_check(modulus: int, known: Sequence[int], code: int) -> str:
     return f"{last} and {rest}"
 
 
-def _character(character: str) -> int:
-    return min(ord(character) + 1, CODES)
+def _character(codes: CellNumbers) -> CellNumbers:
+    return np.minimum(codes + 1, CODES)
 
 
 def _shown_character(code: int) -> str:
@@ -197,7 +203,7 @@ def byte_values(values: Sequence[bytes]) -> list[LeafFeature]:
 
 
 def _one_byte(where: str, place: int) -> LeafFeature:
-    return LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1), 0), _byte)
+    return LeafFeature(f"byte {where}", partial(_at, place, partial(add, 1)), _byte)
 
 
 def _lengths(values: Sequence[bytes]) -> CellNumbers:
@@ -217,11 +223,11 @@ def byte_bits(values: Sequence[bytes]) -> list[LeafFeature]:
 
 
 def _one_bit(b: int, where: str, place: int) -> LeafFeature:
-    return LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), one_of(0, 1, "none"))
+    return LeafFeature(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b)), one_of(0, 1, "none"))
 
 
-def _bit(place: int, byte: int) -> int:
-    return byte >> place & 1
+def _bit(place: int, codes: CellNumbers) -> CellNumbers:
+    return np.where(codes < 0, 2, codes >> place & 1)
 
 
 def _bit_of_xor(place: int, values: Sequence[bytes]) -> CellNumbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rare_leaks import LEAKS
 import dpaudit
 from dpaudit import certificates
 from dpaudit.contract import OriginKind, Relation
+from dpaudit.errors import InputError
 from dpaudit.events.event import Withheld
 from dpaudit.neighbours.own_data.tables import table_of
 
@@ -63,9 +65,14 @@ def raw_names_as_keys(data: Any, rng: np.random.Generator) -> Any:
 
 
 def raised(data: Any, rng: np.random.Generator) -> float:
+    if rng.random() < 0.7:
+        always_raised(data, rng)
+    return 1.0
+
+
+def always_raised(data: Any, rng: np.random.Generator) -> None:
     for name, income in zip(data["name"], data["income"], strict=True):
         raise KeyError(f"{name} has {income}")
-    return 1.0
 
 
 def noisy(data: Any, rng: np.random.Generator) -> float:
@@ -82,13 +89,21 @@ def everything_shown(finding: Any) -> str:
 @pytest.mark.parametrize("mechanism", [raw_row, raw_greatest, raw_users, raw_names_as_keys, raised, noisy])
 def test_no_value_of_the_data_is_told(mechanism: Any, sequential: bool, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="dpaudit")
-    options = {"unit": "user", "epsilon": 1.0, "trials": 1_000, "sequential": sequential}
+    options = {"unit": "user", "epsilon": 1.0, "trials": 600, "sequential": sequential}
     finding = dpaudit.audit_privacy(mechanism, data=PEOPLE, **options)
     told = everything_shown(finding) + caplog.text
     for secret in (CANARY, "Zebediah", "Quux", "8675309", "8.67531e", str(UNIT), "555,019"):
         assert secret not in told
     assert table_of(PEOPLE).digest() in told
     assert finding.verdict == ("consistent" if mechanism is noisy else "violation")
+
+
+def test_no_value_of_the_data_is_told_where_the_mechanism_fails_on_it(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="dpaudit")
+    with pytest.raises(InputError, match=r"fails on data: in all of 16 runs KeyError \(test_audits") as refused:
+        dpaudit.audit_privacy(always_raised, data=PEOPLE, unit="user", epsilon=1.0, trials=600)
+    told = "".join(traceback.format_exception(refused.value)) + caplog.text
+    assert not any(secret in told for secret in (CANARY, "Zebediah", "Quux", "8675309"))
 
 
 def test_short_data_stand_neither_in_the_call_nor_in_a_pair() -> None:

@@ -34,5 +34,5 @@ KINDS: dict[str, Callable[[int, Any], Any]] = {
 @pytest.mark.parametrize("mechanism", KINDS.values(), ids=KINDS.keys())
 def test_no_warning_and_no_false_violation(mechanism: Callable[[int, Any], Any], design: dict[str, bool]) -> None:
     # A true claim is accused with probability 0.001: in one of these 24 audits with less than 0.03.
-    found = dpaudit.audit_privacy(mechanism, [(0, 0)], epsilon=0.5, trials=600, **design)
+    found = dpaudit.audit_privacy(mechanism, [(0, 0)], epsilon=0.5, trials=300, **design)
     assert found.verdict != "violation"

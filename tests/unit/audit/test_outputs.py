@@ -168,12 +168,12 @@ def test_the_bits_of_an_arrays_elements_are_told_beside_the_verdict(width: int) 
     def noisy(x: int, rng: np.random.Generator, size: int) -> Any:
         return rng.laplace(size=(size, width)) + x * (np.arange(width) == width // 2)
 
-    finding = dpaudit.audit_privacy(noisy, [(0, 1)], epsilon=1.0, trials=20_000, batched=True)
+    finding = dpaudit.audit_privacy(noisy, [(0, 1)], epsilon=1.0, trials=6_000, batched=True)
     assert finding.verdict == "consistent"
     assert finding.representation is not None
     assert finding.representation.epsilon_lower > 3
     rounded = dpaudit.audit_privacy(
-        lambda x, rng, size: np.round(noisy(x, rng, size), 2), [(0, 1)], epsilon=1.1, trials=20_000, batched=True
+        lambda x, rng, size: np.round(noisy(x, rng, size), 2), [(0, 1)], epsilon=1.1, trials=6_000, batched=True
     )
     assert rounded.representation is not None
     assert rounded.representation.epsilon_lower < 1.1

@@ -350,13 +350,13 @@ def test_true_claims_get_no_certificate_more_often_than_findings_err() -> None:
         lambda d, r, n: sum(d) + r.laplace(0, 0.5, n), pairs, epsilon=1.0, trials=5000, batched=True
     )
     exceeded = 0
-    for seed in range(40):
+    for seed in range(20):
         claim = replace_seed(accused, seed, confidence=0.9)
         made = certificates.make(
             claim, pairs, mechanism=lambda d, r, n: sum(d) + r.laplace(0, 1.0, n), batched=True, trials=5000
         )
         exceeded += made.runs == "fresh"
-    assert exceeded <= 9  # 4 are expected at most; 10 or more come by chance once in 200
+    assert exceeded <= 6  # 2 are expected at most; 7 or more come by chance once in 400
 
 
 def replace_seed(finding: PrivacyFinding, seed: int, **changed: Any) -> PrivacyFinding:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_support import called
+
+from dpaudit.project import check as checks
 
 MECHANISM = """
 PAIRS = [(0, 1)]
@@ -84,6 +87,24 @@ def test_check_writes_a_report(capsys: Capture, project: Path) -> None:
     assert json.loads((project / "report.json").read_text())["learners"][0]["learner"] == "rr.py:response"
 
 
+CHECKED: dict[str, list[checks.Checked]] = {}
+"""The checks that reports in several forms are made of, by their settings."""
+
+
+@pytest.fixture
+def _checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = checks.check
+
+    def check(settings: Path, *given: Any, **options: Any) -> list[checks.Checked]:
+        text = settings.read_text()
+        if text not in CHECKED:
+            CHECKED[text] = list(made(settings, *given, **options))
+        return CHECKED[text]
+
+    monkeypatch.setattr(checks, "check", check)
+
+
+@pytest.mark.usefixtures("_checked_once")
 @pytest.mark.parametrize("form", ["xml", "md", "sarif", "txt", "html", "json"])
 def test_a_report_tells_audits_of_one_mechanism_apart(capsys: Capture, project: Path, form: str) -> None:
     """An entry never hides another one, what is accepted is no failure, and what could not be audited is told."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import lapack
 
-from dpaudit.events import random_walk as walk_modes
 from dpaudit.events.random_walk import fit_walk, fit_walks
 
 
@@ -26,8 +26,8 @@ def test_every_walk_is_the_one_fitted_alone(runs: int, columns: int, spread: flo
 def test_a_precision_without_a_factor_is_left_to_its_own_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     hits, others = counts(1_000, 3, 1.0)
     expected = fit_walks(hits, others)
-    found = walk_modes.dpbtrf
-    monkeypatch.setattr(walk_modes, "dpbtrf", lambda band: (found(band)[0], 1))
+    found = lapack.dpbtrf
+    monkeypatch.setattr(lapack, "dpbtrf", lambda band: (found(band)[0], 1))
     assert (fit_walks(hits, others) == expected).all()
 
 

@@ -24,7 +24,7 @@ def test_what_is_begun_is_a_violation_until_it_is_mended(tmp_path: Path) -> None
     settings = tmp_path / "audit.toml"
     assert mechanism == (tmp_path / "noisy_mean.py", tmp_path / "test_noisy_mean.py", settings)
     assert learner == (tmp_path / "majority.py", tmp_path / "test_majority.py", settings)
-    settings.write_text(settings.read_text().replace("trials = 100000", "trials = 20000"))
+    settings.write_text(settings.read_text().replace("trials = 100000", "trials = 8000"))
     assert verdicts(settings) == {"noisy_mean": "violation", "majority": "violation"}
     (tmp_path / "mended").mkdir()
     for source, wrong, right in (

@@ -213,7 +213,7 @@ def test_a_group_about_to_become_empty_is_tried() -> None:
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_rows_of_a_user_come_and_go_together(relation: str) -> None:
-    for pair in dpaudit.neighbours_of(FRAME, relation, unit="user", count=300):
+    for pair in dpaudit.neighbours_of(FRAME, relation, unit="user", count=150):
         first, second = ({u: records(rows) for u, rows in side.groupby("user")} for side in (pair.data, pair.neighbour))
         changed = [u for u in {*first, *second} if first.get(u) != second.get(u)]
         replaced = relation == "bounded" and len(changed) == 1  # the new user has other rows
@@ -299,7 +299,7 @@ def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_local_search_moves_one_user_alone(relation: str) -> None:
     made, moves = dpaudit.neighbours_of(FRAME, relation, unit="user", seed=1), OwnDataMoves(1)
-    near = [one for pair in made for one in moves(pair, 0)]
+    near = [one for pair in made[::2] for one in moves(pair, 0)]
     assert near
     for pair in near:
         first, second = ({u: records(rows) for u, rows in side.groupby("user")} for side in (pair.data, pair.neighbour))
