@@ -44,8 +44,8 @@ def finite_class_failure(rivals: int, rate: float, alpha: float, n: int) -> Wors
     log_mean = _log(rivals) + n * math.log1p(alpha * math.expm1(-rate))
     return WorstFailure(
         0.0, float(_odds(np.array(log_mean))), CaseFamily.FINITE_CLASS, {"rivals": rivals, "rate": rate}, _FINITE,
-        "a bound on E[B/(1 + B)] that uses how the errors of the rivals overlap, or a distribution on which B hardly "
-        "varies and all rivals err just above alpha",
+        "a bound on the failure rate that uses how the errors of the rivals overlap, where the certificate adds them "
+        "up, or a distribution that comes near that sum, with all rivals just above alpha",
     )  # fmt: skip
 
 

@@ -325,7 +325,7 @@ def test_a_bracket_is_printed_where_no_proof_closes_it() -> None:
     assert finding.certificate is not None
     assert finding.lower + 1 < (finding.upper or 0) < finding.theorem
     assert not finding.exact
-    assert "not proved: a bound on E[B/(1 + B)] that uses how the errors of the rivals overlap" in words(finding)
+    assert "not proved: a bound on the failure rate that uses how the errors of the rivals overlap" in words(finding)
 
 
 class Boastful(ThresholdExponential):
