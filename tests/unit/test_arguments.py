@@ -40,7 +40,7 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000}
         ({"confidence": None}, r"confidence must be in \(0.5, 1\), got None"),
         ({"confidence": np.float32(0.5)}, r"confidence must be in \(0.5, 1\), got "),
         ({"pairs": 5}, r"pairs must be a sequence of \(data, neighbour\) pairs, got 5"),
-        ({"trials": np.float64(1000)}, "trials must be an integer >= 10, got "),
+        ({"trials": np.float64(1000.5)}, "trials must be an integer >= 10, got "),
         ({"trials": True}, "trials must be an integer >= 10, got True"),
         ({"trials": "many"}, "trials must be an integer >= 10, got 'many'"),
         ({"epsilon": "1"}, "epsilon must be a finite number >= 0, got '1'"),
