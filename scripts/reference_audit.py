@@ -132,6 +132,8 @@ def write_page(out: Path, seed: int) -> None:
     )
     found = [dpaudit.ScalingFinding.from_dict(law) for law in laws]
     figures = []
+    for old in out.glob("law-*.svg"):
+        old.unlink()
     for law in found:
         name = f"law-{law_name(law).replace(', ', '-')}-{law.parameter}.svg"
         (out / name).write_bytes(as_svg(law.plot()))
@@ -152,7 +154,10 @@ def run_audits(args: argparse.Namespace) -> int:
     """Run all audits and the ledger, and return the status."""
     words = ["--profile", args.profile, "--out", str(args.out), "--seed", str(args.seed), "--jobs", str(args.jobs)]
     resumed = ["--resume"] if args.resume and (args.out / "run.jsonl").exists() else []
-    return int(command_line(["run", *args.ids, *words, *resumed]))
+    status = int(command_line(["run", *args.ids, *words, *resumed]))
+    # The run before this one is in git.
+    (args.out / "run.jsonl.bak").unlink(missing_ok=True)
+    return status
 
 
 def main(words: Sequence[str] | None = None) -> int:
