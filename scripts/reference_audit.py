@@ -47,7 +47,9 @@ the theorem's n is at most so many times as large as n*.</p>
 <th>theorem / n*</th></tr>
 {sizes}</table>
 <h2>Scaling laws</h2>
-<table><tr><th>law</th><th>exponent</th><th>upper half</th><th>slope of ln(n*/theorem)</th><th>verdict</th></tr>
+<p>n* of one case along the values bounds the worst case from below: the slope of ln(n*/theorem) could refute the O(.),
+and no exponent confirms it. The intervals are limits of the fit to computed n*.</p>
+<table><tr><th>law</th><th>slope of ln(n*/theorem)</th><th>verdict</th><th>exponent</th><th>upper half</th></tr>
 {laws}</table>
 {figures}
 </body></html>
@@ -108,9 +110,11 @@ def size_row(told: dict[str, Any]) -> str:
 
 def law_row(law: dpaudit.ScalingFinding) -> str:
     """Return one law as a row of the page."""
-    slopes = (law.exponent, law.upper_exponent, law.ratio_slope)
-    told = [f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]" for slope in slopes]
-    return _row([f"{law_name(law)}: {law.abscissa}", *told, law.verdict])
+    ratio, *exponents = (
+        f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"
+        for slope in (law.ratio_slope, law.exponent, law.upper_exponent)
+    )
+    return _row([f"{law_name(law)}: {law.abscissa}", ratio, law.verdict, *exponents])
 
 
 def law_name(law: dpaudit.ScalingFinding) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Self
 __all__ = [
     "ACCUSATIONS",
     "OF_CHECKS",
+    "OF_LAWS",
     "OF_PRIVACY",
     "OF_STATEMENTS",
     "OF_UTILITY",
@@ -123,6 +124,8 @@ class Verdict(enum.StrEnum):
     """Of a statement with O(.), Theta(.) or Omega(.): no computation contradicts it with constants that are ours."""
     HOLDS = "holds", 0, "", Tone.OK, 0, "passed", "", "accuracy-holds"
     """The interval for the failure rate lies at or below beta; of a statement, no computation contradicts it."""
+    NOT_REFUTED = "not refuted", 0, "", Tone.OK, 0, "passed", "", "accuracy-not-refuted"
+    """Of a law of sample complexity: n* of a case does not outgrow the theorem, which says nothing of other cases."""
     VACUOUS = "vacuous", 1, "", Tone.NC, 0, "passed", "", "accuracy-vacuous"
     """Of utility: the claim promises next to nothing, so that keeping it is no merit."""
     CONSISTENT = "consistent", 0, "", Tone.OK, 0, "passed", "", "consistent"
@@ -151,6 +154,8 @@ OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy; of several audits the first of them speaks for all."""
 OF_UTILITY = (Verdict.HOLDS, Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.VACUOUS)
 """The verdicts of an audit of utility."""
+OF_LAWS = (Verdict.NOT_REFUTED, Verdict.VIOLATION, Verdict.UNDECIDED)
+"""The verdicts on the growth of a sample complexity."""
 OF_CHECKS = (Verdict.HOLDS, Verdict.LOOSE, Verdict.REFUTED, Verdict.UNDECIDED)
 """The finds of a check; which class a contradiction has, the statement declares."""
 ACCUSATIONS = (Verdict.FALSE, Verdict.GAP, Verdict.MISPRINT, Verdict.EDGE_CASE)

@@ -99,7 +99,7 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     @property
     def word(self) -> str:
         """The verdict in tables: of numbers that could contradict alone, and do not, it is "not refuted"."""
-        return "not refuted" if self.one_sided and self.verdict == Verdict.UNDECIDED else str(self.verdict)
+        return str(Verdict.NOT_REFUTED if self.one_sided and self.verdict == Verdict.UNDECIDED else self.verdict)
 
     def __post_init__(self) -> None:
         super().__post_init__()

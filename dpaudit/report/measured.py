@@ -25,7 +25,7 @@ _SUPPORTS = {
 }
 _LAWS = {
     Verdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
-    Verdict.HOLDS: "n* does not outgrow the theorem's formula in the upper half",
+    Verdict.NOT_REFUTED: "n* does not outgrow the theorem's formula in the upper half",
     Verdict.UNDECIDED: "the values do not show whether n* outgrows the theorem's formula",
 }
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from dpaudit.contract import OF_UTILITY, SETTINGS, CaseFamily, Grade, Verdict
+from dpaudit.contract import OF_LAWS, OF_UTILITY, SETTINGS, CaseFamily, Grade, Verdict
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
@@ -263,9 +263,10 @@ class ScalingFinding(AuditFinding, kw_only=True, frozen=True, tag="scaling"):
 
     Attributes
     ----------
-    verdict : {"holds", "violation", "undecided"}
-        "violation" if `ratio_slope.lower` is clearly positive, above 0.1: n* outgrows the theorem's formula. "holds" if
-        `ratio_slope.upper` is at most 0.1, else "undecided". No finite table refutes an O(.).
+    verdict : {"not refuted", "violation", "undecided"}
+        "violation" if `ratio_slope.lower` is clearly positive, above 0.1: n* outgrows the theorem's formula. "not
+        refuted" if `ratio_slope.upper` is at most 0.1, else "undecided". No finite table refutes an O(.), and n* of a
+        case is a lower bound, so that none confirms one.
     exponent : Slope
         The slope of ln n* on ln x over all points.
     upper_exponent : Slope
@@ -296,7 +297,7 @@ class ScalingFinding(AuditFinding, kw_only=True, frozen=True, tag="scaling"):
         The weakest grade among the points.
     """
 
-    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_LAWS
     verdict: Verdict
     exponent: Slope
     upper_exponent: Slope

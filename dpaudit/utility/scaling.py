@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.contract import Grade, Learner, UtilityClaim
+from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
@@ -133,8 +133,9 @@ def law_of(
     points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
     half = points[len(points) // 2 :]
     ratio = _fitted(half, confidence, over_theorem=True)
+    found = verdict(ratio.lower, ratio.upper, CLEAR)
     return ScalingFinding(
-        verdict=verdict(ratio.lower, ratio.upper, CLEAR),
+        verdict=Verdict.NOT_REFUTED if found == Verdict.HOLDS else found,
         exponent=_fitted(points, confidence),
         upper_exponent=_fitted(half, confidence),
         ratio_slope=ratio,

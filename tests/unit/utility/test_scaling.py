@@ -76,7 +76,7 @@ def test_censored_limits_cover_as_often_as_stated() -> None:
 def test_the_law_of_parities_is_linear_in_the_dimension() -> None:
     law = dpaudit.scaling_law(*PARITY, alpha=0.1, beta=0.6, epsilon=1.0)
     assert [point.upper for point in law.points] == [37, 99, 216, 393, 737, 1392]
-    assert (law.verdict, law.grade, law.abscissa) == ("holds", "numeric", "dimension")
+    assert (law.verdict, law.grade, law.abscissa) == ("not refuted", "numeric", "dimension")
     assert abs(law.ratio_slope.value) < 0.02
     assert dpaudit.ScalingFinding.from_dict(law.to_dict()) == law
     assert "epsilon=1.0)" in law.call
@@ -99,7 +99,7 @@ def test_boxes_grow_with_the_square_of_the_dimension() -> None:
 
     found = law([1, 2, 3, 4, 6, 8])
     assert [point.upper for point in found.points][::5] == [705, 32064]
-    assert found.verdict == "holds"
+    assert found.verdict == "not refuted"
     assert 1.7 < found.exponent.value < found.upper_exponent.value < 2.1
     assert "parameters={'beta': 0.05}" in found.call
     assert found.fixed == {"side": 2, "epsilon": 1.0, "beta": 0.05}
@@ -133,7 +133,7 @@ def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Pa
     told = json.loads(text)
     assert told["command"].startswith("dpaudit scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1")
     del told["command"]
-    assert dpaudit.ScalingFinding.from_dict(told).verdict == "holds"
+    assert dpaudit.ScalingFinding.from_dict(told).verdict == "not refuted"
 
 
 def test_the_command_shows_a_sample_complexity(capsys: Any) -> None:
