@@ -36,6 +36,8 @@ class Notes:
         self._lock = threading.Lock()
         self.forked_at: int | None = None
         """In a copy of a process, the number of the input on which it was made: both go on to write that of theirs."""
+        self.copied = False
+        """Whether this process is a copy: what it forks in turn was made on the same input."""
 
     @property
     def forked(self) -> bool:
@@ -118,16 +120,23 @@ def noted() -> Notes:
 
 def _keep_turn() -> None:
     for notes in _notes:
-        notes.forked_at = notes.turn
+        if not notes.copied:
+            notes.forked_at = notes.turn
 
 
 def _forget_turn() -> None:
     for notes in _notes:
-        notes.forked_at = None
+        if not notes.copied:
+            notes.forked_at = None
+
+
+def _mark_copy() -> None:
+    for notes in _notes:
+        notes.copied = True
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_keep_turn, after_in_parent=_forget_turn)
+    os.register_at_fork(before=_keep_turn, after_in_parent=_forget_turn, after_in_child=_mark_copy)
 
 
 class RunFault(ToolFault):

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
+from dpaudit.running.run_notes import noted, running_on
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes do not fork")
 
 CRASHING = """
@@ -122,3 +124,15 @@ def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> Non
         process.wait(timeout=60)
         assert process.returncode == 2
         assert "ended its process (SIGKILL" in process.stderr.read()
+
+
+def test_a_copy_of_a_copy_was_made_on_the_input_of_the_first() -> None:
+    notes = noted()
+    with running_on(("good", "bad"), 2):
+        notes.turn = 1
+        if not (first := os.fork()):
+            notes.turn = 0  # as the process that goes on writes it meanwhile
+            second = os.fork()
+            os._exit(notes.forked_at if not second else os.waitstatus_to_exitcode(os.waitpid(second, 0)[1]))
+        assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 1
+    assert notes.forked_at is None
