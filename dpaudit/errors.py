@@ -124,6 +124,7 @@ def blamed(what: str) -> Iterator[None]:
         raise kind(f"{what} raised {type(error).__name__}: {error} ({place_of(error)})") from error
 
 
+# Paths of code that is not the user's: the standard library, what is installed, and dpaudit.
 _LIBRARIES = tuple(
     {str(Path(__file__).parent) + os.sep, *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))}
 )

@@ -80,7 +80,7 @@ def by_counts(claim: CurveClaim, shortfall: float, runs: int, rng: np.random.Gen
 def most_power(order: float, epsilon: float, shortfall: float, runs: int) -> float:
     """Return the power, about, that no test of a Renyi claim exceeds, with all runs and the laws of labels known.
 
-    Of laws P0 and Q0 that keep the claim both ways those with the least KL(P | P0) + KL(Q | Q0) = k are told from P and
+    Of laws P0 and Q0 that keep the claim both ways those with the least KL(P | P0) + KL(Q | Q0) = k differ from P and
     Q by at most sqrt(2 n k) standard deviations; both sets are convex. The laws are parametrised by logarithms.
     """
     laws = masses(1 / (1 - shortfall)), masses(0.0)

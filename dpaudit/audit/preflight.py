@@ -46,7 +46,8 @@ CALLS, PAUSE = 4, 0.2
 ROUNDS = 8
 """The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
 FAILING = 2
-"""Runs on a user's dataset which must all raise before the mechanism is said to fail on it."""
+"""Runs on a user's dataset, at least, which must all raise before the mechanism is said to fail on it. One that raises
+with a high probability may be refused as well: the message says of how many runs."""
 REPEATS = 5
 """Batches of equal generators in which each of two workers must give its own outputs again and again before they are
 said to differ. Of runs with randomness of their own this has probability at most 2 / 4^5, that the batches in this

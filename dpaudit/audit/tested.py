@@ -89,8 +89,8 @@ class HolderEvidence(Frozen, frozen=True):
     Attributes
     ----------
     alpha, epsilon : float
-        The order that training chose, and what the claim says of it: D_alpha <= epsilon, both
-        of the law on data from that on the neighbour and the other way round.
+        The order that training chose, and what the claim says of it: D_alpha <= epsilon, both of the law on data from
+        that on the neighbour and the other way round.
     log_evidence : float
         The logarithm of the evidence of the fresh runs, whose mean is at most 1 under the claim.
     error : float

@@ -50,8 +50,7 @@ class TupleSampler:
     The points of the grid {0 .. side}^2, side below 2^256, are distinct; each of `weights` is that of a point that
     should be covered, and that should not; below 2^53 in all. `score` gives integers, growing in the weight covered and
     falling in the weight spoiled; the density is proportional to exp(rate q). A tuple covers what all its t =
-    `components` halfplanes contain. The refinement starts from that of a sampler `before`, of the
-    same points.
+    `components` halfplanes contain. The refinement starts from that of a sampler `before`, of the same points.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def most(number: int) -> int:
 
 SLOW_BETS = {("sequential", case) for case in ("bits", "Gaussian", "clamped Laplace", "Laplace, 4 numbers")}
 ELSEWHERE = {("sequential", "geometric"), ("sequential", "response with leak")}
-"""What `test_sequential_calibration` counts over more audits in every profile."""
+"""Cases of the full profile alone: `test_sequential_calibration` counts them over more audits in every profile."""
 
 
 @pytest.mark.parametrize(

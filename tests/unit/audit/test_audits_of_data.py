@@ -98,12 +98,12 @@ def test_no_value_of_the_data_is_told(mechanism: Any, sequential: bool, caplog: 
     assert finding.verdict == ("consistent" if mechanism is noisy else "violation")
 
 
-def test_no_value_of_the_data_is_told_where_the_mechanism_fails_on_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_no_value_of_the_data_is_shown_where_the_mechanism_fails_on_it(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="dpaudit")
     with pytest.raises(InputError, match=r"fails on data: in all of 16 runs KeyError \(test_audits") as refused:
         dpaudit.audit_privacy(always_raised, data=PEOPLE, unit="user", epsilon=1.0, trials=600)
-    told = "".join(traceback.format_exception(refused.value)) + caplog.text
-    assert not any(secret in told for secret in (CANARY, "Zebediah", "Quux", "8675309"))
+    shown = "".join(traceback.format_exception(refused.value)) + caplog.text
+    assert not any(secret in shown for secret in (CANARY, "Zebediah", "Quux", "8675309"))
 
 
 def test_short_data_stand_neither_in_the_call_nor_in_a_pair() -> None:

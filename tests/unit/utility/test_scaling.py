@@ -130,10 +130,10 @@ def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Pa
         status, text, _ = called(capsys, *words, "--json", "--out", str(file), joined=False)
         assert status == 0
     assert files[0].read_bytes() == files[1].read_bytes()
-    told = json.loads(text)
-    assert told["command"].startswith("dpaudit scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1")
-    del told["command"]
-    assert dpaudit.ScalingFinding.from_dict(told).verdict == "not refuted"
+    record = json.loads(text)
+    assert record["command"].startswith("dpaudit scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1")
+    del record["command"]
+    assert dpaudit.ScalingFinding.from_dict(record).verdict == "not refuted"
 
 
 def test_the_command_shows_a_sample_complexity(capsys: Any) -> None:
