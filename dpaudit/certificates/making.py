@@ -13,12 +13,13 @@ from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
-from dpaudit.certificates.choosing import counted, fewer
-from dpaudit.certificates.shrinking import SEARCH, Kept, Small, ValueRange, WitnessSearch, shrink, shrink_by_strategy
+from dpaudit.certificates.choosing import ChosenEvent, counted, fewer
+from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
@@ -144,7 +145,7 @@ class _Maker:
     place: str
     include_data: bool
 
-    def begun(self, search: WitnessSearch, runs: int) -> Iterator[tuple[int, Small, int]]:
+    def begun(self, search: WitnessSearch, runs: int) -> Iterator[tuple[int, Small[ChosenEvent], int]]:
         """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
         They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first
@@ -165,17 +166,23 @@ class _Maker:
                 yield index, start, len(first) if index in first else 1
 
     def smaller(
-        self, search: WitnessSearch, index: int, start: Small, strategy: Any, bounds: ValueRange
-    ) -> list[Small]:
+        self, search: WitnessSearch, index: int, start: Small[ChosenEvent], strategy: Any, bounds: ValueRange
+    ) -> list[Small[ChosenEvent]]:
         """Return ever smaller pairs that refute the claim and that a certificate can hold, the first one the start."""
         if strategy is not None:
             found = shrink_by_strategy(search, start, strategy)
         else:
-            found = shrink(search, start, values=not self._hides(start.pair), bounds=bounds)
+            found = shrink(search.better, start, values=not self._hides(start.pair), bounds=bounds)
         return [one for one in found if one is start or self._inputs(index, one.pair, one.records, whole=False)]
 
     def confirmed(
-        self, search: WitnessSearch, index: int, smaller: Sequence[Small], bound: str, error: float, runs: int
+        self,
+        search: WitnessSearch,
+        index: int,
+        smaller: Sequence[Small[ChosenEvent]],
+        bound: str,
+        error: float,
+        runs: int,
     ) -> Certificate | None:
         """Return the certificate by fresh runs of the smallest pair that holds up on others.
 

@@ -14,10 +14,10 @@ from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
 from dpaudit.certificates.choosing import counted
-from dpaudit.certificates.shrinking import take_rows
 from dpaudit.contract import Domain, Learner, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.smaller import take_rows
 from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability

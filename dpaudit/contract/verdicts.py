@@ -11,6 +11,7 @@ __all__ = [
     "OF_CHECKS",
     "OF_LAWS",
     "OF_PRIVACY",
+    "OF_SENSITIVITY",
     "OF_STATEMENTS",
     "OF_UTILITY",
     "OPEN",
@@ -125,7 +126,7 @@ class Verdict(enum.StrEnum):
     HOLDS = "holds", 0, "", Tone.OK, 0, "passed", "", "accuracy-holds"
     """The interval for the failure rate lies at or below beta; of a statement, no computation contradicts it."""
     NOT_REFUTED = "not refuted", 0, "", Tone.OK, 0, "passed", "", "accuracy-not-refuted"
-    """Of a law of sample complexity: n* of a case does not outgrow the theorem, which says nothing of other cases."""
+    """Of a sensitivity, or of the growth of n*: no case that was tried contradicts it, which says nothing of others."""
     VACUOUS = "vacuous", 1, "", Tone.NC, 0, "passed", "", "accuracy-vacuous"
     """Of utility: the claim promises next to nothing, so that keeping it is no merit."""
     CONSISTENT = "consistent", 0, "", Tone.OK, 0, "passed", "", "consistent"
@@ -154,6 +155,8 @@ OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy; of several audits the first of them speaks for all."""
 OF_UTILITY = (Verdict.HOLDS, Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.VACUOUS)
 """The verdicts of an audit of utility."""
+OF_SENSITIVITY = (Verdict.VIOLATION, Verdict.NOT_REFUTED, Verdict.NO_EVIDENCE)
+"""The verdicts on a sensitivity: no number of pairs proves it."""
 OF_LAWS = (Verdict.NOT_REFUTED, Verdict.VIOLATION, Verdict.UNDECIDED)
 """The verdicts on the growth of a sample complexity."""
 OF_CHECKS = (Verdict.HOLDS, Verdict.LOOSE, Verdict.REFUTED, Verdict.UNDECIDED)

@@ -7,12 +7,16 @@ from dpaudit.contract import FIXED_SETTINGS, Grade, Support, Verdict
 from dpaudit.exact.finding import AGREES, SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.one_run import coins_words, one_run_lines
+from dpaudit.report.sensitivity import sensitivity_lines
 from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import claim_words
+from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, WorstCase
 
-SearchFinding = SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding
-"""The findings of searches, and of audits in one run."""
+SearchFinding = (
+    SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding | SensitivityFinding | RecordedFinding
+)
+"""The findings of searches, of audits in one run, and of sensitivities."""
 
 _LONGEST = 120
 """Characters of a witness; a longer one loses its end."""
@@ -35,7 +39,7 @@ def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines
 
     Parameters
     ----------
-    finding : SupremumFinding, SampleComplexityFinding, ScalingFinding or OneRunFinding
+    finding : SupremumFinding, SampleComplexityFinding, ScalingFinding, OneRunFinding, SensitivityFinding or RecordedFinding
         The finding.
     name : str
         The learner, or the training.
@@ -54,6 +58,8 @@ def measured_page(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
 def _last(finding: SearchFinding, repeat: str) -> tuple[str, str]:
     if repeat:
         return "repeat", repeat
+    if isinstance(finding, SensitivityFinding | RecordedFinding):
+        return "grade", finding.grade
     return ("coins", coins_words(finding)) if isinstance(finding, OneRunFinding) else ("seed", str(finding.seed))
 
 
@@ -62,6 +68,8 @@ def _lines(finding: SearchFinding, name: str) -> tuple[Lines, Lines]:
         return _supremum_lines(finding, name)
     if isinstance(finding, OneRunFinding):
         return one_run_lines(finding, name)
+    if isinstance(finding, SensitivityFinding | RecordedFinding):
+        return sensitivity_lines(finding, name)
     brief, more = _size_lines(finding, name) if isinstance(finding, SampleComplexityFinding) else _law_lines(finding)
     levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
     claim = ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")

@@ -17,6 +17,7 @@ from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.report.json import Report
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -28,6 +29,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
         SampleComplexityFinding,
         ScalingFinding,
         OneRunFinding,
+        SensitivityFinding,
+        RecordedFinding,
     ),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),

@@ -187,7 +187,7 @@ GENERATORS = ("rng", "generator", "random_state")
 
 
 @dataclass(frozen=True)
-class _Called:
+class Called:
     """Calls a function with its generator by `keyword`, or without one where that is empty."""
 
     function: Callable[..., Any]
@@ -237,7 +237,7 @@ def _plain(source: Any, batched: bool) -> Mechanism:
         return Mechanism(runs, "measurement", batched)
     if not callable(source):
         raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
-    called = _with_generator(source, 3 if batched else 2)
+    called = with_generator(source, 3 if batched else 2)
     return Mechanism(called if batched else _OneByOne(called), _name(source), batched)
 
 
@@ -253,7 +253,7 @@ def check_generator(mechanism: Mechanism) -> None:
     """Raise `InputError` if the generator of a run is not passed to the function that makes it."""
     function = mechanism.function.mechanism.function if isinstance(mechanism.function, Isolated) else mechanism.function
     called = function.function if isinstance(function, _OneByOne) else function
-    if isinstance(called, _Called) and not called.keyword:
+    if isinstance(called, Called) and not called.keyword:
         raise InputError(
             "mechanism must take (data, rng): {name} takes no generator; if its randomness is its own, pass "
             "{randomness:=own}",
@@ -263,7 +263,7 @@ def check_generator(mechanism: Mechanism) -> None:
         )
 
 
-def _with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
+def with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
     """Return a function that takes so many arguments, the generator second.
 
     Raises
@@ -280,7 +280,7 @@ def _with_generator(function: Callable[..., Any], arguments: int) -> Callable[..
     except TypeError as error:
         for keyword in (*GENERATORS, *([""] if arguments == 2 else [])):
             if _binds(signature, arguments - 1, keyword):
-                return _Called(function, keyword)
+                return Called(function, keyword)
         _refuse_more(function, signature, arguments)
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
         raise InputError(

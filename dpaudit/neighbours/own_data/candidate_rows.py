@@ -38,7 +38,7 @@ class NewValue(Enum):
     FAR_BELOW = "a value far below the least"
     EMPTY = "an empty text"
     INFINITY = "infinity"
-    MOST = "the greatest number of its type"
+    MOST = "the greatest number of its type, or next to it"
     LONG = "a long text"
     BELOW = "a value below the least"
     ABOVE = "a value above the greatest"
@@ -223,6 +223,7 @@ def _numbers(column: DataColumn, low: Any, high: Any) -> dict[NewValue, Any]:
         NewValue.BELOW: low - width,
         NewValue.FAR_ABOVE: high + FAR * width,
         NewValue.FAR_BELOW: low - FAR * width,
-        NewValue.MOST: kind(limits.max),
+        # numpy.bincount of the greatest integer of 64 bits corrupts memory, so that the process dies.
+        NewValue.MOST: kind(limits.max) - (limits.bits == 64 and column.kind is ValueKind.INTEGER),
         NewValue.LEAST: kind(limits.min),
     }

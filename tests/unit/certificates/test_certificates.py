@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates, get_learner
 from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Given, Referred
-from dpaudit.certificates.shrinking import _simpler_pairs
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Interval
 from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.sampled import pairs_from_strategy
+from dpaudit.neighbours.smaller import _simpler_pairs
 from dpaudit.verify_certificate import verify
 
 ROWS = [round(float(x), 3) for x in np.random.default_rng(1).random(30)]

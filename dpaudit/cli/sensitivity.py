@@ -1,0 +1,107 @@
+"""``dpaudit sensitivity``: how far neighbouring inputs move a function, or the values that a mechanism adds noise to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from dpaudit.cli.audits import json_lines, show_plain, terminal_text
+from dpaudit.cli.command import command
+from dpaudit.cli.options import DRAWN, AllowNoEvidence, Color, Declared, Json, Seed, Verbose, argument, given
+from dpaudit.errors import InputError
+
+_INPUTS = ("pairs", "data", "bounds", "unit", "relation", "include_data", "epsilon", "delta")
+
+
+class SensitivityOptions(NamedTuple):
+    """The options of ``dpaudit sensitivity`` on the audit."""
+
+    claim: Annotated[
+        str | None,
+        given(
+            "the sensitivity that is claimed, as 1 or 1/3 (default: of a mechanism what its primitives declare)",
+            metavar="NUMBER",
+        ),
+    ]
+    metric: Annotated[
+        str | None,
+        given(
+            "absolute, l1, l2, linf, hamming or symmetric (default: absolute; of a mechanism that of its noise)",
+            metavar="NAME",
+        ),
+    ]
+    audit: Annotated[dict[str, Any], Declared(_INPUTS)]
+    seed: Seed
+
+
+class SensitivityShown(NamedTuple):
+    """The options of ``dpaudit sensitivity`` on what it shows."""
+
+    json: Json
+    out: Annotated[
+        str | None,
+        given(
+            "write the finding too, in the format of its suffix: .html, .json, .md, .txt, .xml, or .svg, its figure",
+            metavar="FILE",
+        ),
+    ]
+    verbose: Verbose
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+@command("sensitivity", "dpaudit sensitivity mean.py:mean --data ages.csv --claim 1", DRAWN)
+def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, shown: SensitivityShown) -> int:
+    """Test without noise how far one record moves a function, or the values that a mechanism adds noise to.
+
+    ID is FILE.py:function or MODULE:function. A function (data) -> output claims --claim. Of a mechanism (data, rng) ->
+    output the noise is recorded on one input and replayed on its neighbour with the noisy values as they were: a value
+    that moves by more than --claim, or than a primitive declares, is named with its file and line; with --epsilon also
+    a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
+    """
+    from dpaudit.contract import exit_status
+    from dpaudit.neighbours.named import pairs_at, pairs_beside
+    from dpaudit.neighbours.own_data.columns import bounds_of_text
+    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.registry.import_spec import Place, importable
+    from dpaudit.report.formats import Promise
+    from dpaudit.report.measured import measured_brief, measured_page
+    from dpaudit.report.plain import summed
+    from dpaudit.report.plots import as_svg
+    from dpaudit.report.repeat import command_line
+    from dpaudit.report.terminal import ShellCommand, aligned
+    from dpaudit.sensitivity.audit import audit_sensitivity
+
+    audit = dict(asked.audit)
+    place = Place.parse("the function", id)
+    source = audit["pairs"]
+    if source is not None and audit["data"] is not None:
+        raise InputError("{pairs} must be left out where {data} is given", names=("pairs", "data"))
+    given_pairs = None if source is None else Place.parse("--pairs", source)
+    with importable(*(one.folder for one in (place, given_pairs) if one is not None)):
+        function = place.find()
+        if audit["data"] is not None:
+            inputs = {"data": read_dataset(audit["data"]), "bounds": bounds_of_text(audit["bounds"])}
+        else:
+            inputs = {
+                "pairs": pairs_at(given_pairs or pairs_beside(place, "--pairs"), asked.seed),
+                "bounds": audit["bounds"],
+            }
+        named = {name: audit[name] for name in _INPUTS if name not in ("pairs", "data", "bounds")}
+        finding = audit_sensitivity(
+            function, claim=asked.claim, metric=asked.metric, seed=asked.seed, **inputs, **named
+        )
+    options = {"claim": asked.claim, "metric": asked.metric, **audit, "seed": asked.seed or None}
+    repeat = command_line("sensitivity", id, {}, options)
+    brief, page = (shows(finding, id, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
+    show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        title=f"dpaudit: the sensitivity of {id}",
+        json=json_lines([{"id": id, "finding": finding.to_dict(), "command": repeat}]),
+        text=aligned(page),
+        lines=[brief[0], *(line for line in page if line != brief[0])],
+        case=Promise(id, "result", finding.verdict, summed(brief)),
+        figure=lambda: as_svg(finding.plot()),
+    )
+    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)

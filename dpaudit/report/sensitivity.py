@@ -1,0 +1,131 @@
+"""The words for a sensitivity: how far outputs, or the values that noise is added to, move between neighbours."""
+
+from __future__ import annotations
+
+import math
+
+from dpaudit.contract import Verdict
+from dpaudit.report.numbers import count, plural, significant
+from dpaudit.report.terminal import Lines
+from dpaudit.report.wording import claim_words
+from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding, SensitivityFinding
+from dpaudit.sensitivity.metrics import ROUNDING
+
+_DIGITS = 4
+_METRICS = {
+    "absolute": "",
+    "l1": " in L1",
+    "l2": " in L2",
+    "linf": " in L∞",
+    "hamming": " places",
+    "symmetric": " elements",
+}
+_MOST = 3
+"""Values that are listed in brief."""
+
+
+def sensitivity_lines(finding: SensitivityFinding | RecordedFinding, name: str) -> tuple[Lines, Lines]:
+    """Return what a finding says in brief, and all of it."""
+    return _recorded(finding, name) if isinstance(finding, RecordedFinding) else _of_function(finding, name)
+
+
+def _far(distance: float, metric: str, apart_from: float | None = None) -> str:
+    if math.isinf(distance):
+        return "infinitely far"
+    return f"{significant(distance, 'down', digits=_DIGITS, apart_from=apart_from)}{_METRICS[metric]}"
+
+
+def _of_function(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines]:
+    claimed = f"claims sensitivity {significant(finding.sensitivity, digits=_DIGITS)}{_METRICS[finding.metric]}"
+    moved = _far(finding.distance, finding.metric, finding.sensitivity)
+    shows = f"moves {moved} on a pair of neighbours" if finding.moved else "gives equal outputs on all pairs"
+    verdict = (finding.verdict, f"{name} {claimed}, {shows} (computed without noise)")
+    notes: Lines = []
+    if finding.infinite:
+        notes.append(("infinite", f"on a pair of neighbours {finding.infinite}"))
+    if finding.rounded and finding.verdict != Verdict.VIOLATION and finding.distance > finding.sensitivity:
+        notes.append(("rounding", f"the excess is below {float(ROUNDING):g} of the claim, which is rounding of floats"))
+    tried = _tried(finding.pairs, finding.moved, finding.refused, finding.raised, "outputs differ")
+    brief = [verdict, *_witness(finding.witness), *notes, ("pairs", tried)]
+    page = [
+        ("claim", f"{claimed} ({finding.relation.value if finding.relation else 'the pairs given'})"),
+        *brief,
+        ("calls", f"{count(finding.calls)} of {name}"),
+        ("grade", finding.grade),
+        *_limits(finding.verdict),
+    ]
+    return brief, page
+
+
+def _tried(pairs: int, moved: int, refused: int, raised: str, what: str) -> str:
+    text = f"{plural(pairs, 'pair')} tried; {what} on {count(moved)}"
+    return text + (f"; {count(refused)} raise an exception ({raised})" if refused else "")
+
+
+def _witness(moved: Moved | None) -> Lines:
+    if moved is None:
+        return []
+    if moved.outputs is None:
+        return [("witness", moved.origin.text or f"{moved.data} against {moved.neighbour}")]
+    first, second = moved.outputs
+    return [("witness", f"{moved.data} gives {first}, {moved.neighbour} gives {second}")]
+
+
+def _limits(verdict: Verdict) -> Lines:
+    if verdict == Verdict.NOT_REFUTED:
+        return [("not shown", "that no other pair moves farther: no number of pairs proves a sensitivity")]
+    return []
+
+
+def _recorded(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
+    refuting = [one for one in finding.moves if _refutes(one, finding)]
+    brief: Lines = [(finding.verdict, f"{name} {_answer(finding, refuting)} (computed without noise)")]
+    brief += [("value", _value(one)) for one in (refuting or finding.moves)[:_MOST]]
+    brief += _witness(finding.witness)
+    if finding.not_covered:
+        brief.append(("not covered", "; ".join(finding.not_covered)))
+    if finding.reused:
+        brief.append(("reused", f"noise is added to more than one value: {'; '.join(finding.reused)}"))
+    if finding.beside:
+        brief.append(
+            (
+                "beside",
+                "the output of a pair differs though all noisy values are equal: the data are read elsewhere too",
+            )
+        )
+    tried = _tried(finding.pairs, finding.moved, finding.refused, finding.raised, "recorded values differ")
+    if finding.diverged:
+        tried += f"; {count(finding.diverged)} cannot be compared ({finding.why_diverged})"
+    brief.append(("pairs", tried))
+    claim = [] if finding.epsilon is None else [("claim", claim_words(finding.epsilon, finding.delta))]
+    rest = [("value", _value(one)) for one in finding.moves if one not in (refuting or finding.moves)[:_MOST]]
+    page = [*claim, *brief, *rest, ("runs", f"{count(finding.runs)} of {name}"), ("grade", finding.grade)]
+    return brief, [*page, *_limits(finding.verdict)]
+
+
+def _refutes(move: NoiseMove, finding: RecordedFinding) -> bool:
+    by_loss = finding.epsilon is not None and move.loss is not None and move.loss > finding.epsilon
+    return (finding.wrong_sensitivity and move.declared is not None and move.distance > move.declared) or (
+        finding.wrong_epsilon and by_loss
+    )
+
+
+def _answer(finding: RecordedFinding, refuting: list[NoiseMove]) -> str:
+    if finding.wrong_epsilon and finding.epsilon is not None:
+        loss = max(move.loss or 0.0 for move in refuting)
+        shown = "∞" if math.isinf(loss) else significant(loss, "down", digits=_DIGITS, apart_from=finding.epsilon)
+        return f"claims {claim_words(finding.epsilon, finding.delta)}, loses ε ≥ {shown} by one noisy value"
+    if finding.wrong_sensitivity:
+        return "adds noise for a sensitivity that is wrong"
+    if not finding.moves:
+        return "adds noise to no value that could be recorded"
+    if finding.verdict == Verdict.NOT_REFUTED:
+        return "adds noise to values that move by no more than what is claimed, on the pairs tried"
+    return "declares no sensitivity to compare with: give a claim, or epsilon"
+
+
+def _value(move: NoiseMove) -> str:
+    declared = "" if move.declared is None else f", {significant(move.declared, digits=_DIGITS)} is declared"
+    scale = "" if move.scale is None else f", scale {significant(move.scale, digits=_DIGITS)}"
+    far = _far(move.distance, move.metric, move.declared)
+    return f"{move.place}: moves {far}{declared} ({move.primitive}{scale})"

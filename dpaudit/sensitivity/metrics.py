@@ -1,0 +1,211 @@
+"""Distances between outputs in the metrics of sensitivities, exactly: every float is a fraction."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arguments import read_choice
+from dpaudit.errors import InputError
+from dpaudit.outputs.canonical import canonical
+
+ROUNDING = Fraction(1, 10**9)
+"""The part of the claim by which a distance between floats may exceed it as rounding: epsilon grows by as much."""
+
+Key = tuple[Any, ...]
+Number = Fraction | float
+"""A finite number as a fraction; a NaN or an infinity as a float."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A distance between two outputs.
+
+    Attributes
+    ----------
+    power : Fraction or float
+        The distance, or its square if `squared`; ``math.inf`` where the outputs have no finite distance.
+    squared : bool
+        Whether `power` is the square, as in the L2 metric.
+    rounded : bool
+        Whether floats that are no integers were compared, so that the last digits may be rounding.
+    why : str
+        Why the distance is infinite.
+    """
+
+    power: Fraction | float
+    squared: bool = False
+    rounded: bool = False
+    why: str = ""
+
+    def exceeds(self, claim: Fraction) -> bool:
+        """Return whether it is larger than a claim, by more than `ROUNDING` of it where floats were compared."""
+        most = claim * (1 + ROUNDING) if self.rounded else claim
+        return self.power > (most * most if self.squared else most)
+
+    @property
+    def lower(self) -> float:
+        """The distance as a float, rounded down."""
+        if isinstance(self.power, float):
+            return self.power
+        if self.squared:
+            root = Fraction(math.isqrt(self.power.numerator * self.power.denominator << 128), 1 << 64)
+            return _down(root / self.power.denominator)
+        return _down(self.power)
+
+
+def _down(value: Fraction) -> float:
+    """Return the greatest float that is at most a fraction >= 0."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return float(np.finfo(float).max)
+    return math.nextafter(nearest, 0.0) if Fraction(nearest) > value else nearest
+
+
+def exact_number(value: Any) -> Number | None:
+    """Return a number exactly, as a fraction, or as the float that it is if it is not finite; None for no number."""
+    if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
+        value = value.item()
+    if isinstance(value, bool | int | Rational):
+        return Fraction(value)
+    if isinstance(value, float | np.floating | Decimal):
+        return Fraction(*value.as_integer_ratio()) if math.isfinite(value) else float(value)
+    return None
+
+
+def _numbers(output: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
+    """Yield the numbers of an output with their keys, in no form that is exact yet."""
+    if hasattr(output, "to_dict") and hasattr(output, "index"):  # of pandas: by label
+        output = output.to_dict()
+    if isinstance(output, Mapping):
+        for name, item in output.items():
+            yield from _numbers(item, (*key, name))
+    elif isinstance(output, np.ndarray) and output.ndim:
+        for place, item in zip(np.ndindex(output.shape), output.ravel().tolist(), strict=True):
+            yield from ((key + place, item),) if output.dtype != object else _numbers(item, key + place)
+    elif isinstance(output, Sequence) and not isinstance(output, str | bytes):
+        for i, item in enumerate(output):
+            yield from _numbers(item, (*key, i))
+    else:
+        yield key, output
+
+
+def _has_keys(output: Any) -> bool:
+    return isinstance(output, Mapping) or hasattr(output, "to_dict")
+
+
+def _differences(first: Any, second: Any, metric: str) -> tuple[list[Number], bool, str]:
+    """Return the differences of numbers under equal keys, whether fractions of floats are among them, and a reason.
+
+    A key that a dictionary lacks counts as 0. The reason says why the distance is infinite where shapes differ.
+    """
+    one, other = dict(_numbers(first)), dict(_numbers(second))
+    if one.keys() != other.keys() and not (_has_keys(first) and _has_keys(second)):
+        return [], False, f"the outputs hold {len(one)} and {len(other)} numbers"
+    found: list[Number] = []
+    rounded = False
+    for key in dict.fromkeys((*one, *other)):
+        given = one.get(key, 0), other.get(key, 0)
+        if given[0] is given[1]:
+            continue
+        left, right = map(exact_number, given)
+        if left is None or right is None:
+            if type(given[0]) is type(given[1]) and given[0] == given[1]:
+                continue  # what both share, such as a label
+            text = "{metric} {metric_} compares numbers, got {value_:.100}; for other outputs use hamming or symmetric"
+            wrong = given[0] if left is None else given[1]
+            raise InputError(text, names=("metric",), metric_=metric, value=wrong, value_=repr(wrong))
+        if isinstance(left, float) or isinstance(right, float):
+            if left != right and not (left != left and right != right):
+                kinds = sorted({_kind(left), _kind(right)})
+                return [], False, f"a number is {kinds[-1]} on one input and {kinds[0]} on the other"
+            continue
+        if left != right:
+            found.append(abs(left - right))
+            rounded |= any(isinstance(x, float | np.floating) and x != int(x) for x in given)
+    return found, rounded, ""
+
+
+def _kind(number: Number) -> str:
+    """Return what a number is, without its value."""
+    if isinstance(number, Fraction):
+        return "finite"
+    return "NaN" if number != number else "infinite" if number > 0 else "minus infinite"
+
+
+def _number_distance(metric: str, total: Callable[[list[Any]], Any], squared: bool = False) -> _Measure:
+    def measure(first: Any, second: Any) -> Distance:
+        if metric == "absolute" and (several := [x for x in (first, second) if [*dict(_numbers(x))] != [()]]):
+            text = "{metric} absolute is for an output that is one number, got {value_:.100}: use l1, l2 or linf"
+            raise InputError(text, names=("metric",), value=several[0], value_=repr(several[0]))
+        found, rounded, why = _differences(first, second, metric)
+        return Distance(math.inf, squared, why=why) if why else Distance(Fraction(total(found)), squared, rounded)
+
+    return measure
+
+
+def _elements(output: Any, metric: str) -> list[Any]:
+    if isinstance(output, Mapping):
+        return [canonical(item) for item in output.items()]
+    try:
+        return [canonical(item) for item in output]
+    except TypeError:
+        text = "{metric} {metric_} compares lists of elements, got {value_:.100}: use absolute for a number"
+        raise InputError(text, names=("metric",), metric_=metric, value=output, value_=repr(output)) from None
+
+
+def _hamming(first: Any, second: Any) -> Distance:
+    one, other = _elements(first, "hamming"), _elements(second, "hamming")
+    if len(one) != len(other):
+        return Distance(math.inf, why=f"the outputs have {len(one)} and {len(other)} elements")
+    return Distance(Fraction(sum(a != b for a, b in zip(one, other, strict=True))))
+
+
+def _symmetric(first: Any, second: Any) -> Distance:
+    one, other = Counter(_elements(first, "symmetric")), Counter(_elements(second, "symmetric"))
+    return Distance(Fraction((one - other).total() + (other - one).total()))
+
+
+_Measure = Callable[[Any, Any], Distance]
+METRICS: dict[str, _Measure] = {
+    "absolute": _number_distance("absolute", sum),
+    "l1": _number_distance("l1", sum),
+    "l2": _number_distance("l2", lambda found: sum(x * x for x in found), squared=True),
+    "linf": _number_distance("linf", lambda found: max(found, default=0)),
+    "hamming": _hamming,
+    "symmetric": _symmetric,
+}
+"""Metric -> the distance of two outputs. The first four take dictionaries by key, where a missing key counts as 0."""
+
+
+def read_metric(metric: Any) -> str:
+    """Return the name of a metric."""
+    return str(read_choice("metric", metric, tuple(METRICS)))
+
+
+def read_sensitivity(claim: Any) -> Fraction:
+    """Return a claimed sensitivity exactly.
+
+    Raises
+    ------
+    InputError
+        If it is no finite number >= 0.
+    """
+    number = None if isinstance(claim, bool) else exact_number(claim)
+    if isinstance(claim, str):
+        try:
+            number = Fraction(claim)
+        except (ValueError, ZeroDivisionError):
+            number = None
+    if not isinstance(number, Fraction) or number < 0:
+        raise InputError.of("claim", claim, "a finite number >= 0, the sensitivity that is claimed")
+    return number

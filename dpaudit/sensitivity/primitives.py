@@ -1,0 +1,179 @@
+"""The primitives that are recorded: of numpy, random, diffprivlib, OpenDP and torch."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from inspect import Signature, signature
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from dpaudit.sensitivity.recording import Primitive, Recording
+
+_NOISE = {
+    "laplace": ("laplace", "loc", "scale"),
+    "normal": ("gaussian", "loc", "scale"),
+    "standard_normal": ("gaussian", "", ""),
+    "randn": ("gaussian", "", ""),
+    "multivariate_normal": ("gaussian", "mean", ""),
+    "logistic": ("logistic", "loc", "scale"),
+    "gumbel": ("gumbel", "loc", "scale"),
+    "standard_cauchy": ("cauchy", "", ""),
+    "standard_t": ("t", "", ""),
+    "exponential": ("exponential", "", "scale"),
+    "standard_exponential": ("exponential", "", ""),
+    "geometric": ("geometric", "", ""),
+    "poisson": ("poisson", "", ""),
+    "gauss": ("gaussian", "mu", "sigma"),
+    "normalvariate": ("gaussian", "mu", "sigma"),
+    "expovariate": ("exponential", "", ""),
+}
+"""Method -> the family of its noise, and the parameters that are its centre and its scale, if it has them."""
+_OTHER = (
+    "random", "random_sample", "rand", "randint", "random_integers", "ranf", "sample", "integers", "uniform", "choice",
+    "permutation", "shuffle", "permuted", "binomial", "bytes", "beta", "chisquare", "dirichlet", "gamma",
+    "hypergeometric", "lognormal", "logseries", "multinomial", "negative_binomial", "noncentral_chisquare",
+    "noncentral_f", "f", "pareto", "power", "rayleigh", "standard_gamma", "triangular", "vonmises", "wald", "weibull",
+    "zipf", "multivariate_hypergeometric", "randrange", "choices", "betavariate", "gammavariate", "lognormvariate",
+    "vonmisesvariate", "weibullvariate", "paretovariate", "getrandbits", "randbytes", "tomaxint",
+)  # fmt: skip
+"""Methods whose draws are what they were in a replay, and are added to no value."""
+_PARAMETERS = {
+    "laplace": ("loc", "scale", "size"),
+    "normal": ("loc", "scale", "size"),
+    "logistic": ("loc", "scale", "size"),
+    "gumbel": ("loc", "scale", "size"),
+    "exponential": ("scale", "size"),
+    "multivariate_normal": ("mean", "cov", "size"),
+    "gauss": ("mu", "sigma"),
+    "normalvariate": ("mu", "sigma"),
+}
+
+
+def _call(record: Recording, owner: str, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that draws and is recorded."""
+    family, centre, scale_name = _NOISE.get(name, ("", "", ""))
+
+    @wraps(draw)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(_PARAMETERS.get(name, ()), args, strict=False)) | kwargs
+        scale = given.get(scale_name, 1.0) if scale_name else 1.0
+        single = float(scale) if np.ndim(scale) == 0 and np.size(scale) else None
+        primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
+        value = given.get(centre)
+        takes_value = value is not None and (np.ndim(value) > 0 or value != 0)
+        return record.drawn(primitive, lambda: draw(*args, **kwargs), value, takes_value=takes_value)
+
+    return called
+
+
+def _recording_class(base: type, owner: str) -> type:
+    """Return a class of generators whose methods are recorded in the `record` of an instance."""
+
+    def method(name: str) -> Callable[..., Any]:
+        plain = getattr(base, name)
+
+        @wraps(plain)
+        def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return _call(self.record, owner, name, plain.__get__(self))(*args, **kwargs)
+
+        return called
+
+    names = [name for name in (*_NOISE, *_OTHER) if callable(getattr(base, name, None))]
+    return type(base.__name__, (base,), {name: method(name) for name in names})
+
+
+_Generator: Any = _recording_class(np.random.Generator, "Generator")
+_RandomState: Any = _recording_class(np.random.RandomState, "RandomState")
+_Random: Any = _recording_class(random.Random, "random")
+
+
+def recorded_generator(record: Recording, rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator that is recorded."""
+    made = _Generator(rng.bit_generator)
+    made.record = record
+    return made  # type: ignore[no-any-return]
+
+
+@contextmanager
+def patched(record: Recording) -> Iterator[None]:
+    """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
+    state = _RandomState(int(record.stream().integers(2**32)))
+    plain = _Random(int(record.stream().integers(2**32)))
+    state.record = plain.record = record
+
+    def default_rng(seed: Any = None) -> np.random.Generator:
+        """Return a generator as numpy does, which is recorded."""
+        if isinstance(seed, np.random.Generator):
+            return seed if isinstance(seed, _Generator) else recorded_generator(record, seed)
+        return recorded_generator(
+            record, record.stream() if seed is None else np.random.Generator(np.random.PCG64(seed))
+        )
+
+    def random_state(seed: Any = None) -> Any:
+        made = _RandomState(int(record.stream().integers(2**32)) if seed is None else seed)
+        made.record = record
+        return made
+
+    with ExitStack() as stack:
+        replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", random_state)]
+        for module, owner in ((np.random, state), (random, plain)):
+            replaced += [
+                (module, name, getattr(owner, name))
+                for name in (*_NOISE, *_OTHER)
+                if callable(getattr(module, name, None)) and hasattr(owner, name)
+            ]
+        for module, name, function in (*replaced, *_of_libraries(record)):
+            stack.enter_context(mock.patch.object(module, name, function))
+        yield
+
+
+def _of_libraries(record: Recording) -> Iterator[tuple[Any, str, Any]]:
+    """Yield what is replaced of the libraries that are loaded: a class or a module, a name, and a function."""
+    if (mechanisms := sys.modules.get("diffprivlib.mechanisms")) is not None:
+        for kind in vars(mechanisms).values():
+            if isinstance(kind, type) and "randomise" in vars(kind):
+                yield kind, "randomise", _randomise(record, kind)
+    if (opendp := sys.modules.get("opendp.mod")) is not None:
+        for name in ("invoke", "__call__"):
+            if name in vars(opendp.Measurement):
+                yield opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name))
+
+
+def _randomise(record: Recording, kind: type) -> Callable[..., Any]:
+    plain = vars(kind)["randomise"]
+    takes: Signature = signature(plain)
+
+    @wraps(plain)
+    def randomise(self: Any, *args: Any, **kwargs: Any) -> Any:
+        value = next(iter([*takes.bind(self, *args, **kwargs).arguments.values()][1:]), None)
+        sensitivity = getattr(self, "sensitivity", None)
+        number = isinstance(value, int | float | np.number)
+        declared = float(sensitivity) if number and isinstance(sensitivity, int | float) else None
+        scale = getattr(self, "_scale", None)
+        family = {"Laplace": "laplace", "Gaussian": "gaussian", "GaussianAnalytic": "gaussian"}.get(kind.__name__, "")
+        known = float(scale) if isinstance(scale, int | float) and scale else None
+        primitive = Primitive(f"diffprivlib.{type(self).__name__}", family, known, declared)
+        return record.drawn(primitive, lambda: plain(self, *args, **kwargs), value, takes_value=number)
+
+    return randomise
+
+
+_DATASETS = ("SymmetricDistance", "InsertDeleteDistance", "ChangeOneDistance", "HammingDistance")
+
+
+def _invoke(record: Recording, plain: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(plain)
+    def invoke(self: Any, arg: Any) -> Any:
+        metric = str(self.input_metric).partition("(")[0]
+        names = {"AbsoluteDistance": "absolute", "L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
+        primitive = Primitive("opendp.Measurement", metric=names.get(metric, ""), loss=self.map)
+        takes_value = metric in names
+        return record.drawn(primitive, lambda: plain(self, arg), arg, takes_value=takes_value)
+
+    return invoke

@@ -1,0 +1,300 @@
+"""Audit a mechanism by its recorded noise: how far one record moves the values that noise is added to."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.bounds.tangent import gaussian_delta
+from dpaudit.contract import MadePair, Pair, Relation, Verdict
+from dpaudit.errors import InputError
+from dpaudit.outputs.canonical import Raised
+from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding
+from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
+from dpaudit.sensitivity.recording import Diverged, Primitive, Recording, Value, same
+from dpaudit.sensitivity.search import Search, smaller
+
+Run = Callable[[Any, np.random.Generator], Any]
+
+
+@dataclass(frozen=True)
+class ValueMove:
+    """How far a value moved that noise is added to; `ratio` is that in units of what should hide it."""
+
+    value: Value
+    primitive: Primitive
+    metric: str
+    distance: Distance
+    declared: Fraction | None
+
+    @property
+    def ratio(self) -> float:
+        """The distance in units of the declared sensitivity, else of the scale; as it is where neither is known."""
+        scale = float(self.declared) if self.declared else self.scale
+        return self.distance.lower / scale if scale else self.distance.lower
+
+    @property
+    def scale(self) -> float | None:
+        """The scale of the noise as it was added."""
+        known, factor = self.primitive.scale, self.value.factor
+        return None if known is None or factor is None else known * factor
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the value moved by more than the declared sensitivity."""
+        return self.declared is not None and self.distance.exceeds(self.declared)
+
+
+@dataclass(frozen=True)
+class PairMoves:
+    """What a pair moved: every value with noise, and whether the output differs though all of these are equal."""
+
+    moves: tuple[ValueMove, ...]
+    beside: bool
+    outputs: tuple[Any, Any]
+    recorded: Recording
+
+    @property
+    def size(self) -> float:
+        return max((move.ratio for move in self.moves), default=0.0)
+
+
+class RecordedMechanism:
+    """A mechanism of which each pair takes two runs.
+
+    `declared` is the claimed sensitivity of all values in a metric, where one is given.
+    """
+
+    def __init__(self, run: Run, seed: int, declared: Fraction | None = None, metric: str | None = None) -> None:
+        self.run, self.seed, self.declared, self.metric = run, seed, declared, metric
+        self.runs = self.diverged = 0
+        self.beside = False
+        self.why_diverged = self.raised = ""
+
+    def recorded(self, data: Any) -> tuple[Recording, Any]:
+        """Return the recording of a run, and its output."""
+        record = Recording(self.seed)
+        with record.recorded():
+            output = self._output(record, data)
+        return record, output
+
+    def replayed(self, record: Recording, data: Any) -> tuple[Recording, Any]:
+        """Return the replay of a recording on another input, and its output; `diverged` says if it is not one."""
+        output = None
+        with record.replay() as again:
+            output = self._output(again, data)
+        return again, output
+
+    def _output(self, record: Recording, data: Any) -> Any:
+        self.runs += 1
+        try:
+            return self.run(data, record.rng)
+        except Diverged:
+            raise
+        except Exception as error:
+            found = Raised(error)
+            place = f" ({found.place})" if found.place else ""
+            self.raised = self.raised or f"{found.kind}: {found.message}{place}"
+            return found
+
+    def measure(self, pair: Pair) -> PairMoves | None:
+        """Return what a pair moves; None where a run raises an exception, or the runs draw differently."""
+        made = isinstance(pair, MadePair)
+        data, neighbour = (side if made else copy.deepcopy(side) for side in (pair.data, pair.neighbour))
+        record, first = self.recorded(data)
+        if isinstance(first, Raised):
+            return None
+        again, second = self.replayed(record, neighbour)
+        if isinstance(second, Raised):
+            return None
+        if not again.diverged and len(again.draws) < len(record.draws):
+            again.diverged = f"on the neighbour {record.draws[len(again.draws)].primitive.name} is not called"
+        if again.diverged:
+            self.diverged += 1
+            self.why_diverged = self.why_diverged or again.diverged
+            return None
+        moves = tuple(self._move(one, other, record) for one, other in zip(record.values, again.values, strict=True))
+        self.beside |= (beside := not same(first, second))
+        return PairMoves(moves, beside, (first, second), record)
+
+    def _move(self, one: Value, other: Value, record: Recording) -> ValueMove:
+        primitive = record.draws[one.draws[0]].primitive
+        metric = self.metric or primitive.metric or "l1"
+        several = np.size(one.value) > 1 if not isinstance(one.value, Mapping) else len(one.value) > 1
+        declared = self.declared
+        if declared is not None and self.metric is None and several:
+            text = "{metric} must be given: noise is added to {count} numbers at once at {place}: l1, l2 or linf"
+            raise InputError(text, names=("metric",), count=np.size(one.value), place=one.place)
+        if declared is None and primitive.sensitivity is not None:
+            declared = Fraction(primitive.sensitivity)
+        return ValueMove(one, primitive, metric, METRICS[metric](one.value, other.value), declared)
+
+
+def _released(output: Any, noisy: Any) -> bool:
+    """Return whether a noisy value stands in an output as it is."""
+    if isinstance(noisy, np.ndarray):
+        if isinstance(output, np.ndarray) or hasattr(output, "to_numpy"):
+            return bool(np.array_equal(np.asarray(output), noisy))
+    elif isinstance(output, int | float | np.number) and isinstance(noisy, int | float | np.number):
+        return bool(output == noisy)
+    parts: Sequence[Any] = ()
+    if isinstance(output, Mapping):
+        parts = list(output.values())
+    elif isinstance(output, list | tuple):
+        parts = output
+    elif isinstance(output, np.ndarray) and output.ndim and np.ndim(noisy) == 0:
+        return bool(np.any(output == noisy))
+    return any(_released(part, noisy) for part in parts)
+
+
+def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
+    """Return epsilon of a noisy value alone at delta, rounded down; None unless it is released and nothing precedes it.
+
+    Laplace noise of scale b loses d / b at delta 0, and 2 ln of (1 - delta) less of it at delta > 0: from
+    delta(eps) = 1 - exp((eps - d / b) / 2). Gaussian noise loses by the profile of Gaussian differential privacy.
+    """
+    first = min(move.value.draws) == 0 and len(move.value.draws) == 1
+    if not first or not _released(found.outputs[0], move.value.noisy):
+        return None
+    if move.primitive.loss is not None:
+        return _of_map(move, delta)
+    if move.scale is None or np.ndim(move.value.value) > 1:
+        return None
+    ratio = move.distance.lower / move.scale
+    if move.primitive.family == "laplace" and (np.ndim(move.value.value) == 0 or delta == 0):
+        return max(0.0, ratio + 2 * math.log1p(-delta))
+    if move.primitive.family == "gaussian" and delta > 0 and math.isfinite(ratio):
+        return _gaussian_epsilon(ratio, delta)
+    return math.inf if math.isinf(ratio) else None
+
+
+def _gaussian_epsilon(mu: float, delta: float) -> float:
+    """Return the least epsilon of mu-Gaussian privacy at delta, rounded down."""
+    high = 1.0
+    while gaussian_delta(mu, high) > delta:
+        high *= 2
+    low = 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(mu, middle) > delta else (low, middle)
+    return low
+
+
+def _of_map(move: ValueMove, delta: float) -> float | None:
+    """Return what a measurement's own map says of the distance; None where it says no pure epsilon."""
+    assert move.primitive.loss is not None
+    if delta or not isinstance(move.distance.power, Fraction):
+        return math.inf if move.distance.power == math.inf else None
+    whole = move.distance.power.denominator == 1
+    try:
+        loss = move.primitive.loss(int(move.distance.lower) if whole else move.distance.lower)
+    except Exception:
+        return None
+    return float(loss) if isinstance(loss, int | float) else None
+
+
+def recorded_finding(
+    mechanism: RecordedMechanism,
+    pairs: Sequence[Pair],
+    moves: Callable[[Pair, int], list[Pair]] | None,
+    relation: Relation | None,
+    epsilon: float | None,
+    delta: float,
+) -> RecordedFinding:
+    """Return what the pair shows on which recorded values move farthest, after a search for it."""
+    uncovered = _not_covered(mechanism, pairs)
+
+    def refutes(found: PairMoves) -> bool:
+        return any(move.exceeds for move in found.moves) or any(_loses(found, epsilon, delta))
+
+    search = Search(mechanism.measure)
+    search.look(pairs)
+    if search.tried == search.refused and not mechanism.diverged:
+        text = "{mechanism} must return outputs; on all {count} pairs it raises {raised}"
+        raise InputError(text, names=("mechanism",), count=len(pairs), raised=mechanism.raised)
+    if moves is not None:
+        search.vary(moves)
+    best = search.found(refutes)
+    if best is not None and refutes(best[1]):
+        best = smaller(*best, lambda pair: one if (one := mechanism.measure(pair)) and refutes(one) else None)
+    return _finding(mechanism, search, best, uncovered, relation, epsilon, delta)
+
+
+def _loses(found: PairMoves, epsilon: float | None, delta: float) -> list[bool]:
+    """Return of each value whether it alone, released, loses more than the claim."""
+    if epsilon is None:
+        return []
+    losses = (loss_alone(move, found, delta) for move in found.moves)
+    return [loss is not None and loss > epsilon * (1 + float(ROUNDING)) for loss in losses]
+
+
+def _not_covered(mechanism: RecordedMechanism, pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Return what recordings do not see: draws that are added to no known value, and randomness from elsewhere."""
+    for pair in pairs:
+        record, output = mechanism.recorded(pair.data)
+        if isinstance(output, Raised):
+            continue
+        again, other = mechanism.replayed(record, pair.data)
+        found = [f"{one.primitive.name} ({one.place})" for one in record.untraced]
+        if again.diverged or not same(output, other):
+            found.append("randomness that is not recorded: two replays on one input differ")
+        return tuple(dict.fromkeys(found))
+    return ()
+
+
+def _finding(
+    mechanism: RecordedMechanism,
+    search: Search[PairMoves],
+    best: tuple[Pair, PairMoves] | None,
+    uncovered: tuple[str, ...],
+    relation: Relation | None,
+    epsilon: float | None,
+    delta: float,
+) -> RecordedFinding:
+    found = () if best is None else best[1].moves
+    losses = [None if best is None else loss_alone(move, best[1], delta) for move in found]
+    over = [] if best is None else _loses(best[1], epsilon, delta)
+    wrong = [move.exceeds for move in found]
+    refuted = any(wrong) or any(over)
+    stated = epsilon is not None or any(move.declared is not None for move in found)
+    tested = stated and found and not any("not recorded" in text for text in uncovered)
+    order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or any(over[i : i + 1])), -found[i].ratio))
+    hidden = best is not None and isinstance(best[0], MadePair) and not best[0].shown
+    return RecordedFinding(
+        verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
+        epsilon=epsilon,
+        delta=delta,
+        moves=tuple(_shown_move(found[i], losses[i]) for i in order),
+        wrong_sensitivity=any(wrong),
+        wrong_epsilon=any(over),
+        not_covered=uncovered,
+        reused=() if best is None else tuple(dict.fromkeys(value.place for value in best[1].recorded.reused)),
+        beside=mechanism.beside,
+        pairs=search.tried,
+        moved=search.moved,
+        refused=search.refused - mechanism.diverged,
+        diverged=mechanism.diverged,
+        why_diverged=mechanism.why_diverged,
+        raised=mechanism.raised.partition(":")[0] if hidden else mechanism.raised,
+        runs=mechanism.runs,
+        relation=relation,
+        witness=None if best is None else Moved(best[0].origin, *best[0].in_words()),
+    )
+
+
+def _shown_move(move: ValueMove, loss: float | None) -> NoiseMove:
+    return NoiseMove(
+        primitive=move.primitive.name,
+        place=move.value.place,
+        scale=move.scale,
+        declared=None if move.declared is None else float(move.declared),
+        metric=move.metric,  # type: ignore[arg-type]  # one of METRICS
+        distance=move.distance.lower,
+        loss=loss,
+    )

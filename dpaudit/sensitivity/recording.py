@@ -1,0 +1,267 @@
+"""Record what a mechanism adds noise to, and replay it on a neighbouring input with the noisy values as they were.
+
+A mechanism is run on one input, and its draws of randomness are written down. It is run again on the neighbour; each
+draw is then what it was, and where noise is added to a value, or a primitive is given one, the sum is that of the first
+run, so that all that follows is the same unless the mechanism reads the data again. What differs is the values.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit import seeding
+from dpaudit.outputs.canonical import canonical
+from dpaudit.sensitivity.tracing import Noise, traced, untraced
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A source of noise as it was called.
+
+    Attributes
+    ----------
+    name : str
+        As ``Generator.laplace``.
+    family : str
+        "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to a value.
+    scale : float or None
+        Its scale, or standard deviation; None where there is no single one.
+    sensitivity : float or None
+        The sensitivity that the call declares, as mechanisms of diffprivlib do.
+    metric : str
+        The metric of that sensitivity.
+    loss : callable, optional
+        distance -> epsilon, as the map of a measurement of OpenDP says.
+    """
+
+    name: str
+    family: str = ""
+    scale: float | None = None
+    sensitivity: float | None = None
+    metric: str = "absolute"
+    loss: Callable[[Any], Any] | None = field(default=None, compare=False)
+
+
+@dataclass
+class Draw:
+    """A call of a primitive: where it stands, its output, and the value that it was given, if it takes one."""
+
+    primitive: Primitive
+    place: str
+    output: Any
+    value: Any = None
+    added: bool = False
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that noise was added to, or that a primitive was given, and the noisy value that came of it.
+
+    `draws` are the numbers of the draws, and `factor` the one number by which their noise was multiplied, if there is
+    one.
+    """
+
+    draws: tuple[int, ...]
+    factor: float | None
+    value: Any
+    noisy: Any
+    place: str
+
+
+class Diverged(BaseException):  # no `except Exception` of a mechanism is to catch it
+    """A replay asked for another draw than the recording, so that values cannot be compared any more."""
+
+
+class Recording:
+    """The draws and the noisy values of one run.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        The generator for the run.
+    draws : list of Draw
+        The calls of primitives, in their order.
+    values : list of Value
+        The values that noise was added to, in their order.
+    diverged : str
+        Why a replay could not follow the recording to its end; empty if it could.
+    """
+
+    def __init__(self, seed: int = 0, source: Recording | None = None) -> None:
+        from dpaudit.sensitivity.primitives import recorded_generator
+
+        self.seed, self._source = seed, source
+        self.draws: list[Draw] = []
+        self.values: list[Value] = []
+        self.diverged = ""
+        self.active = self._inside = False
+        self._streams = 0
+        self.rng = recorded_generator(self, self.stream())
+
+    def stream(self) -> np.random.Generator:
+        """Return the next generator of the run; the same ones in a replay."""
+        self._streams += 1
+        return seeding.generator(self.seed, "recording", self._streams)
+
+    @contextmanager
+    def recorded(self) -> Iterator[Recording]:
+        """Record what is drawn inside, also from the global generators and by known libraries."""
+        from dpaudit.sensitivity.primitives import patched
+
+        with patched(self):
+            self.active = True
+            try:
+                yield self
+            except Diverged as error:
+                self.diverged = str(error)
+            finally:
+                self.active = False
+
+    def replay(self) -> Any:
+        """Return a context as that of `recorded`, in which every draw and every noisy value is that of this run."""
+        return Recording(self.seed, self).recorded()
+
+    def drawn(
+        self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, takes_value: bool = False
+    ) -> Any:
+        """Return the output of a primitive: `draw()`, or in a replay what it was.
+
+        Where it `takes_value`, that is recorded; else the output knows what it is added to, if its family is noise.
+        """
+        if not self.active or self._inside:
+            return draw()
+        number, before = len(self.draws), self._recorded_draw(primitive)
+        self._inside = True
+        try:
+            # A replay draws too, so that other draws of the same generator stay what they were.
+            output = draw()
+        finally:
+            self._inside = False
+        if before is not None:
+            if np.shape(output) != np.shape(before.output):
+                self._diverge(f"{primitive.name} draws {_shape(output)} in place of {_shape(before.output)}")
+            output = before.output
+        place = _caller()
+        self.draws.append(Draw(primitive, place, output, value, added=takes_value))
+        if takes_value:
+            self.values.append(Value((number,), 1.0, value, output, place))
+        copied = output.copy() if isinstance(output, np.ndarray) else output
+        return traced(copied, Noise((number,), self._add)) if primitive.family and not takes_value else copied
+
+    def _recorded_draw(self, primitive: Primitive) -> Draw | None:
+        if self._source is None:
+            return None
+        if len(self.draws) >= len(self._source.draws):
+            self._diverge(f"{primitive.name} is called once more")
+        before = self._source.draws[len(self.draws)]
+        if before.primitive.name != primitive.name:
+            self._diverge(f"{primitive.name} is called in place of {before.primitive.name}")
+        return before
+
+    def _add(self, noise: Noise, value: Any, total: Any) -> Any:
+        """Record a value that noise is added to; return the sum, or in a replay what it was."""
+        if not self.active or self._inside:
+            return total
+        for number in noise.draws:
+            self.draws[number].added = True
+        kept = value.copy() if isinstance(value, np.ndarray) else value
+        if self._source is not None:
+            number = len(self.values)
+            known = self._source.values[number] if number < len(self._source.values) else None
+            if known is None or known.draws != noise.draws:
+                self._diverge("noise is added in another order")
+            assert known is not None
+            if np.shape(known.noisy) != np.shape(total):
+                self._diverge(f"noise is added to {_shape(total)} in place of {_shape(known.noisy)}")
+            total = known.noisy.copy() if isinstance(known.noisy, np.ndarray) else known.noisy
+        self.values.append(Value(noise.draws, noise.factor, untraced(kept), total, _caller()))
+        return total
+
+    def _diverge(self, why: str) -> None:
+        raise Diverged(f"on the neighbour {why}")
+
+    @property
+    def untraced(self) -> list[Draw]:
+        """The draws whose output was added to no value that is known."""
+        return [draw for draw in self.draws if not draw.added]
+
+    @property
+    def reused(self) -> list[Value]:
+        """The values with noise that was added to an earlier value too."""
+        seen: set[int] = set()
+        found = []
+        for value in self.values:
+            if seen & {*value.draws}:
+                found.append(value)
+            seen |= {*value.draws}
+        return found
+
+
+@contextmanager
+def recording(seed: int = 0) -> Iterator[Recording]:
+    """Record the noise of a mechanism, and what it is added to.
+
+    Inside the context the methods of `numpy.random.Generator` and those of `numpy.random`, the functions of `random`,
+    the mechanisms of diffprivlib, the measurements of OpenDP and the generators of torch are recorded, whichever of
+    these is loaded. Afterwards ``with record.replay() as again:`` runs the mechanism on a neighbouring input with all
+    noisy values as they were; `moved` compares the values.
+
+    Parameters
+    ----------
+    seed : int
+        The root seed of `record.rng` and of generators that are made inside.
+
+    Yields
+    ------
+    Recording
+
+    Examples
+    --------
+    >>> def noisy_mean(data, rng):
+    ...     return sum(data) / len(data) + rng.laplace(scale=0.1)
+    >>> with recording() as record:
+    ...     _ = noisy_mean([0, 1, 1], record.rng)
+    >>> with record.replay() as again:
+    ...     _ = noisy_mean([0, 1], again.rng)
+    >>> [value.value for value in (*record.values, *again.values)]
+    [0.6666666666666666, 0.5]
+    """
+    with Recording(seed).recorded() as record:
+        yield record
+
+
+def _shape(value: Any) -> str:
+    shape = np.shape(value)
+    return f"an array of shape {shape}" if shape else "one number"
+
+
+def _caller() -> str:
+    """Return file and line of the innermost frame that is of no library, else of the innermost one that is not ours."""
+    frame: Any = sys._getframe(1)
+    first = ""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_HERE):
+            first = first or f"{os.path.basename(name)}, line {frame.f_lineno}"
+            if not any(part in name for part in _LIBRARIES) and not name.startswith("<"):
+                return f"{os.path.basename(name)}, line {frame.f_lineno}"
+        frame = frame.f_back
+    return first
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return whether two outputs are indistinguishable."""
+    return bool(canonical(untraced(first)) == canonical(untraced(second)))
+
+
+__all__ = ["Diverged", "Draw", "Primitive", "Recording", "Value", "recording", "replace", "same"]

@@ -1,0 +1,118 @@
+"""Search neighbouring inputs for the pair on which something computed without noise moves farthest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from dpaudit.contract import MadePair, OriginKind, Pair, Relation
+from dpaudit.errors import InputError
+from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.neighbours.smaller import Small, shrink
+
+STEPS = 24
+"""Steps of the local search, at most; in each the best pair meets a few variations of itself."""
+PATIENCE = 6
+"""Steps without a farther move after which it ends."""
+
+
+class Move(Protocol):
+    """What a pair moved: `size` says how far, in any unit that orders pairs."""
+
+    @property
+    def size(self) -> float:
+        """How far; a number >= 0."""
+
+
+M = TypeVar("M", bound=Move)
+
+
+@dataclass
+class Search(Generic[M]):
+    """The pairs tried so far, and how many moved anything.
+
+    `measure(pair)` is None where a pair shows nothing, because a call on one of its inputs raised an exception. `best`
+    is the pair of the farthest finite move, `infinite` the first of an infinite one.
+    """
+
+    measure: Callable[[Pair], M | None]
+    best: tuple[Pair, M] | None = None
+    infinite: tuple[Pair, M] | None = None
+    tried: int = 0
+    moved: int = 0
+    refused: int = 0
+
+    def look(self, pairs: Sequence[Pair]) -> bool:
+        """Measure pairs; return whether one moved farther than all before, and not infinitely."""
+        better = False
+        for pair in pairs:
+            found = self.measure(pair)
+            self.tried += 1
+            self.refused += found is None
+            if found is None:
+                continue
+            self.moved += found.size > 0
+            if math.isinf(found.size):
+                self.infinite = self.infinite or (pair, found)
+            elif self.best is None or found.size > self.best[1].size:
+                self.best, better = (pair, found), True
+        return better
+
+    def vary(self, moves: Callable[[Pair, int], list[Pair]]) -> None:
+        """Look at variations of the best pair until `PATIENCE` steps in a row find none that moves farther."""
+        idle = 0
+        for step in range(STEPS):
+            if self.best is None or idle == PATIENCE:
+                return
+            variations = moves(self.best[0], step)
+            if not variations:
+                return
+            idle = 0 if self.look(variations) else idle + 1
+
+    def found(self, shows: Callable[[M], bool]) -> tuple[Pair, M] | None:
+        """Return the pair to report: one whose finite move shows it, else one of an infinite move, else the best."""
+        if self.best is not None and shows(self.best[1]):
+            return self.best
+        return self.infinite or self.best
+
+
+def smaller(pair: Pair, found: M, better: Callable[[Pair], M | None]) -> tuple[Pair, M]:
+    """Return a pair with what both inputs share left out, as long as the rest is `better`, which is not None.
+
+    A pair that is described by its recipe stays as it is.
+    """
+    if isinstance(pair, MadePair) and not pair.shown:
+        return pair, found
+    plain = Small(Pair(pair.data, pair.neighbour, pair.origin), found)
+    *_, last = shrink(better, plain, values=pair.origin.kind != OriginKind.OWN_DATA)
+    return last.pair, last.chosen
+
+
+def pairs_and_moves(
+    pairs: Any,
+    data: Any,
+    relation: Relation | str | None,
+    *,
+    bounds: Any,
+    unit: Any,
+    outside: bool,
+    include_data: bool,
+    seed: int,
+) -> tuple[list[Pair], Relation | None, Callable[[Pair, int], list[Pair]] | None]:
+    """Return the pairs that were given or are made of a dataset, their relation, and what varies them."""
+    if (pairs is None) == (data is None):
+        raise InputError("one of {pairs} and {data} must be given", names=("pairs", "data"))
+    if data is None:
+        for name, value in (("bounds", bounds), ("unit", unit)):
+            if value is not None:
+                raise InputError("{" + name + "} belongs to {data}, which must be given too", names=(name, "data"))
+        known = None if relation is None else Relation.parse(relation)
+        return check_pairs(pairs, known), known, None
+    known = Relation.ADD_REMOVE_ONE if relation is None else Relation.parse(relation)
+    made = neighbours_of(data, known, bounds=bounds, unit=unit, outside=outside, seed=seed)
+    if include_data:
+        made = [MadePair(*pair.sides, pair.origin, True) for pair in made]
+    return made, known, OwnDataMoves(seed)

@@ -1,0 +1,185 @@
+"""Draws of noise that know what they are added to: numbers and arrays that otherwise behave as what they are."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+Added = Callable[["Noise", Any, Any], Any]
+"""Takes a noise, the value that it is added to and their sum; returns the sum to go on with."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The draws that make up a noise, by number, and the factor by which it was multiplied since.
+
+    The factor is None where it is not one number for the whole noise.
+    """
+
+    draws: tuple[int, ...]
+    added: Added
+    factor: float | None = 1.0
+
+    def times(self, factor: Any) -> Noise:
+        """Return the noise, multiplied."""
+        plain = self.factor is not None and np.ndim(factor) == 0
+        return Noise(self.draws, self.added, abs(float(factor)) * self.factor if plain and self.factor else None)
+
+    def plus(self, other: Noise) -> Noise:
+        """Return the sum of two noises."""
+        return Noise((*self.draws, *other.draws), self.added, None)
+
+
+def traced(drawn: Any, noise: Noise) -> Any:
+    """Return a draw that knows what it is added to; what is no number and no array of numbers stays as it is."""
+    if isinstance(drawn, np.ndarray) and drawn.dtype.kind in "if":
+        view = drawn.view(TracedArray)
+        view.noise = noise
+        return view
+    if isinstance(drawn, bool | np.bool_) or not isinstance(drawn, int | float | np.integer | np.floating):
+        return drawn
+    made: Any = TracedInt(int(drawn)) if isinstance(drawn, int | np.integer) else TracedFloat(float(drawn))
+    made.noise = noise
+    return made
+
+
+def untraced(value: Any) -> Any:
+    """Return a value without what it knows."""
+    if isinstance(value, TracedArray):
+        return value.view(np.ndarray)
+    if isinstance(value, TracedInt):
+        return int(value)
+    return float(value) if isinstance(value, TracedFloat) else value
+
+
+def noise_of(value: Any) -> Noise | None:
+    """Return the noise that a value is; None if it is none."""
+    return getattr(value, "noise", None) if isinstance(value, TracedArray | TracedInt | TracedFloat) else None
+
+
+def _added(one: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
+    """Return the sum, or the difference, of two values of which one is a noise at least."""
+    first, second = noise_of(one), noise_of(other)
+    total = apply(untraced(one), untraced(other))
+    if first is not None and second is not None:
+        return traced(total, first.plus(second))
+    noise = first or second
+    assert noise is not None
+    return noise.added(noise, other if second is None else one, total)
+
+
+def _scaled(one: Any, factor: Any, total: Any) -> Any:
+    noise = noise_of(one)
+    return total if noise is None or noise_of(factor) is not None else traced(total, noise.times(factor))
+
+
+def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any = None, **settings: Any) -> Any:
+    """Apply a function of numpy, of which sums, products and quotients know of the noise in them."""
+    plain = [untraced(one) for one in inputs]
+
+    def apply(*values: Any) -> Any:
+        return getattr(ufunc, method)(*values, **settings)
+
+    simple = method == "__call__" and not settings
+    if simple and ufunc in (np.add, np.subtract) and any(noise_of(one) is not None for one in inputs):
+        # A sum in place overwrites the value that the noise is added to.
+        one, other = (given.copy() if type(given) is np.ndarray else given for given in inputs)
+        total = _added(one, other, apply)
+    else:
+        total = apply(*plain)
+        if simple and ufunc is np.multiply:
+            one, other = inputs if noise_of(inputs[0]) is not None else inputs[::-1]
+            total = _scaled(one, other, total)
+        elif simple and ufunc is np.true_divide and noise_of(inputs[1]) is None:
+            total = _scaled(inputs[0], 1 / np.asarray(plain[1]), total)
+        elif simple and ufunc is np.negative:
+            total = _scaled(inputs[0], -1, total)
+    if out is None:
+        return total
+    untraced(out[0])[...] = untraced(total)
+    return out[0]
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, Number | np.ndarray | np.generic)
+
+
+class _Traced:
+    """Arithmetic of a number that is noise."""
+
+    noise: Noise | None
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        return _applied(ufunc, method, inputs, **settings)
+
+    def __add__(self, other: Any) -> Any:
+        return _added(self, other, operator.add) if _is_plain(other) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return _added(other, self, operator.add) if _is_plain(other) else NotImplemented
+
+    def __sub__(self, other: Any) -> Any:
+        return _added(self, other, operator.sub) if _is_plain(other) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return _added(other, self, operator.sub) if _is_plain(other) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return _scaled(self, other, untraced(self) * untraced(other)) if _is_plain(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if not _is_plain(other):
+            return NotImplemented
+        quotient = untraced(self) / untraced(other)
+        return quotient if noise_of(other) is not None else _scaled(self, 1 / other, quotient)
+
+    def __neg__(self) -> Any:
+        return _scaled(self, -1, -untraced(self))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __reduce__(self) -> Any:
+        return type(untraced(self)), (untraced(self),)
+
+
+class TracedFloat(_Traced, float):
+    """A float that is noise."""
+
+
+class TracedInt(_Traced, int):
+    """An integer that is noise."""
+
+
+class TracedArray(np.ndarray):
+    """An array that is noise; of its parts single numbers and rows are noise too."""
+
+    noise: Noise | None = None
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        self.noise = None  # a view or a copy is noise only where it is said
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        return _applied(ufunc, method, inputs, **settings)
+
+    def __getitem__(self, index: Any) -> Any:
+        part = untraced(self)[index]
+        return part if self.noise is None else traced(part, self.noise)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def reshape(self, *shape: Any, **settings: Any) -> Any:
+        """Return the noise in another shape."""
+        made = untraced(self).reshape(*shape, **settings)
+        return made if self.noise is None else traced(made, self.noise)
+
+    def __reduce__(self) -> Any:
+        return untraced(self).__reduce__()
