@@ -19,6 +19,7 @@ from source_tree import MODULES, ROOT, SOURCES, circle, imports, tree_of
 import dpaudit
 from dpaudit.cli.help import COMMANDS
 from dpaudit.cli.options import FORMS
+from dpaudit.results import _call_text
 
 # A room imports rooms on its own line and on earlier ones; "" is what stands in no folder of learners/, and
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
@@ -197,6 +198,13 @@ def test_a_name_that_moved_says_where_to() -> None:
     with pytest.raises(AttributeError, match=r"^dpaudit\.get_learner is now dpaudit\.pac\.get_learner$"):
         _ = dpaudit.get_learner
     assert not any(hasattr(dpaudit, name) for name in PUBLIC["dpaudit.pac"])
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_a_finding_names_its_audit_where_it_is(module: str) -> None:
+    audits = [one for name in PUBLIC[module] if hasattr(one := getattr(import_module(module), name), "__wrapped__")]
+    assert len(audits) >= 3
+    assert [_call_text(one, {}) for one in audits] == [f"{module}.{one.__name__}()" for one in audits]
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -85,6 +85,7 @@ def test_it_says_the_same_again_and_is_stored() -> None:
     told = dpaudit.pac.audit_law(ParityRestart(1, 1.0, 0.1), samples=[first.witness])
     assert told.epsilon == first.attained
     assert "proved for samples of every size" in str(first)
+    assert first.call.startswith("dpaudit.pac.audit_supremum(")
     assert first.call.split("(")[0] in str(first)
     assert first.call.endswith("starts=2, evaluations=40, most=2)")
     assert "proof" in first.summary()
