@@ -8,11 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 
 from dpaudit import presentation
+from dpaudit.loading import load
 
 TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
-    from typing import Any
-
+    from dpaudit import pac, training
     from dpaudit.audit.audit import audit_privacy
     from dpaudit.audit.coins import Coins, flip_coins
     from dpaudit.audit.finding import PrivacyFinding
@@ -20,45 +20,25 @@ if TYPE_CHECKING:
     from dpaudit.audit.one_run_finding import OneRunFinding
     from dpaudit.audit.one_run_training import audit_one_run
     from dpaudit.audit.request import probe_of
-    from dpaudit.contract import (
-        CurveClaim,
-        Distribution,
-        Instance,
-        Law,
-        Learner,
-        Pair,
-        PrivacyClaim,
-        Relation,
-        UtilityClaim,
-    )
+    from dpaudit.contract import CurveClaim, Pair, PrivacyClaim, Relation
     from dpaudit.errors import DpauditError, InputError, ToolFault
-    from dpaudit.exact.audit import audit_law
-    from dpaudit.exact.finding import LawFinding, SupremumFinding
-    from dpaudit.exact.supremum import audit_supremum
-    from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.named import query_patterns
     from dpaudit.neighbours.own_data.pairs import neighbours_of
     from dpaudit.neighbours.own_data.tables import read_dataset, register_dataset
-    from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
+    from dpaudit.neighbours.sampled import pairs_from_strategy
     from dpaudit.outputs.parts import register_flattener
-    from dpaudit.registry import get_learner, list_learners
-    from dpaudit.report.ledger import ledger
     from dpaudit.report.presenting import to_frame
-    from dpaudit.utility.audit import audit_utility
-    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
-    from dpaudit.utility.sample_complexity import sample_complexity
-    from dpaudit.utility.scaling import scaling_law
+    from dpaudit.sensitivity.audit import audit_sensitivity
+    from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
+    from dpaudit.sensitivity.recording import recording
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Coins", "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner",
-    "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding",
-    "SupremumFinding", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_one_run", "audit_privacy",
-    "audit_scores", "audit_supremum", "audit_utility", "crafted_pairs", "flip_coins", "get_learner", "ledger",
-    "list_learners", "neighbours_of", "pairs_from_strategy", "probe_of", "query_patterns", "random_pairs",
-    "read_dataset", "register_dataset", "register_flattener", "sample_complexity", "scaling_law", "to_frame",
-    "training",
+    "Coins", "CurveClaim", "DpauditError", "InputError", "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding",
+    "RecordedFinding", "Relation", "SensitivityFinding", "ToolFault", "audit_one_run", "audit_privacy", "audit_scores",
+    "audit_sensitivity", "flip_coins", "neighbours_of", "pac", "pairs_from_strategy", "probe_of", "query_patterns",
+    "read_dataset", "recording", "register_dataset", "register_flattener", "to_frame", "training",
 ]  # fmt: skip
 
 _HOMES = {
@@ -69,38 +49,30 @@ _HOMES = {
     "audit.one_run_finding": "OneRunFinding",
     "audit.one_run_training": "audit_one_run",
     "audit.request": "probe_of",
-    "contract": "CurveClaim Distribution Instance Law Learner Pair PrivacyClaim Relation UtilityClaim",
+    "contract": "CurveClaim Pair PrivacyClaim Relation",
     "errors": "DpauditError InputError ToolFault",
-    "exact.audit": "audit_law",
-    "exact.finding": "LawFinding SupremumFinding",
-    "exact.supremum": "audit_supremum",
-    "neighbours.crafted": "crafted_pairs",
     "neighbours.named": "query_patterns",
     "neighbours.own_data.pairs": "neighbours_of",
     "neighbours.own_data.tables": "read_dataset register_dataset",
-    "neighbours.sampled": "pairs_from_strategy random_pairs",
+    "neighbours.sampled": "pairs_from_strategy",
     "outputs.parts": "register_flattener",
-    "registry": "get_learner list_learners",
-    "report.ledger": "ledger",
     "report.presenting": "to_frame",
-    "utility.audit": "audit_utility",
-    "utility.finding": "SampleComplexityFinding ScalingFinding UtilityFinding",
-    "utility.sample_complexity": "sample_complexity",
-    "utility.scaling": "scaling_law",
+    "sensitivity.audit": "audit_sensitivity",
+    "sensitivity.finding": "RecordedFinding SensitivityFinding",
+    "sensitivity.recording": "recording",
 }
 """Module -> the public names that it defines."""
 
 presentation.register(lambda: import_module("dpaudit.report.presenting"))
 
+if not TYPE_CHECKING:  # so that type checkers report names that are not there
 
-def __getattr__(name: str) -> Any:
-    if name == "training":  # a module of its own names
-        return import_module("dpaudit.training")
-    for home, names in _HOMES.items():
-        if name in names.split():
-            globals()[name] = getattr(import_module(f"dpaudit.{home}"), name)
-            return globals()[name]
-    raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in ("pac", "training"):  # modules of their own names
+            return import_module(f"dpaudit.{name}")
+        if name in import_module("dpaudit.pac").__all__:
+            raise AttributeError(f"dpaudit.{name} is now dpaudit.pac.{name}")
+        return load(globals(), _HOMES, name)
 
 
 def __dir__() -> list[str]:

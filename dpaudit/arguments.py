@@ -59,7 +59,7 @@ def check_built(source: Any, name: str = "learner") -> None:
     if isinstance(source, type) and {"run", "decode"}.isdisjoint(lacking(source)):
         raise InputError(
             f"{name} must be a learner, not its class: build {source.__qualname__} with its parameters first, as "
-            f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)",
+            f"{source.__qualname__}(...) or dpaudit.pac.get_learner({getattr(source, 'id', '...')!r}, ...)",
             parameter=name,
         )
 

@@ -104,7 +104,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
 def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFinding]:
     """Return a function that audits a learner and fails the test unless its claim of utility holds, or is vacuous.
 
-    It takes the arguments of `dpaudit.audit_utility` and returns the finding. A claim that is kept is refuted with
+    It takes the arguments of `dpaudit.pac.audit_utility` and returns the finding. A claim that is kept is refuted with
     probability at most 1 - confidence (0.001 by default). Where the interval contains beta the test fails too, unless
     ``allow_undecided=True``. The options for `assert_private` count here too, but for the trials, of which only those
     of the call or of the test's marker do.

@@ -186,7 +186,8 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
             words.append(_shown(name, value))
         elif name not in _TIME_ALONE and not is_default:
             words.append(f"{name}={_shown(name, value)}")
-    return f"dpaudit.{function.__name__}({', '.join(words)})"
+    of_pac = function.__module__.startswith(("dpaudit.exact.", "dpaudit.utility."))
+    return f"dpaudit.{'pac.' if of_pac else ''}{function.__name__}({', '.join(words)})"
 
 
 def _shown(name: str, value: Any) -> str:

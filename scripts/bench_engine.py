@@ -40,7 +40,7 @@ def show(what: str, promised: str, measured: str, good: bool) -> None:
 
 
 def blackbox(runs: int, repeats: int) -> None:
-    learner = dpaudit.get_learner("parity-private", dimension=8, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=8, epsilon=1.0)
     pair = crafted_pairs(learner.domain, 64, limit=None)[0]
 
     def run_alone() -> None:
@@ -156,7 +156,7 @@ def to_a_bound(repeats: int) -> None:
 
 def two_jobs(repeats: int) -> None:
     """Compare two jobs with one where the runs themselves take the time, workers started beforehand."""
-    learner = dpaudit.get_learner("parity-private", dimension=16, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=16, epsilon=1.0)
     pair = crafted_pairs(learner.domain, 1000, limit=None)[0]
     heavy: dict[str, Callable[[int], object]] = {
         "parity-private d=16 n=1000, 1e7 runs": lambda jobs: dpaudit.audit_privacy(

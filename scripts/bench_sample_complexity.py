@@ -31,7 +31,7 @@ Case = tuple[str, dict[str, Any], float, float]
 def cases(ids: Sequence[str]) -> Iterator[Case]:
     """Yield the cases of some learners, by default of all that are no positive controls, without repeats."""
     seen = []
-    for entry in dpaudit.list_learners():
+    for entry in dpaudit.pac.list_learners():
         if entry.fault is None and (not ids or entry.id in ids):
             one = entry.instance
             own = (entry.id, dict(one.parameters), one.alpha, one.beta)
@@ -41,20 +41,22 @@ def cases(ids: Sequence[str]) -> Iterator[Case]:
                     yield case
 
 
-def measured(case: Case, moves: int, seed: int) -> tuple[Case, dpaudit.SampleComplexityFinding | str, float]:
+def measured(case: Case, moves: int, seed: int) -> tuple[Case, dpaudit.pac.SampleComplexityFinding | str, float]:
     """Return a case with its finding, or with why there is none, and the seconds that it took."""
     id, parameters, alpha, beta = case
     start = time.perf_counter()
-    found: dpaudit.SampleComplexityFinding | str
+    found: dpaudit.pac.SampleComplexityFinding | str
     try:
-        learner = dpaudit.get_learner(id, **parameters)
-        found = dpaudit.sample_complexity(learner, alpha=alpha, beta=beta, moves=moves, starts=2, draws=2000, seed=seed)
+        learner = dpaudit.pac.get_learner(id, **parameters)
+        found = dpaudit.pac.sample_complexity(
+            learner, alpha=alpha, beta=beta, moves=moves, starts=2, draws=2000, seed=seed
+        )
     except dpaudit.InputError as error:
         found = str(error)
     return case, found, time.perf_counter() - start
 
 
-def row(case: Case, finding: dpaudit.SampleComplexityFinding, seconds: float) -> str:
+def row(case: Case, finding: dpaudit.pac.SampleComplexityFinding, seconds: float) -> str:
     """Return a finding as a line: n* is exact where the ratio has no sign before it."""
     id, parameters, _, beta = case
     given = ", ".join(f"{key}={value}" for key, value in parameters.items())

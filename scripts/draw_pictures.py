@@ -27,13 +27,13 @@ def mean_audit(epsilon: float) -> dpaudit.PrivacyFinding:
 
 
 def main() -> None:
-    parities = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
-    points = dpaudit.get_learner("point-exponential", domain_size=4, epsilon=1.0)
+    parities = dpaudit.pac.get_learner("parity-private", dimension=2, epsilon=1.0)
+    points = dpaudit.pac.get_learner("point-exponential", domain_size=4, epsilon=1.0)
     findings = {
         "curve": mean_audit(2.0),
         "consistent": mean_audit(1.0),
-        "exact": dpaudit.audit_law(parities, n=3),
-        "utility": dpaudit.audit_utility(points, 1, "uniform", alpha=0.2, beta=0.2, trials=1_000),
+        "exact": dpaudit.pac.audit_law(parities, n=3),
+        "utility": dpaudit.pac.audit_utility(points, 1, "uniform", alpha=0.2, beta=0.2, trials=1_000),
     }
     for name, finding in findings.items():
         finding.plot().savefig(FOLDER / f"{name}.png", dpi=150)

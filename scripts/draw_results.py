@@ -72,7 +72,7 @@ def covering(axes: Axes) -> Sequence[str]:
         learner = ConjunctionGreedy(2, 1, 1.0, rounds=rounds)
         bound = learner.supremum()
         assert bound is not None
-        losses = [dpaudit.audit_law(learner, samples=[bound.ray(t)]).epsilon / bound.value for t in copies]
+        losses = [dpaudit.pac.audit_law(learner, samples=[bound.ray(t)]).epsilon / bound.value for t in copies]
         axes.plot(copies, losses, style, color=EXACT, label=f"J = {rounds}")
     axes.set(xlabel="copies of (x, 0) beside (x, 1)", ylabel="share of the supremum", ylim=(0, 1.05))
     return []
@@ -107,8 +107,8 @@ def known(axes: Axes) -> Sequence[str]:
     """Draw n* of the exponential mechanism over thresholds and over points, and the theorem's n."""
     sizes = [2**k for k in (3, 4, 5, 6, 8, 10, 12)]
     for name, color, mark in (("threshold-exponential", EXACT, "o-"), ("point-exponential", BOUND, "s-")):
-        learners = [dpaudit.get_learner(name, domain_size=size, epsilon=1.0) for size in sizes]
-        found = [dpaudit.sample_complexity(learner, alpha=0.1, beta=0.1) for learner in learners]
+        learners = [dpaudit.pac.get_learner(name, domain_size=size, epsilon=1.0) for size in sizes]
+        found = [dpaudit.pac.sample_complexity(learner, alpha=0.1, beta=0.1) for learner in learners]
         assert all(one.suffices - one.lower <= 2 for one in found)
         axes.semilogx(sizes, [one.upper for one in found], mark, base=2, color=color, label=f"{name}: n*")
         if color == EXACT:

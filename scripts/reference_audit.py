@@ -58,14 +58,14 @@ and no exponent confirms it. The intervals are limits of the fit to computed n*.
 
 def measured_size(seed: int, id: str, given: dict[str, Any], alpha: float, beta: float) -> dict[str, Any]:
     """Return one sample complexity as a record, with its learner."""
-    learner = dpaudit.get_learner(id, **given)
-    finding = dpaudit.sample_complexity(learner, alpha=alpha, beta=beta, seed=seed)
+    learner = dpaudit.pac.get_learner(id, **given)
+    finding = dpaudit.pac.sample_complexity(learner, alpha=alpha, beta=beta, seed=seed)
     return {"learner": id, "parameters": given, "finding": finding.to_dict()}
 
 
 def measured_law(seed: int, id: str, parameter: str, values: Sequence[float], given: dict[str, Any]) -> dict[str, Any]:
     """Return one scaling law as a record."""
-    return dpaudit.scaling_law(id, parameter, values, seed=seed, **given).to_dict()
+    return dpaudit.pac.scaling_law(id, parameter, values, seed=seed, **given).to_dict()
 
 
 MEASURED: dict[str, tuple[Sequence[Any], Callable[..., dict[str, Any]]]] = {
@@ -108,7 +108,7 @@ def size_row(told: dict[str, Any]) -> str:
     return _row([name, *cells, f"{finding['theorem'] / (finding['lower'] + 1):.2f}"])
 
 
-def law_row(law: dpaudit.ScalingFinding) -> str:
+def law_row(law: dpaudit.pac.ScalingFinding) -> str:
     """Return one law as a row of the page."""
     ratio, *exponents = (
         f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"
@@ -117,7 +117,7 @@ def law_row(law: dpaudit.ScalingFinding) -> str:
     return _row([f"{law_name(law)}: {law.abscissa}", ratio, law.verdict, *exponents])
 
 
-def law_name(law: dpaudit.ScalingFinding) -> str:
+def law_name(law: dpaudit.pac.ScalingFinding) -> str:
     """Return the learner of a law, with its variant and with the setting where they are not the usual ones."""
     variant, setting = law.fixed.get("variant"), law.setting
     return ", ".join([law.learner, *([variant] if variant else []), *([setting] if setting != "realizable" else [])])
@@ -134,7 +134,7 @@ def write_page(out: Path, seed: int) -> None:
         json.loads(file.read_text(encoding="utf-8")) if (file := out / f"{name}.json").exists() else []
         for name in ("sizes", "laws")
     )
-    found = [dpaudit.ScalingFinding.from_dict(law) for law in laws]
+    found = [dpaudit.pac.ScalingFinding.from_dict(law) for law in laws]
     figures = []
     for old in out.glob("law-*.svg"):
         old.unlink()

@@ -54,7 +54,7 @@ decides as data (a learner with its parameters, samples, a distribution), so tha
 `--time-limit SECONDS` a check that takes longer leaves its statement undecided and says in which part it was. Learners
 do the corrected thing, and with `literal=True` what the paper says.
 
-In Python `dpaudit.ledger()` returns a typed row for each.
+In Python `dpaudit.pac.ledger()` returns a typed row for each.
 """
 PAPERS = [title for name, title in vars(citations).items() if name.isupper()]
 OTHERS = {

@@ -1,4 +1,4 @@
-"""``dpaudit sensitivity``: how far neighbouring inputs move a function, or the values that a mechanism adds noise to."""
+"""``dpaudit sensitivity``: how far one record moves a function, or the values that a mechanism adds noise to."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class LawAudit(Protocol):
-    """The part of `dpaudit.LawFinding` that checks use."""
+    """The part of `dpaudit.pac.LawFinding` that checks use."""
 
     verdict: Verdict
     epsilon: float
@@ -37,7 +37,7 @@ class LawAudit(Protocol):
 
 
 class SupremumAudit(Protocol):
-    """The part of `dpaudit.SupremumFinding` that checks use."""
+    """The part of `dpaudit.pac.SupremumFinding` that checks use."""
 
     value: float
     error: float
@@ -49,7 +49,7 @@ class SupremumAudit(Protocol):
 
 
 class UtilityAudit(Protocol):
-    """The part of `dpaudit.UtilityFinding` that checks use."""
+    """The part of `dpaudit.pac.UtilityFinding` that checks use."""
 
     verdict: Verdict
     failures: int
@@ -77,7 +77,7 @@ class MeasuredPoint(Protocol):
 
 
 class MeasuredLaw(Protocol):
-    """The part of `dpaudit.ScalingFinding` that checks use."""
+    """The part of `dpaudit.pac.ScalingFinding` that checks use."""
 
     verdict: Verdict
     grade: str
@@ -90,7 +90,7 @@ class MeasuredLaw(Protocol):
 
 
 class Tools(Protocol):
-    """The public functions of dpaudit that checks call; see there for the arguments and the findings."""
+    """The functions of `dpaudit.pac` that checks call; see there for the arguments and the findings."""
 
     def audit_law(
         self,

@@ -175,7 +175,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     try:
         with _time_limited(time_limit):
             # The public names stand above the engine, which passes them on by name and uses none of them.
-            evidence = statement.check(import_module("dpaudit"))
+            evidence = statement.check(import_module("dpaudit.pac"))
     except _OutOfTime as ended:
         templates = ("", "", "")  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal

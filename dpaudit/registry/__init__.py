@@ -160,7 +160,7 @@ def list_learners() -> tuple[Entry, ...]:
 
 
 def list_statements() -> tuple[Statement, ...]:
-    """Return every installed statement of the papers, sorted by id, unchecked; `dpaudit.ledger` checks them."""
+    """Return every installed statement of the papers, sorted by id, unchecked; `dpaudit.pac.ledger` checks them."""
     return load().statements
 
 
@@ -242,7 +242,7 @@ def _defect(learner: Any) -> str:
     if not isinstance(sound.id, str) or not _ID.fullmatch(sound.id):
         return f"{name}.id must be lower-case words joined by hyphens, got {sound.id!r}"
     if not isinstance(sound.instance, Instance) or not isinstance(sound.instance.parameters, Mapping):
-        return f"{name}.instance must be a dpaudit.Instance, got {sound.instance!r}"
+        return f"{name}.instance must be a dpaudit.pac.Instance, got {sound.instance!r}"
     if isinstance(sound, HasFault) and not isinstance(sound.fault, str):
         return f"{name}.fault must be a sentence, got {sound.fault!r}"
     return ""

@@ -39,7 +39,7 @@ def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines
 
     Parameters
     ----------
-    finding : SupremumFinding, SampleComplexityFinding, ScalingFinding, OneRunFinding, SensitivityFinding or RecordedFinding
+    finding : SearchFinding
         The finding.
     name : str
         The learner, or the training.

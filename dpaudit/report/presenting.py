@@ -95,8 +95,8 @@ def to_frame(findings: Any) -> pd.DataFrame:
     Examples
     --------
     >>> import dpaudit
-    >>> learners = [dpaudit.get_learner("parity-private", dimension=d, epsilon=1.0) for d in (1, 2)]
-    >>> frame = to_frame([dpaudit.audit_law(learner, n=2) for learner in learners])
+    >>> learners = [dpaudit.pac.get_learner("parity-private", dimension=d, epsilon=1.0) for d in (1, 2)]
+    >>> frame = to_frame([dpaudit.pac.audit_law(learner, n=2) for learner in learners])
     >>> frame["epsilon"].round(6).tolist()
     [0.510826, 0.510826]
     """

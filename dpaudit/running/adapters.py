@@ -194,6 +194,7 @@ class Called:
     keyword: str
 
     def __call__(self, data: Any, rng: np.random.Generator, *size: int) -> Any:
+        """Return the output."""
         named = {self.keyword: rng} if self.keyword else {}
         return self.function(data, *size, **named)
 

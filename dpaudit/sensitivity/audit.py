@@ -35,6 +35,7 @@ class _Outputs:
 
     @property
     def size(self) -> float:
+        """Their distance, or its square."""
         return float(self.distance.power)
 
 
@@ -123,8 +124,8 @@ def audit_sensitivity(
     Returns
     -------
     SensitivityFinding or RecordedFinding
-        The second of a mechanism. Outputs are compared as fractions, so that the distance is exact; it is stored as a float, rounded down.
-        Between floats that are no integers a billionth of the claim counts as rounding.
+        The second of a mechanism. What is compared is compared as fractions, so that a distance is exact; it is stored
+        as a float, rounded down. Between floats that are no integers a billionth of the claim counts as rounding.
 
     Raises
     ------

@@ -62,6 +62,7 @@ class PairMoves:
 
     @property
     def size(self) -> float:
+        """The farthest move of a value, in units of what should hide it."""
         return max((move.ratio for move in self.moves), default=0.0)
 
 

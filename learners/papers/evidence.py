@@ -63,7 +63,7 @@ def judged_loss(
 
 
 def learner_data(learner: Any) -> dict[str, Any]:
-    """Return a learner's id and its parameters: `dpaudit.get_learner(id, **parameters)` builds it again."""
+    """Return a learner's id and its parameters: `dpaudit.pac.get_learner(id, **parameters)` builds it again."""
     parameters = {field.name: getattr(learner, field.name) for field in fields(learner)}
     return {"id": getattr(learner, "id", ""), "parameters": parameters}
 

@@ -88,8 +88,8 @@ def _in_quick(entries: list[Entry]) -> list[Any]:
 def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
     # The claim is the exact worst case of this learner, so every accusation is a false one, of which there are 5 % at
     # most: more than 12 of 100 are with probability 0.0015 then, and with 0.75 at three times that rate.
-    learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
-    exact = dpaudit.audit_law(learner, n=2)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=2, epsilon=1.0)
+    exact = dpaudit.pac.audit_law(learner, n=2)
     worst, pairs = exact.epsilon, [exact.worst_pair]
     assert worst == pytest.approx(np.log(1.25 / 0.75), abs=1e-9)
     accused = [

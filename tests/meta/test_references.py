@@ -18,7 +18,7 @@ def test_no_reference_points_nowhere() -> None:
     "name",
     [
         "dpaudit.audit_privacy",
-        "dpaudit.Instance",  # imported for type checking alone
+        "dpaudit.pac.Instance",  # imported for type checking alone
         "dpaudit.contract.Relation.parse",  # what a package imports, and its member
         "exact.composition.compose",
         "seeding.generator(seed, ...)",

@@ -48,7 +48,7 @@ def of_learner(name: str, parameters: dict[str, object], n: int) -> list[list[fl
     """Return rows (times, delta, epsilon of the dominating pair on the grid)."""
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
-    profiles = dpaudit.audit_law(dpaudit.get_learner(name, **parameters), n=n).profiles
+    profiles = dpaudit.pac.audit_law(dpaudit.pac.get_learner(name, **parameters), n=n).profiles
     top = int(np.ceil(profiles.epsilon / GRID)) + 1
     rounded = np.arange(-top, top + 1)
     deltas = supremum(profiles, np.exp(rounded * GRID))

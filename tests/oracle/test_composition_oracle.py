@@ -150,7 +150,7 @@ def test_single_pairs_lie_in_the_bracket_of_dp_accounting(title: str) -> None:
 )
 def test_dominating_pairs_agree_with_dp_accounting(title: str) -> None:
     (name, parameters, n), grid = REFERENCE["learners"][title]["learner"], REFERENCE["grid"]
-    profiles = dpaudit.audit_law(dpaudit.get_learner(name, **parameters), n=n).profiles
+    profiles = dpaudit.pac.audit_law(dpaudit.pac.get_learner(name, **parameters), n=n).profiles
     made = {times: compose(profiles, times) for times in (1, 10, 100)}
     for times, delta, high in REFERENCE["learners"][title]["rows"]:
         # Their grid is coarse, ours covers the errors of laws and transforms, which counts at delta = 1e-9.
@@ -160,7 +160,7 @@ def test_dominating_pairs_agree_with_dp_accounting(title: str) -> None:
 
 @cache
 def thresholds_on_eight_points() -> LawFinding:
-    return dpaudit.audit_law(dpaudit.get_learner("threshold-exponential", domain_size=8, epsilon=1.0), n=4)
+    return dpaudit.pac.audit_law(dpaudit.pac.get_learner("threshold-exponential", domain_size=8, epsilon=1.0), n=4)
 
 
 def test_the_bracket_of_the_thresholds_on_eight_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def test_the_sample_size_is_enough_from_there_on(dimension: int, k: int) -> None
     for n in range(size, size + 400):
         possible = classes(dimension, learner.most_literals(n)).size
         assert n >= (math.log(possible) - math.log(beta)) / alpha
-    assert size <= dpaudit.get_learner("conjunction-elimination", dimension=dimension).sample_size(alpha, beta)
+    assert size <= dpaudit.pac.get_learner("conjunction-elimination", dimension=dimension).sample_size(alpha, beta)
 
 
 @pytest.mark.parametrize(("dimension", "k"), [(0, 1), (32, 1), (3, 4), (3, 0)])

@@ -50,7 +50,7 @@ def test_the_worst_loss_in_decimals_is_enclosed(points: int, n: int, epsilon: st
         context.prec = 50
         worst = slowest_thresholds(points, n, Decimal(epsilon))
         learner = ThresholdExponential(points, float(epsilon))
-        ends = dpaudit.audit_law(learner, n=n, enclosure=True).enclosure
+        ends = dpaudit.pac.audit_law(learner, n=n, enclosure=True).enclosure
         assert ends is not None
         assert Decimal(ends[0]) <= worst <= Decimal(ends[1])
         assert ends[1] == math.nextafter(ends[0], math.inf)
@@ -60,7 +60,7 @@ def test_the_worst_loss_in_decimals_is_enclosed(points: int, n: int, epsilon: st
 def test_the_a_priori_bound_is_kept_on_larger_classes() -> None:
     # Computed independently in ball arithmetic.
     for points, n, epsilon in [(4, 4, 0.945290771808052), (6, 4, 0.962798211177859)]:
-        finding = dpaudit.audit_law(ThresholdExponential(points, 1.0), n=n, enclosure=True)
+        finding = dpaudit.pac.audit_law(ThresholdExponential(points, 1.0), n=n, enclosure=True)
         assert finding.enclosure is not None
         low, high = finding.enclosure
         assert low - 5e-16 <= epsilon <= high + 5e-16
@@ -70,7 +70,7 @@ def test_the_a_priori_bound_is_kept_on_larger_classes() -> None:
 @pytest.mark.parametrize("dimension", [1, 2])
 @pytest.mark.parametrize("epsilon", [1.0, 0.3])
 def test_private_parity_is_enclosed_exactly(dimension: int, epsilon: float) -> None:
-    finding = dpaudit.audit_law(ParityPrivate(dimension, epsilon), n=2, enclosure=True)
+    finding = dpaudit.pac.audit_law(ParityPrivate(dimension, epsilon), n=2, enclosure=True)
     keep = Fraction(epsilon) / 4
     ratio = (1 + keep) / (1 - keep)
     with localcontext() as context:
@@ -126,7 +126,7 @@ class LaplaceInBalls(ConjunctionLaplace):
 
 def test_a_learner_with_laplace_noise_is_enclosed() -> None:
     learner = LaplaceInBalls(**{**ConjunctionLaplace.instance.parameters, "dimension": 1})
-    finding = dpaudit.audit_law(learner, n=2, enclosure=True)
+    finding = dpaudit.pac.audit_law(learner, n=2, enclosure=True)
     assert finding.enclosure is not None
     assert finding.epsilon - finding.error <= finding.enclosure[0] <= finding.enclosure[1]
     assert finding.enclosure[1] <= min(finding.epsilon + finding.error, learner.epsilon)
@@ -161,19 +161,19 @@ class Response:
 def test_the_claim_is_judged_to_the_last_digit() -> None:
     # 1.0986122886681096 < ln 3 = 1.09861228866810969 < 1.0986122886681098
     below, above = 1.0986122886681096, 1.0986122886681098
-    assert dpaudit.audit_law(Response(below), n=1).verdict == "consistent"
-    found = dpaudit.audit_law(Response(below - 1e-15), n=1, enclosure=True)
+    assert dpaudit.pac.audit_law(Response(below), n=1).verdict == "consistent"
+    found = dpaudit.pac.audit_law(Response(below - 1e-15), n=1, enclosure=True)
     assert (found.enclosure, found.verdict) == ((below, above), "violation")
-    assert dpaudit.audit_law(Response(below), n=1, enclosure=True).verdict == "consistent"
+    assert dpaudit.pac.audit_law(Response(below), n=1, enclosure=True).verdict == "consistent"
 
 
 def test_laws_that_disagree_are_a_fault() -> None:
     with pytest.raises(ToolFault, match="law and exact_law of learner 'toy-response' disagree"):
-        dpaudit.audit_law(Response(2.0, wrong=1e-9), n=1, enclosure=True)
+        dpaudit.pac.audit_law(Response(2.0, wrong=1e-9), n=1, enclosure=True)
 
 
 def test_an_impossible_atom_is_an_infinite_loss() -> None:
-    finding = dpaudit.audit_law(PointSupport(**PointSupport.instance.parameters), n=2, enclosure=True)
+    finding = dpaudit.pac.audit_law(PointSupport(**PointSupport.instance.parameters), n=2, enclosure=True)
     assert finding.epsilon == math.inf
     assert finding.enclosure == (math.inf, math.inf)
     assert finding.to_dict()["enclosure"] == ["inf", "inf"]
@@ -181,28 +181,28 @@ def test_an_impossible_atom_is_an_infinite_loss() -> None:
 
 def test_a_law_of_its_own_needs_an_exact_law_of_its_own() -> None:
     with pytest.raises(InputError, match="overrides law but not exact_law"):
-        dpaudit.audit_law(PointFrozen(**PointFrozen.instance.parameters), n=1, enclosure=True)
+        dpaudit.pac.audit_law(PointFrozen(**PointFrozen.instance.parameters), n=1, enclosure=True)
 
 
 def test_a_learner_without_an_exact_law_is_refused() -> None:
     learner = ConjunctionLaplace(**ConjunctionLaplace.instance.parameters)
     with pytest.raises(InputError, match="'conjunction-laplace' has no exact_law"):
-        dpaudit.audit_law(learner, n=1, enclosure=True)
+        dpaudit.pac.audit_law(learner, n=1, enclosure=True)
 
 
 def test_without_flint_the_a_priori_bound_remains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flint", None)
     learner = PointExponential(2, 1.0)
     with pytest.raises(InputError, match="python-flint: install dpaudit with the extra 'exact'"):
-        dpaudit.audit_law(learner, n=1, enclosure=True)
-    assert dpaudit.audit_law(learner, n=1).enclosure is None
+        dpaudit.pac.audit_law(learner, n=1, enclosure=True)
+    assert dpaudit.pac.audit_law(learner, n=1).enclosure is None
 
 
 def test_more_extremal_pairs_than_are_recomputed_keep_the_a_priori_upper_end(monkeypatch: pytest.MonkeyPatch) -> None:
     learner = type("Unfolded", (PointExponential,), {"symmetries": lambda self: []})(3, 1.0)
-    full = dpaudit.audit_law(learner, n=2, enclosure=True)
+    full = dpaudit.pac.audit_law(learner, n=2, enclosure=True)
     monkeypatch.setattr(enclosure, "MOST_PAIRS", 1)
-    cut = dpaudit.audit_law(learner, n=2, enclosure=True)
+    cut = dpaudit.pac.audit_law(learner, n=2, enclosure=True)
     assert full.enclosure is not None
     assert cut.enclosure is not None
     assert cut.enclosure[0] <= full.enclosure[0] <= full.enclosure[1] <= cut.enclosure[1] == cut.epsilon + cut.error
@@ -233,7 +233,7 @@ def test_only_pairs_within_twice_the_error_are_recomputed() -> None:
 def test_the_finding_validates_with_and_without_an_enclosure() -> None:
     schema = load("finding")
     for asked in (True, False):
-        shown = dpaudit.audit_law(PointExponential(2, 1.0), n=1, enclosure=asked).to_dict()
+        shown = dpaudit.pac.audit_law(PointExponential(2, 1.0), n=1, enclosure=asked).to_dict()
         jsonschema.validate(shown, schema)
         assert (shown["enclosure"] is not None) is asked
 
@@ -242,5 +242,5 @@ def test_the_precision_of_others_is_left_alone() -> None:
     import flint
 
     before = flint.ctx.prec
-    dpaudit.audit_law(PointExponential(2, 1.0), n=1, enclosure=True)
+    dpaudit.pac.audit_law(PointExponential(2, 1.0), n=1, enclosure=True)
     assert flint.ctx.prec == before

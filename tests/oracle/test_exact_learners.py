@@ -21,8 +21,8 @@ ENUMERABLE = [(1, 1), (1, 2), (1, 5), (1, 12), (2, 1), (2, 3), (2, 6), (3, 1), (
 
 @pytest.mark.parametrize(("dimension", "n"), ENUMERABLE)
 def test_private_parity_is_exactly_ln_five_thirds(dimension: int, n: int) -> None:
-    learner = dpaudit.get_learner("parity-private", epsilon=1.0, dimension=dimension)
-    finding = dpaudit.audit_law(learner, n=n)
+    learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=dimension)
+    finding = dpaudit.pac.audit_law(learner, n=n)
     assert abs(finding.epsilon - math.log(1.25 / 0.75)) <= 1e-9
     assert abs(finding.epsilon - math.log(1.25 / 0.75)) <= finding.error
     assert (finding.verdict, finding.grade) == ("consistent", "exact")
@@ -41,8 +41,8 @@ def test_private_parity_is_exactly_ln_five_thirds(dimension: int, n: int) -> Non
     ],
 )
 def test_the_exponential_mechanism_over_thresholds(points: int, n: int, epsilon: float) -> None:
-    learner = dpaudit.get_learner("threshold-exponential", domain_size=points, epsilon=1.0)
-    finding = dpaudit.audit_law(learner, n=n)
+    learner = dpaudit.pac.get_learner("threshold-exponential", domain_size=points, epsilon=1.0)
+    finding = dpaudit.pac.audit_law(learner, n=n)
     assert abs(finding.epsilon - epsilon) <= 2e-15 + finding.error
     assert finding.samples == math.comb(2 * points + n - 1, n)
 
@@ -55,8 +55,8 @@ def test_folding_by_symmetry_changes_nothing_but_the_work(kind: Any, relation: R
             return []
 
     n = min(2, kind.instance.n)
-    folded = dpaudit.audit_law(kind(**kind.instance.parameters), n=n, relation=relation)
-    plain = dpaudit.audit_law(Unfolded(**kind.instance.parameters), n=n, relation=relation)
+    folded = dpaudit.pac.audit_law(kind(**kind.instance.parameters), n=n, relation=relation)
+    plain = dpaudit.pac.audit_law(Unfolded(**kind.instance.parameters), n=n, relation=relation)
     assert (folded.pairs, folded.samples) == (plain.pairs, plain.samples)
     assert folded.laws <= plain.laws
     assert folded.epsilon == plain.epsilon or abs(folded.epsilon - plain.epsilon) <= folded.error + plain.error

@@ -150,7 +150,7 @@ def double_loop(learner: Rational, n: int, relation: Relation) -> Answer:
 @pytest.mark.parametrize(("learner", "n"), CASES, ids=lambda v: v.fractions.__name__ if hasattr(v, "fractions") else v)
 def test_the_audit_finds_what_the_double_loop_finds(learner: Rational, n: int, relation: Relation) -> None:
     slow = double_loop(learner, n, relation)
-    fast = dpaudit.audit_law(learner, n=n, relation=relation)
+    fast = dpaudit.pac.audit_law(learner, n=n, relation=relation)
     assert (fast.pairs, fast.samples) == (slow.pairs, slow.samples)
     if slow.ratio is None:
         assert fast.epsilon == math.inf
@@ -163,5 +163,5 @@ def test_the_audit_finds_what_the_double_loop_finds(learner: Rational, n: int, r
 def test_private_parity_is_exactly_ln_five_thirds(n: int) -> None:
     # (1 + p) / (1 - p) with p = 1/4.
     assert double_loop(Rational(parity, Cube(2)), n, Relation.REPLACE_ONE).ratio == Fraction(5, 3)
-    finding = dpaudit.audit_law(Rational(parity, Cube(2), [SWAP, SHEAR, FLIP]), n=n)
+    finding = dpaudit.pac.audit_law(Rational(parity, Cube(2), [SWAP, SHEAR, FLIP]), n=n)
     assert finding.epsilon == pytest.approx(math.log(1.25 / 0.75), abs=1e-9)

@@ -109,7 +109,7 @@ def test_the_sampling_rate_of_restarting_is_the_root_of_its_bound(epsilon: float
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 5.0])
 def test_restarting_is_private_at_any_failure_probability(beta: float, epsilon: float) -> None:
     for dimension, n in ((1, 1), (1, 6), (2, 3), (2, 4)):
-        finding = dpaudit.audit_law(ParityRestart(dimension, epsilon, beta), n=n)
+        finding = dpaudit.pac.audit_law(ParityRestart(dimension, epsilon, beta), n=n)
         assert finding.verdict == "consistent"
         assert 0.5 * epsilon < finding.epsilon <= epsilon
 
@@ -121,7 +121,7 @@ def test_a_rate_for_one_run_would_be_too_large_for_restarting() -> None:
         def _keep(self) -> float:
             return math.tanh(self.epsilon / 2)
 
-    finding = dpaudit.audit_law(TooMuch(1, 1.0, 0.01), n=3)
+    finding = dpaudit.pac.audit_law(TooMuch(1, 1.0, 0.01), n=3)
     assert finding.epsilon > 1.1
     assert finding.verdict == "violation"
 
@@ -129,7 +129,7 @@ def test_a_rate_for_one_run_would_be_too_large_for_restarting() -> None:
 @pytest.mark.parametrize("learner", [ParityAmplified(1, 1.0, 0.1), ParityAmplified(1, 12.0, 0.1)], ids=str)
 def test_repetition_leaks_through_its_failure(learner: ParityAmplified) -> None:
     k, q = learner.repetitions, learner.epsilon / 16
-    finding = dpaudit.audit_law(learner, n=3)
+    finding = dpaudit.pac.audit_law(learner, n=3)
     assert finding.epsilon >= k * math.log1p(q) - 1e-9
     assert finding.epsilon <= k * 2 * math.atanh(q) + 1e-9
     assert finding.verdict == "consistent"

@@ -155,7 +155,7 @@ def test_optimal_composition_is_the_divergence_of_randomised_responses(
 @pytest.mark.parametrize("delta", [None, 0.0, 1e-3, 0.05])
 def test_greedy_keeps_its_claim_with_and_without_delta(delta: float | None) -> None:
     learner = ConjunctionGreedy(2, 1, 1.0, delta, rounds=12)
-    finding = dpaudit.audit_law(learner, n=3)
+    finding = dpaudit.pac.audit_law(learner, n=3)
     assert finding.verdict == "consistent"
     assert finding.claimed_delta == (delta or 0.0)
     assert (learner.share(12) > 1 / 12) == bool(delta)
@@ -163,8 +163,10 @@ def test_greedy_keeps_its_claim_with_and_without_delta(delta: float | None) -> N
 
 def test_rounds_that_depend_on_n_show_n() -> None:
     assert [ConjunctionGreedy(3, 2, 1.0).rounds_at(n) for n in (0, 1, 2, 10, 10**5)] == [1, 1, 3, 10, 47]
-    assert dpaudit.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon == math.inf
-    fixed = dpaudit.audit_law(ConjunctionGreedy(2, 1, 1.0, rounds=3), n=2, relation=Relation.ADD_REMOVE_ONE)
+    assert (
+        dpaudit.pac.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon == math.inf
+    )
+    fixed = dpaudit.pac.audit_law(ConjunctionGreedy(2, 1, 1.0, rounds=3), n=2, relation=Relation.ADD_REMOVE_ONE)
     assert fixed.epsilon <= 1
 
 

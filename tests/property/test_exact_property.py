@@ -70,7 +70,7 @@ def slow(learner: Random, n: int, epsilon: float) -> tuple[float, float]:
 @given(SEEDS, st.booleans(), st.integers(1, 3), st.floats(0, 3))
 def test_random_laws_give_what_plain_loops_give(seed: int, zeros: bool, n: int, epsilon: float) -> None:
     learner = Random(seed, zeros)
-    finding = dpaudit.audit_law(learner, n=n)
+    finding = dpaudit.pac.audit_law(learner, n=n)
     worst, delta = slow(learner, n, epsilon)
     assert finding.epsilon == pytest.approx(worst, abs=1e-12)
     assert finding.delta(epsilon) == pytest.approx(delta, abs=1e-12)
@@ -80,9 +80,9 @@ def test_random_laws_give_what_plain_loops_give(seed: int, zeros: bool, n: int, 
 @settings(max_examples=25)
 @given(SEEDS, st.booleans(), st.floats(0, 3))
 def test_merging_outputs_cannot_hurt_and_renaming_changes_nothing(seed: int, zeros: bool, epsilon: float) -> None:
-    plain = dpaudit.audit_law(Random(seed, zeros), n=2)
-    merged = dpaudit.audit_law(Random(seed, zeros, merge=True), n=2)
-    renamed = dpaudit.audit_law(Random(seed, zeros, rename=True), n=2)
+    plain = dpaudit.pac.audit_law(Random(seed, zeros), n=2)
+    merged = dpaudit.pac.audit_law(Random(seed, zeros, merge=True), n=2)
+    renamed = dpaudit.pac.audit_law(Random(seed, zeros, rename=True), n=2)
     assert merged.epsilon <= plain.epsilon + 1e-12
     assert merged.delta(epsilon) <= plain.delta(epsilon) + 1e-12
     assert renamed.epsilon == pytest.approx(plain.epsilon, abs=1e-15)

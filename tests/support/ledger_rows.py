@@ -11,5 +11,5 @@ from dpaudit.engine.records import LedgerRow
 @cache
 def ledger_row(id: str) -> LedgerRow:
     """Return a row of the installed ledger."""
-    (row,) = dpaudit.ledger([id])
+    (row,) = dpaudit.pac.ledger([id])
     return row

@@ -94,15 +94,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def learner_class() -> Any:
-    return type(dpaudit.get_learner("parity-private", epsilon=1.0, dimension=2))
+    return type(dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2))
 
 
 @pytest.mark.parametrize(
     "audit",
     [
         lambda learner: dpaudit.audit_privacy(learner),
-        lambda learner: dpaudit.audit_law(learner),
-        lambda learner: dpaudit.audit_utility(learner, 0, "uniform", alpha=0.1, beta=0.1),
+        lambda learner: dpaudit.pac.audit_law(learner),
+        lambda learner: dpaudit.pac.audit_utility(learner, 0, "uniform", alpha=0.1, beta=0.1),
     ],
     ids=["privacy", "law", "utility"],
 )

@@ -38,7 +38,7 @@ def crash(tools):
     raise ZeroDivisionError("toy")
 
 def names(tools):
-    kept = all(hasattr(tools, name) for name in ("audit_law", "audit_utility", "audit_privacy"))
+    kept = all(hasattr(tools, name) for name in ("audit_law", "audit_utility", "scaling_law"))
     return Evidence("holds" if kept else "undecided", "public names", {{}}, "numeric")
 
 STATEMENTS = (
@@ -120,9 +120,9 @@ def test_what_is_no_statement_is_a_problem_and_not_in_the_ledger(tmp_path, no_in
 
 def test_an_unknown_id_names_the_nearest():
     with pytest.raises(InputError, match="there is no statement 'NIS-ParityFailur'; did you mean NIS-ParityFailure"):
-        dpaudit.ledger(["NIS-ParityFailur"])
+        dpaudit.pac.ledger(["NIS-ParityFailur"])
     with pytest.raises(InputError, match="see `dpaudit ledger`"):
-        dpaudit.ledger(["?"])
+        dpaudit.pac.ledger(["?"])
 
 
 # --- the function
@@ -144,27 +144,27 @@ def test_rows_say_what_the_checks_found(tmp_path):
 
 def test_an_installed_statement_is_checked_and_the_number_of_jobs_does_not_matter():
     ids = ["NIS-ParityFailure", "NIS-Point", "STE-Conj2"]
-    rows = dpaudit.ledger(ids)
+    rows = dpaudit.pac.ledger(ids)
     assert [(row.id, row.verdict) for row in rows] == list(zip(ids, ["loose", "holds", "holds"], strict=True))
     assert rows[0].numbers == {"before": 0.5, "after": 0.625, "slides": 0.75}
-    assert dpaudit.ledger(ids, n_jobs=2) == rows
+    assert dpaudit.pac.ledger(ids, n_jobs=2) == rows
 
 
 def test_all_statements_are_checked_by_default_in_the_order_of_their_ids(tmp_path, no_installed):
     assert [row.id for row in check_statements(paths=(write(tmp_path),))] == ["TOY-a", "TOY-b", "TOY-c"]
     assert check_statements([], paths=(write(tmp_path),)) == ()
-    assert dpaudit.ledger() == ()
+    assert dpaudit.pac.ledger() == ()
 
 
 @pytest.mark.parametrize("options", [{"n_jobs": 0}, {"n_jobs": True}, {"n_jobs": 1.5}])
 def test_bad_options_are_refused(options):
     with pytest.raises(InputError, match="n_jobs must be a non-zero integer"):
-        dpaudit.ledger(["NIS-Point"], **options)
+        dpaudit.pac.ledger(["NIS-Point"], **options)
 
 
 def test_a_single_string_is_refused_instead_of_read_letter_by_letter():
     with pytest.raises(InputError, match="ids must be a sequence of statement ids, got the string 'NIS-Point'"):
-        dpaudit.ledger("NIS-Point")
+        dpaudit.pac.ledger("NIS-Point")
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

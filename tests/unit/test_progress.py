@@ -32,16 +32,16 @@ def test_a_callable_is_told_how_many_runs_have_been_made() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_audits_of_utility_and_of_laws_tell_too(n_jobs: int) -> None:
-    learner, told = dpaudit.get_learner("point-exponential", domain_size=4, epsilon=1.0), list[tuple[int, int]]()
+    learner, told = dpaudit.pac.get_learner("point-exponential", domain_size=4, epsilon=1.0), list[tuple[int, int]]()
 
-    def audit(**options: Any) -> dpaudit.UtilityFinding:
-        return dpaudit.audit_utility(learner, 1, "uniform", alpha=0.2, beta=0.2, trials=200, **options)
+    def audit(**options: Any) -> dpaudit.pac.UtilityFinding:
+        return dpaudit.pac.audit_utility(learner, 1, "uniform", alpha=0.2, beta=0.2, trials=200, **options)
 
     assert audit(progress=lambda *numbers: told.append(numbers), n_jobs=n_jobs) == audit()
     assert told[-1] == (200, 200)
     assert len(told) > 1
     told.clear()
-    laws = dpaudit.audit_law(learner, n=1, progress=lambda *numbers: told.append(numbers)).laws
+    laws = dpaudit.pac.audit_law(learner, n=1, progress=lambda *numbers: told.append(numbers)).laws
     assert told == [(i + 1, laws) for i in range(laws)]
 
 

@@ -164,7 +164,7 @@ def test_no_evidence_fails_the_test_unless_it_is_allowed(pytester: pytest.Pytest
 
 
 UTILITY = """
-LEARNER = dpaudit.get_learner("point-exponential", domain_size=4, epsilon=1.0)
+LEARNER = dpaudit.pac.get_learner("point-exponential", domain_size=4, epsilon=1.0)
 
 def test_holds(assert_utility):
     assert assert_utility(LEARNER, 1, "uniform", alpha=0.2, beta=0.2, trials=200).verdict == "holds"

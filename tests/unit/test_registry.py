@@ -200,7 +200,7 @@ class Shell:
     [
         (Shell(), "must hold classes"),
         (type("A", (toy_learners.ToyBare,), {"id": "Bad Id"}), "A.id must be lower-case words"),
-        (type("B", (toy_learners.ToyBare,), {"instance": 3}), r"B.instance must be a dpaudit\.Instance, got 3"),
+        (type("B", (toy_learners.ToyBare,), {"instance": 3}), r"B.instance must be a dpaudit\.pac\.Instance, got 3"),
         (type("B", (), {"id": "toy-b"}), "B lacks instance, privacy, domain, concepts, run, decode"),
         (type("D", (toy_learners.ToyBare,), {"fault": None}), "D.fault must be a sentence, got None"),
         (

@@ -69,7 +69,7 @@ def test_the_hard_cases_keep_the_promise_exactly(learner: Any) -> None:
     for case in hard_cases(learner, 0.1, "solution"):
         exact = failure(learner, shares(learner, case, claim.sample_size))
         assert exact <= 0.1
-        finding = dpaudit.audit_utility(
+        finding = dpaudit.pac.audit_utility(
             learner, case.concept_code, case.distribution, alpha=0.1, beta=0.1, trials=2000, confidence=1 - 1e-7
         )
         # The interval misses the exact rate with probability below 1e-7.
@@ -80,7 +80,7 @@ def test_the_hard_cases_keep_the_promise_exactly(learner: Any) -> None:
 def test_far_too_few_points_fail() -> None:
     for learner in (IPP[0], HULL[0]):
         case = hard_cases(learner, 0.1, "solution")[0]
-        finding = dpaudit.audit_utility(
+        finding = dpaudit.pac.audit_utility(
             learner, case.concept_code, case.distribution, alpha=0.1, beta=0.1, n=3, trials=500
         )
         assert (finding.verdict, finding.claim_id) == ("violation", "")

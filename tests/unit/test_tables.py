@@ -30,8 +30,8 @@ def test_one_row_a_finding_with_dotted_names() -> None:
 
 
 def test_infinity_is_a_number_again() -> None:
-    learner = dpaudit.get_learner("parity-elimination", dimension=1)
-    finding = dpaudit.audit_law(learner, n=1)
+    learner = dpaudit.pac.get_learner("parity-elimination", dimension=1)
+    finding = dpaudit.pac.audit_law(learner, n=1)
     assert finding.epsilon == math.inf
     frame = dpaudit.to_frame([finding])
     assert frame["epsilon"].dtype == float
@@ -39,7 +39,7 @@ def test_infinity_is_a_number_again() -> None:
 
 
 def test_a_stored_run_has_a_row_a_result(tmp_path) -> None:
-    finding = dpaudit.audit_law(dpaudit.get_learner("parity-private", dimension=1, epsilon=1.0), n=1)
+    finding = dpaudit.pac.audit_law(dpaudit.pac.get_learner("parity-private", dimension=1, epsilon=1.0), n=1)
     arguments = ExactArguments(n=1, relation=finding.relation, samples="all")
     parameters = {"dimension": 1, "epsilon": 1.0}
     key = Task("parity-private", parameters, arguments).key
@@ -52,7 +52,7 @@ def test_a_stored_run_has_a_row_a_result(tmp_path) -> None:
             parameters=parameters,
             arguments=arguments,
             finding=finding,
-            claim=dpaudit.get_learner("parity-private", **parameters).privacy,
+            claim=dpaudit.pac.get_learner("parity-private", **parameters).privacy,
         )
     )
     frame = dpaudit.to_frame(tmp_path)

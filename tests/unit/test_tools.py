@@ -11,10 +11,10 @@ from dpaudit.contract import Tools, tools
 from dpaudit.utility.finding import ScalingPoint, Slope
 
 FINDINGS = {
-    "LawAudit": dpaudit.LawFinding,
-    "SupremumAudit": dpaudit.SupremumFinding,
-    "UtilityAudit": dpaudit.UtilityFinding,
-    "MeasuredLaw": dpaudit.ScalingFinding,
+    "LawAudit": dpaudit.pac.LawFinding,
+    "SupremumAudit": dpaudit.pac.SupremumFinding,
+    "UtilityAudit": dpaudit.pac.UtilityFinding,
+    "MeasuredLaw": dpaudit.pac.ScalingFinding,
     "MeasuredPoint": ScalingPoint,
     "MeasuredSlope": Slope,
 }
@@ -22,7 +22,7 @@ FINDINGS = {
 
 @pytest.mark.parametrize(("name", "declared"), getmembers(Tools, lambda part: isfunction(part) and part.__doc__))
 def test_dpaudit_has_the_tools_with_these_arguments(name: str, declared: object) -> None:
-    real = signature(getattr(dpaudit, name)).parameters
+    real = signature(getattr(dpaudit.pac, name)).parameters
     wanted = [p for p in signature(declared).parameters.values() if p.name != "self"]  # type: ignore[arg-type]
     assert wanted
     for parameter in wanted:

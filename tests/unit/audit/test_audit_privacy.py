@@ -163,7 +163,7 @@ def test_a_continuous_leak_is_detected() -> None:
 
 
 def test_a_learner_brings_its_claim_and_its_pairs() -> None:
-    learner = dpaudit.get_learner("parity-private", epsilon=1.0, dimension=2)
+    learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
     finding = dpaudit.audit_privacy(learner, n=4, trials=5_000)
     assert (finding.epsilon, finding.delta, finding.relation) == (1.0, 0.0, "replace-one")
     assert finding.verdict == "consistent"
@@ -264,7 +264,7 @@ def test_pairs_of_datasets_are_checked_against_a_relation_that_is_given(pair: An
 
 
 def test_samples_that_are_not_neighbours_are_refused() -> None:
-    learner = dpaudit.get_learner("parity-private", epsilon=1.0, dimension=2)
+    learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
     near, far = (learner.domain.sample([[0, 0], [0, 1]], labels) for labels in ([0, 0], [1, 1]))
     with pytest.raises(InputError, match="pair 0 is not a pair of neighbours"):
         dpaudit.audit_privacy(learner, [(near, far)])

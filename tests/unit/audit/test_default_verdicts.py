@@ -98,7 +98,7 @@ def test_a_newcomers_first_audit_accuses_nobody() -> None:
 
 
 def test_the_default_confidence_is_the_same_everywhere() -> None:
-    for function in (dpaudit.audit_privacy, dpaudit.audit_utility, make_plan):
+    for function in (dpaudit.audit_privacy, dpaudit.pac.audit_utility, make_plan):
         assert inspect.signature(function).parameters["confidence"].default == CONFIDENCE == 0.999
 
 

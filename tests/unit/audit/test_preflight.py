@@ -130,7 +130,7 @@ def test_more_runs_than_the_bounds_take_are_refused_before_any_is_made() -> None
 
 
 def test_what_is_not_given_of_a_claim_is_the_learners_own() -> None:
-    learner = dpaudit.get_learner("conjunction-greedy", dimension=2, k=1, epsilon=1.0, delta=0.1)
+    learner = dpaudit.pac.get_learner("conjunction-greedy", dimension=2, k=1, epsilon=1.0, delta=0.1)
     own = learner.privacy
     assert own.delta > 0
     assert resolve_claim(learner, own.epsilon, None, None) == PrivacyClaim(
@@ -143,8 +143,8 @@ def test_what_is_not_given_of_a_claim_is_the_learners_own() -> None:
     ("epsilon", "delta", "relation"), [(0.001, None, None), (None, 0.01, None), (None, None, Relation.ADD_REMOVE_ONE)]
 )
 def test_the_theorem_is_named_only_where_its_own_statement_is_tested(epsilon, delta, relation) -> None:
-    learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=2, epsilon=1.0)
     assert resolve_claim(learner, None, None, None).claim_id == learner.privacy.claim_id
     assert resolve_claim(learner, epsilon, delta, relation).claim_id == ""
-    assert dpaudit.audit_law(learner, n=2).claim_id == learner.privacy.claim_id
-    assert dpaudit.audit_law(learner, n=2, relation="add-remove-one").claim_id == ""
+    assert dpaudit.pac.audit_law(learner, n=2).claim_id == learner.privacy.claim_id
+    assert dpaudit.pac.audit_law(learner, n=2, relation="add-remove-one").claim_id == ""

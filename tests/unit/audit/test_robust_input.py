@@ -121,7 +121,7 @@ def test_the_side_that_is_no_sample_is_named():
 
 @pytest.mark.parametrize("call", [lambda p: p.run([], np.random.default_rng(0), 1), lambda p: p.law([])])
 def test_a_reference_learner_says_how_samples_are_built(call):
-    parity = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
+    parity = dpaudit.pac.get_learner("parity-private", dimension=2, epsilon=1.0)
     with pytest.raises(InputError, match=r"sample must be built with learner\.domain\.sample\(points, labels\), got"):
         call(parity)
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
-from dpaudit import PrivacyFinding, audit_privacy, certificates, get_learner
+from dpaudit import PrivacyFinding, audit_privacy, certificates
 from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Given, Referred
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
@@ -22,6 +22,7 @@ from dpaudit.events.event import Cells, Interval
 from dpaudit.neighbours.own_data.tables import table_of
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.neighbours.smaller import _simpler_pairs
+from dpaudit.pac import get_learner
 from dpaudit.verify_certificate import verify
 
 ROWS = [round(float(x), 3) for x in np.random.default_rng(1).random(30)]

@@ -77,7 +77,7 @@ def test_exact_refuses_to_enclose_without_flint(capsys, monkeypatch):
 def test_exact_compares_the_pairs_that_are_named(capsys, tmp_path):
     place = tmp_path / "pairs.py"
     place.write_text(
-        "from dpaudit import get_learner\n"
+        "from dpaudit.pac import get_learner\n"
         "sample = get_learner('hull-point-joint', side=4, dimension=2, epsilon=1.0).domain.sample\n"
         "PAIRS = [(sample([[0, 0], [4, 3], [1, 4]], [0, 0, 0]), sample([[0, 0], [4, 3], [2, 2]], [0, 0, 0]))]\n"
     )

@@ -46,9 +46,9 @@ def test_messages_speak_of_options(capsys, monkeypatch, words, message):
 
 
 def test_the_python_interface_speaks_of_parameters():
-    coin = dpaudit.get_learner("parity-private", dimension=4, epsilon=1.0)
+    coin = dpaudit.pac.get_learner("parity-private", dimension=4, epsilon=1.0)
     with pytest.raises(dpaudit.InputError, match=r"give a few samples or pairs by samples=, or use"):
-        dpaudit.audit_law(coin, n=9)
+        dpaudit.pac.audit_law(coin, n=9)
 
 
 def test_options_are_those_of_the_verb_that_was_called():

@@ -66,7 +66,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("coarse")
 def test_the_finding_composes_and_passes_its_grade_on() -> None:
-    finding = dpaudit.audit_law(dpaudit.get_learner("point-exponential", domain_size=2, epsilon=1.0), n=1)
+    finding = dpaudit.pac.audit_law(dpaudit.pac.get_learner("point-exponential", domain_size=2, epsilon=1.0), n=1)
     made = finding.compose(4, epsilon=1.0, delta=1e-3)
     assert isinstance(made, Composition)
     assert (made.times, made.grade) == (4, "exact")
@@ -133,7 +133,7 @@ def test_huge_losses_count_as_infinite_above_and_as_huge_below() -> None:
 
 @pytest.mark.usefixtures("coarse")
 def test_brackets_grow_with_times_and_fall_with_delta() -> None:
-    finding = dpaudit.audit_law(dpaudit.get_learner("point-exponential", domain_size=3, epsilon=1.0), n=2)
+    finding = dpaudit.pac.audit_law(dpaudit.pac.get_learner("point-exponential", domain_size=3, epsilon=1.0), n=2)
     made = [finding.compose(times) for times in (1, 30)]
     most = []
     for delta in (1e-2, 1e-9):
@@ -145,7 +145,7 @@ def test_brackets_grow_with_times_and_fall_with_delta() -> None:
 
 
 def test_one_run_is_the_finding_itself() -> None:
-    finding = dpaudit.audit_law(dpaudit.get_learner("threshold-exponential", domain_size=3, epsilon=1.0), n=3)
+    finding = dpaudit.pac.audit_law(dpaudit.pac.get_learner("threshold-exponential", domain_size=3, epsilon=1.0), n=3)
     made = finding.compose(1)
     for epsilon in (0.0, 0.3, 0.8):
         exact = finding.delta(epsilon)

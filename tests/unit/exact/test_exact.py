@@ -62,7 +62,7 @@ LN3 = math.log(3)
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_randomised_response_is_ln_3(n: int) -> None:
-    finding = dpaudit.audit_law(Table(majority, PrivacyClaim(LN3)), n=n)
+    finding = dpaudit.pac.audit_law(Table(majority, PrivacyClaim(LN3)), n=n)
     assert finding.epsilon == pytest.approx(LN3, abs=1e-15)
     assert finding.verdict == "consistent"
     assert finding.samples == math.comb(4 + n - 1, n) == finding.laws
@@ -75,7 +75,7 @@ def test_randomised_response_is_ln_3(n: int) -> None:
 
 def test_the_worst_pair_is_a_witness() -> None:
     learner = Table(majority, PrivacyClaim(1.0, claim_id="X"))
-    finding = dpaudit.audit_law(learner, n=3)
+    finding = dpaudit.pac.audit_law(learner, n=3)
     laws = [learner.law(side).log_prob for side in (finding.worst_pair.data, finding.worst_pair.neighbour)]
     atom = int(finding.worst_atom)
     assert laws[0][atom] - laws[1][atom] == pytest.approx(finding.epsilon)
@@ -86,27 +86,27 @@ def test_the_worst_pair_is_a_witness() -> None:
 
 @pytest.mark.parametrize(("margin", "verdict"), [(-1e-12, "violation"), (0.0, "consistent"), (1e-12, "consistent")])
 def test_verdict_at_the_boundary_of_epsilon(margin: float, verdict: str) -> None:
-    assert dpaudit.audit_law(Table(majority, PrivacyClaim(LN3 + margin)), n=1).verdict == verdict
+    assert dpaudit.pac.audit_law(Table(majority, PrivacyClaim(LN3 + margin)), n=1).verdict == verdict
 
 
 def test_the_stated_error_is_given_the_benefit_of_the_doubt() -> None:
     learner = Table(majority, PrivacyClaim(LN3 - 1e-6), error=1e-5, grade="numeric")
-    finding = dpaudit.audit_law(learner, n=1)
+    finding = dpaudit.pac.audit_law(learner, n=1)
     assert (finding.verdict, finding.grade) == ("consistent", "numeric")
     assert 2e-5 <= finding.error <= 2.001e-5
-    assert dpaudit.audit_law(Table(majority, PrivacyClaim(LN3 - 1e-6), error=1e-8), n=1).verdict == "violation"
+    assert dpaudit.pac.audit_law(Table(majority, PrivacyClaim(LN3 - 1e-6), error=1e-8), n=1).verdict == "violation"
 
 
 @pytest.mark.parametrize(("margin", "verdict"), [(-1e-9, "violation"), (0.0, "consistent"), (1e-9, "consistent")])
 def test_verdict_at_the_boundary_of_delta(margin: float, verdict: str) -> None:
     # delta(ln 2) of randomised response is 3/4 - 2/4 = 1/4.
-    finding = dpaudit.audit_law(Table(majority, PrivacyClaim(math.log(2), 0.25 + margin)), n=2)
+    finding = dpaudit.pac.audit_law(Table(majority, PrivacyClaim(math.log(2), 0.25 + margin)), n=2)
     assert finding.verdict == verdict
     assert finding.delta_at_claim == pytest.approx(0.25, abs=1e-14)
 
 
 def test_no_signal_is_zero_in_both_numbers() -> None:
-    finding = dpaudit.audit_law(Table(lambda s: [0.5, 0.5], PrivacyClaim(0.0)), n=2)
+    finding = dpaudit.pac.audit_law(Table(lambda s: [0.5, 0.5], PrivacyClaim(0.0)), n=2)
     assert (finding.epsilon, finding.delta(0.0), finding.verdict) == (0.0, 0.0, "consistent")
     assert finding.curve[-1][0] == 1.0
     assert all(delta == 0.0 for _, delta in finding.curve)
@@ -114,7 +114,7 @@ def test_no_signal_is_zero_in_both_numbers() -> None:
 
 def test_a_difference_in_support_is_infinite() -> None:
     learner = Table(lambda s: [0.9, 0.1, 0.0] if ones(s) == 0 else [0.9, 0.0, 0.1], PrivacyClaim(5.0))
-    finding = dpaudit.audit_law(learner, n=2)
+    finding = dpaudit.pac.audit_law(learner, n=2)
     assert math.isinf(finding.epsilon)
     assert finding.verdict == "violation"
     assert finding.worst_atom in ("1", "2")
@@ -122,14 +122,14 @@ def test_a_difference_in_support_is_infinite() -> None:
     assert finding.delta(50.0) == pytest.approx(0.1, abs=1e-15)
     assert finding.to_dict()["epsilon"] == "inf"
     # The same learner keeps (0, 0.1): the verdict of a claim with delta > 0 does not ask for a finite epsilon.
-    assert dpaudit.audit_law(Table(learner.probabilities, PrivacyClaim(0.0, 0.1)), n=2).verdict == "consistent"
-    assert dpaudit.audit_law(Table(learner.probabilities, PrivacyClaim(0.0, 0.0999)), n=2).verdict == "violation"
+    assert dpaudit.pac.audit_law(Table(learner.probabilities, PrivacyClaim(0.0, 0.1)), n=2).verdict == "consistent"
+    assert dpaudit.pac.audit_law(Table(learner.probabilities, PrivacyClaim(0.0, 0.0999)), n=2).verdict == "violation"
 
 
 def test_a_claim_with_delta_is_witnessed_by_the_pair_that_attains_it() -> None:
     # ones = 0 -> 1 moves an atom of mass 1e-6 out of the support; ones = 1 -> 2 moves mass 0.3 at a finite ratio.
     rows = {0: [0.5, 0.5 - 1e-6, 1e-6], 1: [0.5, 0.5, 0.0], 2: [0.8, 0.2, 0.0]}
-    finding = dpaudit.audit_law(Table(lambda s: rows[ones(s)], PrivacyClaim(0.1, 1e-3)), n=2)
+    finding = dpaudit.pac.audit_law(Table(lambda s: rows[ones(s)], PrivacyClaim(0.1, 1e-3)), n=2)
     assert math.isinf(finding.epsilon)
     assert {ones(finding.worst_pair.data), ones(finding.worst_pair.neighbour)} == {1, 2}
     sides = [rows[ones(s)] for s in (finding.worst_pair.data, finding.worst_pair.neighbour)]
@@ -140,20 +140,20 @@ def test_a_claim_with_delta_is_witnessed_by_the_pair_that_attains_it() -> None:
 def test_add_remove_compares_the_three_sizes_in_both_directions() -> None:
     rows = {0: [0.5, 0.5], 1: [0.6, 0.4], 2: [0.7, 0.3], 3: [0.9, 0.1]}
     learner = Table(lambda s: rows[s.n], PrivacyClaim(1.0, relation=Relation.ADD_REMOVE_ONE))
-    finding = dpaudit.audit_law(learner, n=2)
+    finding = dpaudit.pac.audit_law(learner, n=2)
     assert finding.epsilon == pytest.approx(LN3, abs=1e-15)
     assert finding.relation == "add-remove-one"
     assert (finding.worst_pair.data.n, finding.worst_pair.neighbour.n) == (2, 3)
     # 10 multisets of 2 out of 4: 4 of one distinct element, 6 of two; 4 additions each; both directions.
     assert finding.pairs == 2 * (10 * 4 + 4 * 1 + 6 * 2)
     assert finding.laws == 4 + 10 + 20
-    assert dpaudit.audit_law(learner, n=1).epsilon == pytest.approx(math.log(4 / 3), abs=1e-15)
+    assert dpaudit.pac.audit_law(learner, n=1).epsilon == pytest.approx(math.log(4 / 3), abs=1e-15)
     # Here the greater ratio is that of the larger sample to the smaller: 0.4 to 0.1 against 0.9 to 0.6.
     grow = {1: [0.9, 0.1], 2: [0.9, 0.1], 3: [0.6, 0.4]}
-    worst = dpaudit.audit_law(Table(lambda s: grow[s.n]), n=2, relation="add-remove-one")
+    worst = dpaudit.pac.audit_law(Table(lambda s: grow[s.n]), n=2, relation="add-remove-one")
     assert worst.epsilon == pytest.approx(math.log(4), abs=1e-15)
     assert (worst.worst_pair.data.n, worst.worst_pair.neighbour.n, worst.worst_atom) == (3, 2, "1")
-    assert dpaudit.audit_law(learner, n=2, relation="replace-one").epsilon == 0.0
+    assert dpaudit.pac.audit_law(learner, n=2, relation="replace-one").epsilon == 0.0
 
 
 def test_atoms_that_differ_from_sample_to_sample_are_aligned() -> None:
@@ -163,7 +163,7 @@ def test_atoms_that_differ_from_sample_to_sample_are_aligned() -> None:
     def rows(sample: Any) -> list[float]:
         return [0.25, 0.75] if ones(sample) % 2 else [0.5, 0.25, 0.25]
 
-    finding = dpaudit.audit_law(Table(rows, None, atoms=atoms), n=1)
+    finding = dpaudit.pac.audit_law(Table(rows, None, atoms=atoms), n=1)
     assert math.isinf(finding.epsilon)
     assert finding.worst_atom == "'c'"
     # On even -> odd: b .5 -> .75, c .25 -> 0, a .25 -> .25; the other way b .75 -> .5: both have delta(0) = 1/4.
@@ -176,14 +176,14 @@ def test_atoms_that_differ_from_sample_to_sample_are_aligned() -> None:
 def test_given_samples_are_compared_with_all_neighbours_and_pairs_with_themselves() -> None:
     learner = Table(majority, PrivacyClaim(1.0))
     far, near = learner.domain.sample([0, 0, 0], [0, 0, 0]), learner.domain.sample([0, 1, 1], [0, 1, 0])
-    assert dpaudit.audit_law(learner, samples=[far]).epsilon == 0.0
-    finding = dpaudit.audit_law(learner, samples=[far, near, near])
+    assert dpaudit.pac.audit_law(learner, samples=[far]).epsilon == 0.0
+    finding = dpaudit.pac.audit_law(learner, samples=[far, near, near])
     assert finding.epsilon == pytest.approx(LN3, abs=1e-15)
     # far has 3 neighbours; near has three distinct examples with 3 replacements each; two neighbours are shared.
     assert (finding.samples, finding.pairs, finding.laws, finding.n) == (2, 2 * (3 + 9), 2 + 3 + 9 - 2, None)
     assert "sample 1" in finding.worst_pair.origin.text
     pair = Pair(near, learner.domain.sample([0, 1, 1], [1, 1, 0]), "by hand")
-    alone = dpaudit.audit_law(learner, samples=[pair])
+    alone = dpaudit.pac.audit_law(learner, samples=[pair])
     assert (alone.pairs, alone.laws, alone.epsilon) == (2, 2, pytest.approx(LN3, abs=1e-15))
     assert alone.worst_pair.origin == Origin(text="by hand")
 
@@ -191,11 +191,11 @@ def test_given_samples_are_compared_with_all_neighbours_and_pairs_with_themselve
 def test_private_examples_alone_may_change_under_replace_private() -> None:
     learner = Table(majority, PrivacyClaim(1.0, relation=Relation.REPLACE_PRIVATE))
     mixed = learner.domain.sample([0, 1, 1], [1, 1, 0], public=[True, True, False])
-    assert dpaudit.audit_law(learner, samples=[mixed]).epsilon == 0.0
-    assert dpaudit.audit_law(learner, samples=[mixed], relation="replace-one").epsilon == pytest.approx(LN3)
+    assert dpaudit.pac.audit_law(learner, samples=[mixed]).epsilon == 0.0
+    assert dpaudit.pac.audit_law(learner, samples=[mixed], relation="replace-one").epsilon == pytest.approx(LN3)
     changed = learner.domain.sample([0, 1, 1], [0, 1, 0], public=[True, True, False])
     with pytest.raises(InputError, match="not neighbours under replace-private"):
-        dpaudit.audit_law(learner, samples=[Pair(mixed, changed)])
+        dpaudit.pac.audit_law(learner, samples=[Pair(mixed, changed)])
 
 
 def test_every_sample_is_taken_with_all_its_public_flags() -> None:
@@ -207,8 +207,8 @@ def test_every_sample_is_taken_with_all_its_public_flags() -> None:
         for i in range(len(points))
         for j in range(i, len(points))
     ]
-    finding = dpaudit.audit_law(learner, n=2)
-    given = dpaudit.audit_law(learner, samples=samples)
+    finding = dpaudit.pac.audit_law(learner, n=2)
+    given = dpaudit.pac.audit_law(learner, samples=samples)
     assert (finding.samples, finding.pairs, finding.laws) == (len(samples), given.pairs, given.laws)
     assert finding.epsilon == given.epsilon > 0
     folded = every_pair(domain, 2, Relation.REPLACE_PRIVATE, [np.array([1, 0, 3, 2])])
@@ -217,7 +217,7 @@ def test_every_sample_is_taken_with_all_its_public_flags() -> None:
 
 
 def test_the_curve_decreases_to_zero_and_is_the_method() -> None:
-    finding = dpaudit.audit_law(Table(majority, PrivacyClaim(0.7)), n=2)
+    finding = dpaudit.pac.audit_law(Table(majority, PrivacyClaim(0.7)), n=2)
     epsilons, deltas = zip(*finding.curve, strict=True)
     assert epsilons[0] == 0.0
     assert 0.7 in epsilons
@@ -229,7 +229,7 @@ def test_the_curve_decreases_to_zero_and_is_the_method() -> None:
 
 
 def test_default_n_is_the_examples() -> None:
-    assert dpaudit.audit_law(Table(majority)).n == 2
+    assert dpaudit.pac.audit_law(Table(majority)).n == 2
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
         raise AssertionError("no law may be computed before the arguments are checked")
 
     with pytest.raises(InputError, match=message):
-        dpaudit.audit_law(Table(never), **arguments)
+        dpaudit.pac.audit_law(Table(never), **arguments)
 
 
 def test_a_pair_that_is_none_is_refused() -> None:
@@ -260,26 +260,26 @@ def test_a_pair_that_is_none_is_refused() -> None:
     same, far = domain.sample([0, 1], [0, 1]), domain.sample([1, 1], [0, 0])
     for other in (same, far, domain.sample([0], [0])):
         with pytest.raises(InputError, match=r"samples\[1\] is a pair whose sides are not neighbours"):
-            dpaudit.audit_law(Table(majority), samples=[same, Pair(same, other)])
+            dpaudit.pac.audit_law(Table(majority), samples=[same, Pair(same, other)])
 
 
 def test_a_huge_domain_is_refused_before_any_work() -> None:
     with pytest.raises(InputError, match=r"more than 10\^15 multisets .* use the black-box audit"):
-        dpaudit.audit_law(Table(majority, size=2**60), n=2)
+        dpaudit.pac.audit_law(Table(majority, size=2**60), n=2)
     sample = Interval(2**60).sample([5], [1])
     with pytest.raises(InputError, match="at most 200,000 laws"):
-        dpaudit.audit_law(Table(majority, size=2**60), samples=[sample])
+        dpaudit.pac.audit_law(Table(majority, size=2**60), samples=[sample])
     with pytest.raises(InputError, match="laws to compute"):
-        dpaudit.audit_law(Table(majority), n=80, relation="add-remove-one")
+        dpaudit.pac.audit_law(Table(majority), n=80, relation="add-remove-one")
     with pytest.raises(InputError, match="pairs to compare"):
-        dpaudit.audit_law(Table(majority, size=2000), n=1)
+        dpaudit.pac.audit_law(Table(majority, size=2000), n=1)
 
 
 def test_a_learner_without_law_is_refused() -> None:
     with pytest.raises(InputError, match=r"learner 'toy-bare' has no law\(sample\)"):
-        dpaudit.audit_law(ToyBare(), n=1)
+        dpaudit.pac.audit_law(ToyBare(), n=1)
     with pytest.raises(InputError, match=r"learner 3 has no law\(sample\)"):
-        dpaudit.audit_law(3, n=1)  # type: ignore[arg-type]  # what is refused
+        dpaudit.pac.audit_law(3, n=1)  # type: ignore[arg-type]  # what is refused
 
 
 @pytest.mark.parametrize(

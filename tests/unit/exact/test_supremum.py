@@ -59,15 +59,15 @@ def test_a_star_is_the_maximum_over_all_its_pairs(relation: Relation) -> None:
 
 def test_the_search_reaches_what_few_examples_do_not() -> None:
     learner = PointExponential(4, 1.0)
-    assert dpaudit.audit_law(learner, n=3).epsilon < 0.89
-    found = dpaudit.audit_supremum(learner, **BRIEF)
+    assert dpaudit.pac.audit_law(learner, n=3).epsilon < 0.89
+    found = dpaudit.pac.audit_supremum(learner, **BRIEF)
     assert found.support == Support.PROVED
     assert (found.value, found.proof_refuted, found.verdict) == (1.0, False, "consistent")
     assert found.attained == pytest.approx(1.0, abs=1e-3)
     assert found.growth[0][1] < 0.7
     assert found.growth[-1] == (found.n, found.attained)
     ours = softmax_loss(0.5, [11, 0, 0, 0], 0, 1)  # 11 copies beside one that moves
-    assert ours == pytest.approx(dpaudit.audit_law(learner, samples=[_moved(learner, 11)]).epsilon, rel=1e-12)
+    assert ours == pytest.approx(dpaudit.pac.audit_law(learner, samples=[_moved(learner, 11)]).epsilon, rel=1e-12)
 
 
 def _moved(learner: PointExponential, t: int) -> Pair:
@@ -76,15 +76,16 @@ def _moved(learner: PointExponential, t: int) -> Pair:
 
 
 def test_it_says_the_same_again_and_is_stored() -> None:
-    first, again = (dpaudit.audit_supremum(ParityRestart(1, 1.0, 0.1), **BRIEF) for _ in range(2))
+    first, again = (dpaudit.pac.audit_supremum(ParityRestart(1, 1.0, 0.1), **BRIEF) for _ in range(2))
     assert first.to_dict() == again.to_dict()
     read = SupremumFinding.from_dict(first.to_dict())
     assert read.to_dict() == first.to_dict()
     assert isinstance(first.witness, Pair)
     assert read.witness == first.pair_in_words
-    told = dpaudit.audit_law(ParityRestart(1, 1.0, 0.1), samples=[first.witness])
+    told = dpaudit.pac.audit_law(ParityRestart(1, 1.0, 0.1), samples=[first.witness])
     assert told.epsilon == first.attained
     assert "proved for samples of every size" in str(first)
+    assert first.call.startswith("dpaudit.pac.audit_supremum(")
     assert first.call.split("(")[0] in str(first)
     assert first.call.endswith("starts=2, evaluations=40, most=2)")
     assert "proof" in first.summary()
@@ -136,7 +137,7 @@ def test_a_closed_form_has_its_value_and_its_ray_tends_to_it(id: str, parameters
     closed = learner.supremum()
     epsilon = learner.privacy.epsilon
     assert closed.value == pytest.approx(share * epsilon, rel=1e-6)
-    losses = [dpaudit.audit_law(learner, samples=[closed.ray(t)]).epsilon for t in (1, 30, 10**5)]
+    losses = [dpaudit.pac.audit_law(learner, samples=[closed.ray(t)]).epsilon for t in (1, 30, 10**5)]
     assert all(after >= before - 1e-9 for before, after in pairwise(losses))
     assert losses[-1] == pytest.approx(closed.value, rel=1e-6)
     assert losses[-1] <= closed.value * (1 + 1e-9)
@@ -146,13 +147,13 @@ def test_a_closed_form_has_its_value_and_its_ray_tends_to_it(id: str, parameters
 def test_no_pair_of_few_examples_exceeds_a_closed_form(id: str, parameters: dict[str, Any], share: float) -> None:
     learner: Any = get_learner(id, **parameters)
     for n in (1, 2):
-        assert dpaudit.audit_law(learner, n=n).epsilon <= learner.supremum().value * (1 + 1e-9)
+        assert dpaudit.pac.audit_law(learner, n=n).epsilon <= learner.supremum().value * (1 + 1e-9)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("id", "parameters", "share"), CLOSED, ids=lambda value: str(value)[:60])
 def test_a_long_search_does_not_exceed_a_closed_form(id: str, parameters: dict[str, Any], share: float) -> None:
-    found = dpaudit.audit_supremum(get_learner(id, **parameters))
+    found = dpaudit.pac.audit_supremum(get_learner(id, **parameters))
     assert found.support == Support.PROVED
     assert found.agreement >= 6
 
@@ -166,7 +167,7 @@ SEARCHED: list[tuple[str, dict[str, Any], float]] = [
 
 @pytest.mark.parametrize(("id", "parameters", "share"), SEARCHED, ids=lambda value: str(value)[:60])
 def test_the_search_reaches_what_is_known(id: str, parameters: dict[str, Any], share: float) -> None:
-    found = dpaudit.audit_supremum(get_learner(id, **parameters), starts=1, evaluations=20, most=2)
+    found = dpaudit.pac.audit_supremum(get_learner(id, **parameters), starts=1, evaluations=20, most=2)
     assert found.support == Support.LOWER_BOUND
     assert found.value == pytest.approx(share, abs=1e-4)
     assert found.value <= 1 + 1e-9
@@ -182,7 +183,7 @@ def test_the_search_reaches_what_is_known(id: str, parameters: dict[str, Any], s
     ],
 )
 def test_a_long_search_reaches_what_is_known(id: str, parameters: dict[str, Any], share: float) -> None:
-    found = dpaudit.audit_supremum(get_learner(id, **parameters))
+    found = dpaudit.pac.audit_supremum(get_learner(id, **parameters))
     learner: Any = get_learner(id, **parameters)
     assert share * (1 - 2e-3) <= found.value / learner.privacy.epsilon <= 1 + 1e-9
 
@@ -254,7 +255,7 @@ def test_what_the_cost_of_repetition_says_is_what_one_example_costs() -> None:
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0, 50.0])
 def test_a_budget_that_is_proved_is_kept(epsilon: float) -> None:
     for learner in (ParityAmplified(1, epsilon, 0.05, "proved"), ConjunctionGreedy(1, 1, epsilon, budget="proved")):
-        assert dpaudit.audit_law(learner, n=2).epsilon <= epsilon * (1 + 1e-9)
+        assert dpaudit.pac.audit_law(learner, n=2).epsilon <= epsilon * (1 + 1e-9)
         closed = learner.supremum()
         assert closed is not None
         # No float is nearer to 1 than 2^-53, so that a rate cannot spend a huge epsilon.
@@ -288,7 +289,7 @@ def test_a_limit_is_that_of_far_samples_for_every_atom() -> None:
 
 def test_a_limit_is_no_proof_and_no_attained_loss() -> None:
     assert not isinstance(Unproved(4, 1.0), HasSupremum)
-    found = dpaudit.audit_supremum(Unproved(4, 1.0), starts=1, evaluations=5, most=2)
+    found = dpaudit.pac.audit_supremum(Unproved(4, 1.0), starts=1, evaluations=5, most=2)
     assert found.support == Support.LIMIT
     assert found.value == pytest.approx(1.0, rel=1e-12)
     assert found.value - found.error > found.attained - found.attained_error
@@ -311,7 +312,7 @@ class Boasting(ParityPrivate):
 
 
 def test_a_search_result_above_a_closed_form_refutes_it() -> None:
-    found = dpaudit.audit_supremum(Boasting(2, 1.0), **BRIEF)
+    found = dpaudit.pac.audit_supremum(Boasting(2, 1.0), **BRIEF)
     assert (found.proof_refuted, found.support, found.verdict) == (True, Support.LOWER_BOUND, "consistent")
     assert found.value == pytest.approx(P, rel=1e-9)
     assert found.proved_value == P / 2
@@ -319,13 +320,13 @@ def test_a_search_result_above_a_closed_form_refutes_it() -> None:
 
 
 def test_a_control_does_not_inherit_a_proof() -> None:
-    found = dpaudit.audit_supremum(get_learner("broken-point-doubled", domain_size=3, epsilon=1.0), **BRIEF)
+    found = dpaudit.pac.audit_supremum(get_learner("broken-point-doubled", domain_size=3, epsilon=1.0), **BRIEF)
     assert (found.support, found.proof, found.verdict) == (Support.LOWER_BOUND, "", "violation")
     assert found.value == pytest.approx(2.0, rel=1e-3)
 
 
 def test_an_impossible_output_loses_without_bound() -> None:
-    found = dpaudit.audit_supremum(
+    found = dpaudit.pac.audit_supremum(
         ConjunctionGreedy(1, 1, 1.0), relation=Relation.ADD_REMOVE_ONE, starts=1, evaluations=5, most=1
     )
     assert found.value == math.inf
@@ -349,13 +350,13 @@ class Small(PointExponential):
 
 def test_a_law_that_refuses_large_samples_bounds_the_search() -> None:
     learner = Small(3, 1.0)
-    found = dpaudit.audit_supremum(learner, starts=2, evaluations=60)
+    found = dpaudit.pac.audit_supremum(learner, starts=2, evaluations=60)
     assert found.n <= 2
     best = max(worst_epsilon(learner, n) for n in (1, 2))
     assert found.value == pytest.approx(best, rel=1e-9)
     assert sum(1 for _ in every_sample(learner.domain, 2)) == 21
     with pytest.raises(dpaudit.InputError, match="refuses every sample that was tried: at most 0 examples"):
-        dpaudit.audit_supremum(Small(3, 1.0, most=0))
+        dpaudit.pac.audit_supremum(Small(3, 1.0, most=0))
 
 
 @pytest.mark.parametrize(
@@ -371,9 +372,9 @@ def test_a_law_that_refuses_large_samples_bounds_the_search() -> None:
 )
 def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(dpaudit.InputError, match=message):
-        dpaudit.audit_supremum(ParityPrivate(1, 1.0), **options)
+        dpaudit.pac.audit_supremum(ParityPrivate(1, 1.0), **options)
 
 
 def test_a_learner_without_a_law_is_refused() -> None:
     with pytest.raises(dpaudit.InputError, match="has no law"):
-        dpaudit.audit_supremum(ToyBare(), starts=1)
+        dpaudit.pac.audit_supremum(ToyBare(), starts=1)

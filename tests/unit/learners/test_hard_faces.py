@@ -48,7 +48,7 @@ def test_it_is_the_sum_over_all_samples_of_their_laws(side: int, dimension: int,
 def test_it_is_the_rate_of_runs_in_three_dimensions() -> None:
     learner = BoxInteriorPoint(2, 3, 4.0, 0.2)
     n = exact_size(lambda n: learner.hard_failure(0.2, n)[0], 0.5, 1)
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         learner, learner.concepts.number([0] * 3, [2] * 3), case(learner, 0.2), alpha=0.2, beta=0.5, n=n, trials=500
     )
     assert finding.failure_lower <= learner.hard_failure(0.2, n)[0] <= finding.failure_upper

@@ -67,7 +67,7 @@ def test_noisy_conjunctions_are_tight_under_replacement_and_half_as_leaky_under_
 
 def test_noisy_conjunctions_with_a_delta_keep_it() -> None:
     learner = ConjunctionLaplace(1, 1.0, 0.9, 0.05)
-    finding = dpaudit.audit_law(learner, n=7)
+    finding = dpaudit.pac.audit_law(learner, n=7)
     assert 0.3 < finding.delta_at_claim / 0.05 <= 1
     assert finding.epsilon > 1
 

@@ -44,7 +44,7 @@ def test_learners_reach_their_claims(learner: Any, setting: str) -> None:
     halving = Distribution(points, np.append(2.0 ** -np.arange(1, len(points)), 2.0 ** (1 - len(points))), "halving")
     for distribution in ("uniform", halving):
         # At a true failure rate of at most beta / 2 the verdict is "holds" except with probability below 1e-6.
-        finding = dpaudit.audit_utility(
+        finding = dpaudit.pac.audit_utility(
             learner, concept, distribution, alpha=alpha, beta=beta, trials=400, setting=setting, confidence=0.99
         )
         assert finding.verdict == "holds", finding
@@ -82,7 +82,7 @@ AGNOSTIC = [c for c in SOUND if "agnostic" in c.settings]
 def test_agnostic_claims_are_reached_on_every_hard_case(learner_class: Any) -> None:
     learner, alpha, beta = example_of(learner_class), 0.2, 0.2
     for case in hard_cases(learner, alpha, "agnostic"):
-        finding = dpaudit.audit_utility(
+        finding = dpaudit.pac.audit_utility(
             learner, case.concept_code, case.distribution, alpha=alpha, beta=beta,
             noise=case.noise, setting="agnostic", trials=200, confidence=0.99,
         )  # fmt: skip
@@ -91,7 +91,7 @@ def test_agnostic_claims_are_reached_on_every_hard_case(learner_class: Any) -> N
         assert (finding.setting, finding.claim_id) == ("agnostic", learner.utility(alpha, beta, "agnostic").claim_id)
     # One example in a hundred is far too few where labels are nearly fair coins.
     first = hard_cases(learner, alpha, "agnostic")[0]
-    few = dpaudit.audit_utility(
+    few = dpaudit.pac.audit_utility(
         learner, first.concept_code, first.distribution, alpha=alpha, beta=beta, n=max(1, finding.n // 100),
         noise=first.noise, setting="agnostic", trials=400,
     )  # fmt: skip
@@ -115,7 +115,7 @@ def test_every_learner_states_its_claim_on_the_sample_too(learner_class: Any) ->
     claim = learner.utility(example.alpha, example.beta, "empirical")
     assert claim.setting == "empirical"
     assert claim.sample_size <= learner.sample_size(example.alpha, example.beta)
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         learner, learner.concepts.size - 1, "uniform", alpha=example.alpha, beta=example.beta,
         setting="empirical", trials=300, confidence=0.99,
     )  # fmt: skip
@@ -139,7 +139,7 @@ def test_exact_failure_probabilities_against_the_utility_audit() -> None:
     learner, points = OccamConsistent(4), OccamConsistent(4).domain.points()
     hard = two_point(points, 1, 0, 0.2)
     exact = failure_probability(learner, 2, hard, 6, 0.1)
-    finding = dpaudit.audit_utility(learner, 2, hard, alpha=0.1, beta=0.5, n=6, trials=4000, confidence=1 - 1e-6)
+    finding = dpaudit.pac.audit_utility(learner, 2, hard, alpha=0.1, beta=0.5, n=6, trials=4000, confidence=1 - 1e-6)
     assert finding.failure_lower <= exact <= finding.failure_upper
     # Target [0, 1]: without an example at 1 the first consistent interval is [0, 0]; without one at 0 it is [0, 1].
     assert exact == pytest.approx(0.8**6)

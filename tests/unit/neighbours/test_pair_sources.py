@@ -131,7 +131,7 @@ def test_sources_are_numbers_behind_a_word() -> None:
 
 
 def test_sources_make_the_same_pairs_as_their_functions() -> None:
-    learner = dpaudit.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
     example = learner.instance.n
     drawn = pairs_of_source("random:5", learner, seed=3)
     assert drawn == random_pairs(learner.domain, example, learner.privacy.relation, count=5, seed=3)
@@ -191,7 +191,7 @@ def test_the_budget_adds_up() -> None:
 
 
 def test_crafted_pairs_are_varied() -> None:
-    learner = dpaudit.get_learner("threshold-exponential", domain_size=8, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("threshold-exponential", domain_size=8, epsilon=1.0)
     finding = dpaudit.audit_privacy(learner, n=4, trials=200_000)
     assert finding.pairs > len(crafted_pairs(learner.domain, 4))
     assert finding.budget["local"] > 0
@@ -199,7 +199,7 @@ def test_crafted_pairs_are_varied() -> None:
 
 
 def test_a_given_list_is_not_searched_further() -> None:
-    learner = dpaudit.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
     pairs = [Pair(p.data, p.neighbour, "mine") for p in crafted_pairs(learner.domain, 2)[:3]]
     finding = dpaudit.audit_privacy(learner, pairs, trials=2_000)
     assert finding.pairs == 3

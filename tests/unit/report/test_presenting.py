@@ -54,14 +54,14 @@ def test_a_file_that_holds_no_such_finding_is_refused_with_its_field(tmp_path: P
     with pytest.raises(ToolFault, match=r"finding\.json: Invalid value 'exact' - at `\$\.kind`"):
         dpaudit.PrivacyFinding.load(path)
     with pytest.raises(ToolFault, match="unknown field `nothing`"):
-        dpaudit.LawFinding.from_dict(law_finding().to_dict() | {"nothing": 1})
+        dpaudit.pac.LawFinding.from_dict(law_finding().to_dict() | {"nothing": 1})
     with pytest.raises(FileNotFoundError):
-        dpaudit.LawFinding.load(tmp_path / "none.json")
+        dpaudit.pac.LawFinding.load(tmp_path / "none.json")
 
 
 def test_an_infinite_bound_survives_the_file(tmp_path: Path) -> None:
     law_finding("violation", epsilon=math.inf).save(tmp_path / "finding.json")
-    assert dpaudit.LawFinding.load(tmp_path / "finding.json").epsilon == math.inf
+    assert dpaudit.pac.LawFinding.load(tmp_path / "finding.json").epsilon == math.inf
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_values_may_come_in_batches() -> None:
 
 
 def test_all_rivals_of_a_parity_are_just_bad_on_the_diluted_cube() -> None:
-    learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=3, epsilon=1.0)
     weights, name = next(just_bad(learner.concepts.evaluate(learner.domain.points()), 4, 0.1001))
     assert name == "all rivals just above alpha"
     assert weights[1:] == pytest.approx([0.025025] * 7)
@@ -73,7 +73,7 @@ def test_all_rivals_of_a_parity_are_just_bad_on_the_diluted_cube() -> None:
     ],
 )
 def test_failure_on_two_points_is_that_of_the_law(id: str, parameters: dict[str, int], n: int) -> None:
-    learner = dpaudit.get_learner(id, epsilon=1.5, **parameters)
+    learner = dpaudit.pac.get_learner(id, epsilon=1.5, **parameters)
     points = learner.domain.points()
     right = learner.concepts.evaluate(points)[:, None, :] == learner.concepts.evaluate(points)[None, :, :]
     ratios: dict[tuple[int, int, int], float] = {}
@@ -94,7 +94,7 @@ def test_failure_on_two_points_is_that_of_the_law(id: str, parameters: dict[str,
 
 
 def test_failure_on_the_diluted_cube_is_that_of_the_law() -> None:
-    learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=2.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=2, epsilon=2.0)
     weights = np.array([1 - 0.15015, *[0.05005] * 3])
     case = HardCase(1, Distribution(learner.domain.points(), weights), "diluted cube")
     exact = CaseFailure(learner, case, 0.1, "realizable").exact(12)
@@ -103,7 +103,7 @@ def test_failure_on_the_diluted_cube_is_that_of_the_law() -> None:
 
 
 def test_draws_agree_with_the_exact_sum() -> None:
-    learner = dpaudit.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
     failure = CaseFailure(learner, hard_cases(learner, 0.2)[0], 0.2, "realizable")
     exact = failure.exact(30)
     drawn = failure.draws(30, np.random.default_rng(5), 1500)
@@ -118,7 +118,7 @@ def test_sums_with_noise_and_public_examples_agree_with_draws(
     noise: np.ndarray | None, public: np.ndarray | None
 ) -> None:
     # Of six means one is off by more than four standard errors with probability 0.0004.
-    learner = dpaudit.get_learner("mixture-halfspace", dimension=1, side=3, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("mixture-halfspace", dimension=1, side=3, epsilon=1.0)
     law = Distribution(np.array([[1], [2]]), np.array([0.4, 0.6]), public=public)
     labels = learner.concepts.evaluate(law.points)
     code = int(np.flatnonzero((labels == [0, 1]).all(axis=1))[0])
@@ -132,14 +132,14 @@ def test_sums_with_noise_and_public_examples_agree_with_draws(
 
 
 def test_the_sample_complexity_of_parities_is_99() -> None:
-    learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=3, epsilon=1.0)
     assert exact_size(lambda n: learner.hard_failure(0.1, n)[0], 0.6, 1) == 99
     with pytest.raises(InputError, match=r"at least 0\.5"):
         exact_size(lambda n: learner.hard_failure(0.1, n)[0], 0.45, 1)
 
 
 def test_decisions_are_exact_where_sums_are() -> None:
-    learner = dpaudit.get_learner("point-exponential", domain_size=64, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("point-exponential", domain_size=64, epsilon=1.0)
     failure = CaseFailure(learner, hard_cases(learner, 0.1)[0], 0.1, "realizable")
     found = Decider(0.1, 0.95, 1000, 0).bracket(failure, 140, 1000)
     assert (found.lower, found.upper, found.grade) == (146, 147, "exact")
@@ -147,7 +147,7 @@ def test_decisions_are_exact_where_sums_are() -> None:
 
 def boundary_lies(seed: int, draws: int) -> bool:
     """Say whether a statistical bracket contradicts the n* = 99 of the diluted cube."""
-    learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("parity-private", dimension=3, epsilon=1.0)
     weights = np.array([1 - 0.175175, *[0.025025] * 7])
     case = HardCase(1, Distribution(learner.domain.points(), weights / weights.sum()), "diluted cube")
     found = Decider(0.6, 0.9, draws, seed).bracket(CaseFailure(learner, case, 0.1, "realizable"), 99, 300)
@@ -165,7 +165,7 @@ def test_brackets_by_drawing_lie_no_more_often_than_stated() -> None:
 
 
 def test_moves_over_the_number_of_rivals_and_over_points_that_are_alike() -> None:
-    learner = dpaudit.get_learner("conjunction-exponential", dimension=3, k=2, epsilon=1.0)
+    learner = dpaudit.pac.get_learner("conjunction-exponential", dimension=3, k=2, epsilon=1.0)
     search = WorstCaseSearch(learner, 0.1, 0.1, "realizable", 500, 0)
     points, code = learner.domain.points(), learner.concepts.size - 1
     wrong = np.unique(learner.concepts.evaluate(points) != learner.concepts.concept(code).predict(points), axis=0)
@@ -191,33 +191,33 @@ def test_moves_over_the_number_of_rivals_and_over_points_that_are_alike() -> Non
 
 
 def test_no_moves_leave_nothing_to_show_progress_of() -> None:
-    learner = dpaudit.get_learner("box-exponential", side=1, dimension=1, epsilon=2.0)
-    finding = dpaudit.sample_complexity(learner, alpha=0.2, beta=0.2, starts=1, moves=0, draws=250)
+    learner = dpaudit.pac.get_learner("box-exponential", side=1, dimension=1, epsilon=2.0)
+    finding = dpaudit.pac.sample_complexity(learner, alpha=0.2, beta=0.2, starts=1, moves=0, draws=250)
     assert finding.lower > 0
     Line(io.StringIO(), "moves", clock=iter((0.0, 100.0)).__next__)(0, 0)
 
 
 def test_a_small_learner_is_measured_from_python() -> None:
-    learner = dpaudit.get_learner("box-exponential", side=2, dimension=1, epsilon=4.0)
+    learner = dpaudit.pac.get_learner("box-exponential", side=2, dimension=1, epsilon=4.0)
     given = {"alpha": 0.3, "beta": 0.3, "starts": 1, "moves": 4, "draws": 300}
-    finding = dpaudit.sample_complexity(learner, **given)
+    finding = dpaudit.pac.sample_complexity(learner, **given)
     assert 0 < finding.lower < (finding.suffices or 0) <= finding.theorem
     assert finding.lower < (finding.upper or 0) <= finding.theorem
     assert finding.verdict == "holds"
-    assert dpaudit.SampleComplexityFinding.from_dict(finding.to_dict()) == finding
-    assert dpaudit.sample_complexity(learner, **given) == finding
+    assert dpaudit.pac.SampleComplexityFinding.from_dict(finding.to_dict()) == finding
+    assert dpaudit.pac.sample_complexity(learner, **given) == finding
     assert f"n* > {finding.lower}" in str(finding)
     assert "worst" in finding.summary()
 
 
 def test_what_cannot_be_measured_is_refused() -> None:
-    parity = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
+    parity = dpaudit.pac.get_learner("parity-private", dimension=2, epsilon=1.0)
     with pytest.raises(InputError, match=r"beta must be above 0\.5"):
-        dpaudit.sample_complexity(parity, alpha=0.1, beta=0.5)
+        dpaudit.pac.sample_complexity(parity, alpha=0.1, beta=0.5)
     with pytest.raises(InputError, match="setting"):
-        dpaudit.sample_complexity(parity, alpha=0.1, beta=0.6, setting="solution")
+        dpaudit.pac.sample_complexity(parity, alpha=0.1, beta=0.6, setting="solution")
     with pytest.raises(InputError, match="alpha"):
-        dpaudit.sample_complexity(parity, alpha=0.0, beta=0.6)
+        dpaudit.pac.sample_complexity(parity, alpha=0.0, beta=0.6)
 
 
 def test_a_learner_without_a_theorem_is_refused() -> None:
@@ -226,7 +226,7 @@ def test_a_learner_without_a_theorem_is_refused() -> None:
 
         id = "silent"
         domain = concepts = privacy = None
-        instance = dpaudit.Instance({}, n=1)
+        instance = dpaudit.pac.Instance({}, n=1)
 
         def run(self, sample: object, rng: object, size: int) -> list[int]:
             return [0] * size
@@ -235,16 +235,16 @@ def test_a_learner_without_a_theorem_is_refused() -> None:
             return None
 
     with pytest.raises(InputError, match="states no theorem on utility"):
-        dpaudit.sample_complexity(Silent(), alpha=0.1, beta=0.1)  # type: ignore[arg-type]  # what is refused
+        dpaudit.pac.sample_complexity(Silent(), alpha=0.1, beta=0.1)  # type: ignore[arg-type]  # what is refused
 
 
 def test_the_result_does_not_depend_on_the_number_of_processes() -> None:
-    learner = dpaudit.get_learner("box-exponential", side=1, dimension=1, epsilon=2.0)
+    learner = dpaudit.pac.get_learner("box-exponential", side=1, dimension=1, epsilon=2.0)
     given = {"alpha": 0.2, "beta": 0.2, "starts": 2, "moves": 5, "draws": 250}
     told: list[int] = []
-    one = dpaudit.sample_complexity(learner, **given)
-    two = dpaudit.sample_complexity(learner, **given, n_jobs=2, progress=lambda done, total: told.append(done))
+    one = dpaudit.pac.sample_complexity(learner, **given)
+    two = dpaudit.pac.sample_complexity(learner, **given, n_jobs=2, progress=lambda done, total: told.append(done))
     assert one.to_dict() == two.to_dict()
     assert two.call == one.call
     with pytest.raises(InputError, match="n_jobs"):
-        dpaudit.sample_complexity(learner, **given, n_jobs=0)
+        dpaudit.pac.sample_complexity(learner, **given, n_jobs=0)

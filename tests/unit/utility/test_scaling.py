@@ -74,11 +74,11 @@ def test_censored_limits_cover_as_often_as_stated() -> None:
 
 
 def test_the_law_of_parities_is_linear_in_the_dimension() -> None:
-    law = dpaudit.scaling_law(*PARITY, alpha=0.1, beta=0.6, epsilon=1.0)
+    law = dpaudit.pac.scaling_law(*PARITY, alpha=0.1, beta=0.6, epsilon=1.0)
     assert [point.upper for point in law.points] == [37, 99, 216, 393, 737, 1392]
     assert (law.verdict, law.grade, law.abscissa) == ("not refuted", "numeric", "dimension")
     assert abs(law.ratio_slope.value) < 0.02
-    assert dpaudit.ScalingFinding.from_dict(law.to_dict()) == law
+    assert dpaudit.pac.ScalingFinding.from_dict(law.to_dict()) == law
     assert "epsilon=1.0)" in law.call
     assert law.plot().axes
     assert "does not outgrow" in str(law)
@@ -86,7 +86,7 @@ def test_the_law_of_parities_is_linear_in_the_dimension() -> None:
 
 def test_generic_sizes_are_four_times_below_the_theorem() -> None:
     sizes = [2**k for k in (2, 4, 8, 16, 32, 64, 128, 256)]
-    law = dpaudit.scaling_law("point-exponential", "domain_size", sizes, alpha=0.1, beta=0.1, epsilon=1.0)
+    law = dpaudit.pac.scaling_law("point-exponential", "domain_size", sizes, alpha=0.1, beta=0.1, epsilon=1.0)
     assert law.exponent.value == pytest.approx(0.826, abs=1e-3)
     assert law.upper_exponent.value == pytest.approx(0.933, abs=1e-3)
     assert all(3.6 < point.theorem / point.upper < 5.2 for point in law.points)
@@ -95,7 +95,7 @@ def test_generic_sizes_are_four_times_below_the_theorem() -> None:
 def test_boxes_grow_with_the_square_of_the_dimension() -> None:
     def law(values: list[int]) -> Any:
         given = {"side": 2, "epsilon": 1.0, "parameters": {"beta": 0.05}}
-        return dpaudit.scaling_law("box-interior-point", "dimension", values, alpha=0.1, beta=0.1, **given)
+        return dpaudit.pac.scaling_law("box-interior-point", "dimension", values, alpha=0.1, beta=0.1, **given)
 
     found = law([1, 2, 3, 4, 6, 8])
     assert [point.upper for point in found.points][::5] == [705, 32064]
@@ -112,15 +112,15 @@ def test_boxes_grow_with_the_square_of_the_dimension() -> None:
 )  # fmt: skip
 def test_values_must_increase(values: list[int], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        dpaudit.scaling_law("parity-private", "dimension", values, alpha=0.1, beta=0.6, epsilon=1.0)
+        dpaudit.pac.scaling_law("parity-private", "dimension", values, alpha=0.1, beta=0.6, epsilon=1.0)
 
 
 def test_levels_are_needed_unless_varied() -> None:
     with pytest.raises(InputError, match="beta must be given"):
-        dpaudit.scaling_law(*PARITY, alpha=0.1, epsilon=1.0)
+        dpaudit.pac.scaling_law(*PARITY, alpha=0.1, epsilon=1.0)
     values = [0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
     with pytest.raises(InputError, match="left out"):
-        dpaudit.scaling_law("parity-private", "alpha", values, alpha=0.1, beta=0.6, epsilon=1.0, dimension=2)
+        dpaudit.pac.scaling_law("parity-private", "alpha", values, alpha=0.1, beta=0.6, epsilon=1.0, dimension=2)
 
 
 def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Pa
     record = json.loads(text)
     assert record["command"].startswith("dpaudit scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1")
     del record["command"]
-    assert dpaudit.ScalingFinding.from_dict(record).verdict == "not refuted"
+    assert dpaudit.pac.ScalingFinding.from_dict(record).verdict == "not refuted"
 
 
 def test_the_command_shows_a_sample_complexity(capsys: Any) -> None:
@@ -188,11 +188,11 @@ def test_log_star_sizes() -> None:
 )
 def test_the_statements_are_not_refuted_and_can_be(statement: Any) -> None:
     # Hard cases bound n* from below.
-    assert statement.check(dpaudit).verdict == "undecided"
+    assert statement.check(dpaudit.pac).verdict == "undecided"
 
     def outgrown(*given: Any, **parameters: Any) -> Any:
         """Return a law whose theorem asks for the square root of what it should."""
-        law = dpaudit.scaling_law(*given, **parameters)
+        law = dpaudit.pac.scaling_law(*given, **parameters)
         points = [replaced(point, theorem=round(point.theorem**0.5)) for point in law.points]
         return replaced(law, points=points)
 

@@ -96,9 +96,9 @@ class Consistent(Toy):
         return UtilityClaim(alpha, beta, n, claim_id="toy-occam")
 
 
-def audit(learner: Any, concept: Any = 5, distribution: Any = "uniform", **changed: Any) -> dpaudit.UtilityFinding:
+def audit(learner: Any, concept: Any = 5, distribution: Any = "uniform", **changed: Any) -> dpaudit.pac.UtilityFinding:
     arguments = {"alpha": 0.1, "beta": 0.1, "n": 5, **changed}
-    return dpaudit.audit_utility(learner, concept, distribution, **arguments)
+    return dpaudit.pac.audit_utility(learner, concept, distribution, **arguments)
 
 
 # The verdicts below are deterministic by seed; each would differ for another seed with probability < 1e-6.

@@ -26,7 +26,7 @@ ROUNDING = 1e-9
 
 
 def built(id: str, **parameters: Any) -> Any:
-    learner = dpaudit.get_learner(id, **parameters)
+    learner = dpaudit.pac.get_learner(id, **parameters)
     assert isinstance(learner, HasWorstCase)
     return learner
 
@@ -181,7 +181,7 @@ def test_sample_complexities_that_are_known(id: str, parameters: dict[str, Any],
 
 
 def test_thresholds_on_2_to_the_64_points_need_1041() -> None:
-    finding = dpaudit.sample_complexity(
+    finding = dpaudit.pac.sample_complexity(
         built("threshold-exponential", domain_size=2**64, epsilon=1.0), alpha=0.1, beta=0.1
     )
     assert (finding.lower, finding.upper, finding.exact) == (1040, 1041, True)
@@ -273,7 +273,7 @@ def test_the_diluted_cube_is_that_of_each_parity_learner(id: str, parameters: di
 
 
 def test_controls_and_other_settings_have_no_certificate() -> None:
-    faulty = dpaudit.get_learner("broken-point-frozen", domain_size=4, epsilon=1.0)
+    faulty = dpaudit.pac.get_learner("broken-point-frozen", domain_size=4, epsilon=1.0)
     claim = stated_claim(faulty, 0.1, 0.1)
     assert claim is None or known_size(faulty, 0.1, 0.1, claim) is None
     honest = built("point-exponential", domain_size=4, epsilon=1.0)
@@ -301,7 +301,7 @@ def words(finding: Any, page: bool = False) -> str:
 
 def test_only_what_is_proved_is_called_exact() -> None:
     learner = built("threshold-exponential", domain_size=64, epsilon=1.0)
-    finding = dpaudit.sample_complexity(learner, alpha=0.1, beta=0.1)
+    finding = dpaudit.pac.sample_complexity(learner, alpha=0.1, beta=0.1)
     assert finding.exact
     assert "needs n* = 152, exactly; the theorem asks for 574, 3.8 times as many" in words(finding)
     assert "certificate: thresholds: domain_size 64" in words(finding, page=True)
@@ -321,7 +321,7 @@ def test_only_what_is_proved_is_called_exact() -> None:
 
 def test_a_bracket_is_printed_where_no_proof_closes_it() -> None:
     learner = built("conjunction-exponential", dimension=2, k=1, epsilon=2.0)
-    finding = dpaudit.sample_complexity(learner, alpha=0.2, beta=0.2, starts=1, moves=3, draws=300)
+    finding = dpaudit.pac.sample_complexity(learner, alpha=0.2, beta=0.2, starts=1, moves=3, draws=300)
     assert finding.certificate is not None
     assert finding.lower + 1 < (finding.upper or 0) < finding.theorem
     assert not finding.exact
@@ -336,7 +336,7 @@ class Boastful(ThresholdExponential):
 
 
 def test_a_certificate_refutes_a_theorem() -> None:
-    finding = dpaudit.sample_complexity(Boastful(8, 1.0), alpha=0.1, beta=0.1)
+    finding = dpaudit.pac.sample_complexity(Boastful(8, 1.0), alpha=0.1, beta=0.1)
     assert (finding.verdict, finding.lower, finding.upper, finding.theorem) == ("violation", 99, 100, 10)
     assert finding.exact
 

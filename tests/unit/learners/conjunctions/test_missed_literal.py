@@ -64,7 +64,7 @@ def test_it_is_the_sum_over_all_samples_of_their_laws(learner: Any, n: int) -> N
 def test_it_is_the_rate_of_runs(learner: Any) -> None:
     # The interval misses the rate with probability 0.001, and is narrower than 0.15: a rate as far off is seen.
     n, target = 60, Targets(learner).first
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         learner, target, case(learner.dimension, ALPHA), alpha=ALPHA, beta=0.9, n=n, trials=500, confidence=0.999
     )
     rate = missed_failure(learner._hard_rounds, ALPHA, n)[0]

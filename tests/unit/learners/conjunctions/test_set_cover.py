@@ -70,13 +70,13 @@ def test_the_comparison_sees_another_rate() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_claims_hold_exactly_on_small_samples(kind: Any, variant: str) -> None:
     learner = build(kind, variant=variant)
-    finding = dpaudit.audit_law(learner, n=2)
+    finding = dpaudit.pac.audit_law(learner, n=2)
     assert finding.verdict == "consistent"
     assert 0 < finding.epsilon <= learner.epsilon
     assert finding.epsilon == pytest.approx(worst_epsilon(learner, 2), abs=1e-10)
     # The disjunction learner is the conjunction learner with labels flipped.
     mirror = build(SetCoverDisjunction if kind is SetCoverConjunction else SetCoverConjunction, variant=variant)
-    assert dpaudit.audit_law(mirror, n=2).epsilon == pytest.approx(finding.epsilon, abs=1e-10)
+    assert dpaudit.pac.audit_law(mirror, n=2).epsilon == pytest.approx(finding.epsilon, abs=1e-10)
 
 
 def test_shares() -> None:
@@ -131,7 +131,7 @@ def test_utility_holds_at_the_claimed_size(setting: str) -> None:
     learner = build(dimension=3, k=2, alpha=0.1, beta=0.05)
     claim = learner.utility(0.2, 0.2, setting)
     assert claim.setting == setting
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         learner, learner.concepts.size // 2, "uniform", alpha=0.2, beta=0.2, trials=200, setting=setting
     )
     assert finding.n == claim.sample_size
@@ -195,7 +195,7 @@ CONTROLS = tuple(c for c in broken.LEARNERS if c.id.startswith("broken-set-cover
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda c: c.id)
 def test_controls_leak_and_are_convicted(control: Any) -> None:
     learner = control(**control.instance.parameters)
-    finding = dpaudit.audit_law(learner)
+    finding = dpaudit.pac.audit_law(learner)
     claim = learner.privacy
     assert finding.verdict == "violation"
     assert finding.delta(claim.epsilon) > 0.1
@@ -210,5 +210,5 @@ def test_controls_leak_and_are_convicted(control: Any) -> None:
 
 def test_add_remove_costs_less_than_replacement() -> None:
     learner = build(variant="noiseless")
-    single = dpaudit.audit_law(learner, n=2, relation=Relation.ADD_REMOVE_ONE).epsilon
-    assert 0 < single <= dpaudit.audit_law(learner, n=3).epsilon
+    single = dpaudit.pac.audit_law(learner, n=2, relation=Relation.ADD_REMOVE_ONE).epsilon
+    assert 0 < single <= dpaudit.pac.audit_law(learner, n=3).epsilon

@@ -130,7 +130,7 @@ def test_bounds_on_candidates_are_bounds() -> None:
 def test_the_variants_keep_the_contract_and_the_claim(learner: HalfspaceTukey, monkeypatch: pytest.MonkeyPatch) -> None:
     remember_laws(HalfspaceTukey, monkeypatch)
     check_learner(learner)
-    finding = dpaudit.audit_law(learner, n=2)
+    finding = dpaudit.pac.audit_law(learner, n=2)
     assert finding.verdict == "consistent"
     assert 0.1 < finding.epsilon <= 1
 
@@ -142,7 +142,7 @@ def test_a_release_without_budget_for_it_is_convicted() -> None:
         _spending = 8.0
 
     for dimension, variant in ((2, "positive"), (1, "hull")):
-        finding = dpaudit.audit_law(Spending(1, dimension, 1.0, subsamples=1, variant=variant), n=2)
+        finding = dpaudit.pac.audit_law(Spending(1, dimension, 1.0, subsamples=1, variant=variant), n=2)
         assert finding.verdict == "violation"
         assert finding.epsilon > 1.5
 
@@ -203,7 +203,7 @@ def test_the_sample_size_is_what_the_union_bound_needs() -> None:
 
     assert bound(n) <= 0.05 < bound(n - 1)
     assert learner.sample_size(0.1, 0.1) == n
-    finding = dpaudit.audit_utility(learner, 5, "uniform", alpha=0.1, beta=0.1, trials=100)
+    finding = dpaudit.pac.audit_utility(learner, 5, "uniform", alpha=0.1, beta=0.1, trials=100)
     assert finding.verdict == "holds"
     assert finding.claim_id == "BMNS-Thm4.2"
     with pytest.raises(InputError, match="beta"):

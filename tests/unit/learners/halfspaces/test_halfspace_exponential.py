@@ -78,7 +78,7 @@ def test_laws_in_cells_have_the_losses_of_the_listed_laws(relation: Relation) ->
         if relation is Relation.ADD_REMOVE_ONE:
             other = next(iter(sample.neighbours(relation)))
         found, expected = (
-            dpaudit.audit_law(kind(2, 2, 1.3), samples=[Pair(sample, other)], relation=relation)
+            dpaudit.pac.audit_law(kind(2, 2, 1.3), samples=[Pair(sample, other)], relation=relation)
             for kind in (ByDirections, HalfspaceExponential)
         )
         assert (found.pairs, found.laws) == (2, 2)
@@ -91,20 +91,20 @@ def test_laws_in_cells_have_the_losses_of_the_listed_laws(relation: Relation) ->
 
 def test_several_pairs_in_cells_keep_their_own_laws() -> None:
     pairs = [Pair(*pair(2, seed)) for seed in range(3)]
-    found = dpaudit.audit_law(ByDirections(2, 2, 1.0), samples=[Pair(pairs[2].neighbour, pairs[2].data), *pairs])
-    expected = dpaudit.audit_law(HalfspaceExponential(2, 2, 1.0), samples=pairs)
+    found = dpaudit.pac.audit_law(ByDirections(2, 2, 1.0), samples=[Pair(pairs[2].neighbour, pairs[2].data), *pairs])
+    expected = dpaudit.pac.audit_law(HalfspaceExponential(2, 2, 1.0), samples=pairs)
     assert found.pairs == expected.pairs == 6
     assert found.epsilon == pytest.approx(expected.epsilon, abs=1e-12)
     assert found.profiles.peaks.max() == found.epsilon
     with pytest.raises(InputError, match="enclosure needs laws that list the outputs"):
-        dpaudit.audit_law(ByDirections(2, 2, 1.0), samples=pairs, enclosure=True)
+        dpaudit.pac.audit_law(ByDirections(2, 2, 1.0), samples=pairs, enclosure=True)
 
 
 def test_counts_are_exact_however_large() -> None:
     domain = PlaneDichotomies(12).domain
     left = domain.sample([[0, 0], [12, 12], [3, 4]], [0, 1, 1], [10**12, 10**12, 1])
     right = domain.sample([[0, 0], [12, 12], [3, 4]], [0, 1, 0], [10**12, 10**12, 1])
-    finding = dpaudit.audit_law(HalfspaceExponential(12, 2, 1.0), samples=[Pair(left, right)])
+    finding = dpaudit.pac.audit_law(HalfspaceExponential(12, 2, 1.0), samples=[Pair(left, right)])
     assert 0 < finding.epsilon <= 1
     # All that matters are the labellings that get both heavy points right: a and b of them have 1 and 0 at (3, 4).
     labels = [PlaneCorrect.of(plane_dichotomies(12), one) for one in (left, right)]

@@ -31,10 +31,10 @@ def test_the_law_is_a_softmax_of_depths_and_runs_follow_it() -> None:
 
 def test_its_whole_epsilon_is_spent_and_no_more() -> None:
     learner = HullPointJoint(1, 2, 1.0)
-    assert dpaudit.audit_law(learner, n=2).epsilon <= 1
+    assert dpaudit.pac.audit_law(learner, n=2).epsilon <= 1
     sample = learner.domain.sample
     pair = Pair(sample([[0, 0], [1, 1]], [0, 0], [200, 1]), sample([[0, 0]], [0], [201]))
-    assert dpaudit.audit_law(learner, samples=[pair]).epsilon == pytest.approx(1)
+    assert dpaudit.pac.audit_law(learner, samples=[pair]).epsilon == pytest.approx(1)
 
 
 def test_the_sizes_are_those_of_the_proof() -> None:

@@ -33,7 +33,7 @@ from learners.halfspaces.tukey import HalfspaceTukey
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda c: c.id)
 def test_broken_variants_are_convicted_by_far(broken: Any) -> None:
     learner = broken(**broken.instance.parameters)
-    finding = dpaudit.audit_law(learner)
+    finding = dpaudit.pac.audit_law(learner)
     assert finding.verdict == "violation"
     assert finding.epsilon >= 1.5 * learner.privacy.epsilon
 
@@ -51,7 +51,7 @@ def test_broken_variants_are_convicted_by_far(broken: Any) -> None:
     ids=lambda v: getattr(v, "id", v),
 )
 def test_sound_learners_keep_their_claim(learner: Any, n: int) -> None:
-    finding = dpaudit.audit_law(learner, n=n)
+    finding = dpaudit.pac.audit_law(learner, n=n)
     assert finding.verdict == "consistent"
     assert 0.1 < finding.epsilon <= learner.privacy.epsilon
 
@@ -135,7 +135,7 @@ def test_the_claim_is_what_the_calls_cost() -> None:
     literal = HullPointRecConcave(1, 2, 1.0, 1e-6, 0.1, literal=True)
     # Two pure calls of epsilon_0 each: adding up beats advanced composition.
     assert literal.privacy.epsilon == pytest.approx(2 * figure_1_share(1.0, 1e-6, 2), rel=1e-12)
-    finding = dpaudit.audit_law(literal, n=4)
+    finding = dpaudit.pac.audit_law(literal, n=4)
     assert finding.verdict == "consistent"
     assert finding.epsilon > literal.privacy.epsilon / 3
     assert HalfspaceTukey(1, 1, 1.0).privacy.delta == 0
@@ -151,7 +151,7 @@ def test_recconcave_really_recurses_on_a_long_axis() -> None:
     sample = learner.domain.sample([3, 40, 90], [0, 0, 1], [5, 4, 6])
     law = learner.law(sample)
     assert np.exp(law.log_prob).sum() == pytest.approx(1, abs=1e-9)
-    finding = dpaudit.audit_law(
+    finding = dpaudit.pac.audit_law(
         learner, samples=[dpaudit.Pair(sample, learner.domain.sample([3, 40, 90], [0, 0, 1], [4, 5, 6]))]
     )
     assert finding.verdict == "consistent"

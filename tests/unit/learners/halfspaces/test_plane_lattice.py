@@ -133,7 +133,7 @@ def test_a_large_grid_has_runs_and_laws_of_pairs_but_no_list() -> None:
     assert all(tukey_depth(sample.points, sample.counts, p) >= least for p in learner.run(sample, rng, 3))
     small = learner.domain.sample([[0, 0], [100, 1], [40, 90]], [0, 0, 0], [2, 1, 2])
     moved = learner.domain.sample([[0, 0], [100, 1], [40, 90]], [0, 0, 0], [2, 2, 1])
-    finding = dpaudit.audit_law(learner, samples=[Pair(small, moved)])
+    finding = dpaudit.pac.audit_law(learner, samples=[Pair(small, moved)])
     assert finding.verdict == "consistent"
     assert 0 < finding.epsilon <= learner.epsilon
     with pytest.raises(InputError, match="for the exact law"):

@@ -40,7 +40,7 @@ def test_its_law_is_that_of_its_rows_and_its_delta_is_theirs(n: int) -> None:
         for two, q in laws.items()
         if sum((Counter(one) - Counter(two)).values()) == 1
     ]
-    audited = dpaudit.audit_law(learner, n=n)
+    audited = dpaudit.pac.audit_law(learner, n=n)
     assert audited.delta(float(np.log(3))) == pytest.approx(float(max(spills)))
     assert max(spills) == min(delta, Fraction(1, n))
     assert audited.verdict == "consistent"

@@ -127,7 +127,7 @@ def test_where_recconcave_begins_to_pay() -> None:
 def test_learners_that_lose_the_promise_of_depth_are_private() -> None:
     one_sided, printed = HullPointOneSided(4, 1, 1.0), HullPointPrinted(1, 2, 1.0, 1e-6, 0.1)
     for learner, n in ((one_sided, 3), (printed, 4)):
-        finding = dpaudit.audit_law(learner, n=n)
+        finding = dpaudit.pac.audit_law(learner, n=n)
         assert finding.verdict == "consistent"
         assert finding.epsilon > 0.1
 

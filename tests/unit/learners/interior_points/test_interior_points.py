@@ -64,9 +64,9 @@ def example_of(learner_class: Any) -> Any:
 def exact(learner: Any) -> Any:
     example = learner.instance
     if example.exhaustive and learner == example_of(type(learner)):
-        return dpaudit.audit_law(learner)
+        return dpaudit.pac.audit_law(learner)
     n = max(example.n, 2 * getattr(learner, "m", 0) + 2)
-    return dpaudit.audit_law(learner, samples=crafted_pairs(learner.domain, n, limit=60))
+    return dpaudit.pac.audit_law(learner, samples=crafted_pairs(learner.domain, n, limit=60))
 
 
 def leaks_somewhere(learner: Any) -> bool:
@@ -276,7 +276,7 @@ def test_utility_is_not_refuted(learner: Any, setting: str, alpha: float, beta: 
     points = learner.domain.points()
     uniform = Distribution(points, np.full(size, 1 / size), "uniform")
     for concept in (learner.concepts.size // 2, learner.concepts.size - 1):
-        finding = dpaudit.audit_utility(
+        finding = dpaudit.pac.audit_utility(
             learner, concept, uniform, alpha=alpha, beta=beta, trials=200, confidence=1 - 1e-6, setting=setting
         )
         assert finding.verdict in ("holds", "undecided")
@@ -286,7 +286,7 @@ def test_utility_is_not_refuted(learner: Any, setting: str, alpha: float, beta: 
 def test_far_too_few_examples_do_refute_utility() -> None:
     learner = ThresholdInteriorPoint(30, 0.2, 0.1)
     uniform = Distribution(learner.domain.points(), np.full(30, 1 / 30), "uniform")
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         learner, 15, uniform, alpha=0.05, beta=0.1, n=20, trials=200, confidence=1 - 1e-6, setting="empirical"
     )
     assert finding.verdict == "violation"

@@ -235,8 +235,8 @@ def test_beyond_three_dimensions_nothing_runs() -> None:
     for ask in (
         lambda: learner.domain,
         lambda: learner.concepts,
-        lambda: dpaudit.audit_law(learner, n=2),
-        lambda: dpaudit.sample_complexity(MixtureHalfspace(4, 0.1, side=12), alpha=0.001, beta=0.1),
+        lambda: dpaudit.pac.audit_law(learner, n=2),
+        lambda: dpaudit.pac.sample_complexity(MixtureHalfspace(4, 0.1, side=12), alpha=0.001, beta=0.1),
     ):
         with pytest.raises(InputError, match=r"dimension must be an integer in \[1, 3\]"):
             ask()

@@ -197,14 +197,14 @@ def test_turned_labels_give_turned_hypotheses(dimension: int) -> None:
 @pytest.mark.parametrize(("dimension", "n"), [(1, 3), (2, 2)])
 def test_the_claim_holds_on_every_sample_with_any_flags(dimension: int, n: int, public_label: int) -> None:
     learner = MixtureHalfspace(dimension, 1.0, side=1, public_label=public_label)
-    finding = dpaudit.audit_law(learner, n=n)
+    finding = dpaudit.pac.audit_law(learner, n=n)
     assert finding.verdict == "consistent"
     assert 0.4 < finding.epsilon <= 1 + 1e-9
 
 
 def worst(learner: Any, n: int, limit: int | None = None) -> float:
     pairs = crafted_pairs(learner.domain, n, Relation.REPLACE_PRIVATE, limit)
-    return dpaudit.audit_law(learner, samples=pairs).epsilon
+    return dpaudit.pac.audit_law(learner, samples=pairs).epsilon
 
 
 @pytest.mark.parametrize(("dimension", "side"), [(1, 4), (2, 2), (3, 1)])
@@ -219,7 +219,7 @@ def test_every_private_neighbour_of_random_samples_keeps_the_claim() -> None:
         learner.domain.sample(rng.integers(0, 3, (6, 2)), rng.integers(0, 2, 6), None, np.arange(6) < 4)
         for _ in range(4)
     ]
-    finding = dpaudit.audit_law(learner, samples=samples)
+    finding = dpaudit.pac.audit_law(learner, samples=samples)
     assert finding.verdict == "consistent"
     assert 0.5 < finding.epsilon <= 1.5
 
@@ -252,7 +252,7 @@ def test_the_realizable_theorem_on_a_line() -> None:
     learner = MixtureHalfspace(1, 1.0, side=9)
     points = learner.domain.points()
     concept = learner.concepts.concept(5)
-    distribution = dpaudit.Distribution(points, np.full(10, 0.1), "uniform")
+    distribution = dpaudit.pac.Distribution(points, np.full(10, 0.1), "uniform")
     rng = generator(3, "mixture-utility")
     fails = 0
     for _ in range(200):

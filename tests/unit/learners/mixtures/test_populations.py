@@ -97,7 +97,7 @@ def test_failure_rates_are_those_of_every_sample_listed(public_noise: float) -> 
     noise = np.where(POPULATIONS.public, public_noise, 0.0)
     setting: dict[str, Any] = {"setting": "agnostic", "noise": noise} if public_noise else {}
     best = float(noise @ POPULATIONS.probabilities)
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         LEARNER, FROM_TWO, POPULATIONS, alpha=0.15, beta=0.5, n=3, trials=1500, confidence=0.9999, **setting
     )
     expected = exact_rate(LEARNER, POPULATIONS, noise, 3, best + 0.15)
@@ -117,12 +117,12 @@ def test_the_error_is_that_on_both_populations() -> None:
     for alpha, chance in ((0.3, 0.0), (0.29, 0.7 + 0.3 / 2)):
         learner = MixtureHalfspace(1, 1e-9, side=3)
         assert exact_rate(learner, far, np.zeros(2), 1, alpha) == pytest.approx(chance)
-        finding = dpaudit.audit_utility(learner, FROM_TWO, far, alpha=alpha, beta=0.5, n=1, trials=500)
+        finding = dpaudit.pac.audit_utility(learner, FROM_TWO, far, alpha=alpha, beta=0.5, n=1, trials=500)
         assert finding.failure_lower <= chance <= finding.failure_upper
 
 
 def audited(law: Distribution, **setting: Any) -> Any:
-    return dpaudit.audit_utility(LEARNER, FROM_TWO, law, alpha=0.2, beta=0.2, trials=40, **setting)
+    return dpaudit.pac.audit_utility(LEARNER, FROM_TWO, law, alpha=0.2, beta=0.2, trials=40, **setting)
 
 
 def test_the_theorem_speaks_of_private_examples_with_one_label() -> None:
@@ -170,4 +170,4 @@ def test_populations_have_streams_of_their_own() -> None:
 def test_learners_without_public_examples_refuse_such_a_distribution() -> None:
     learner = HalfspaceExponential(3, 1, 1.0)
     with pytest.raises(InputError, match="no public examples"):
-        dpaudit.audit_utility(learner, 0, POPULATIONS, alpha=0.1, beta=0.1, n=5, trials=10)
+        dpaudit.pac.audit_utility(learner, 0, POPULATIONS, alpha=0.1, beta=0.1, n=5, trials=10)

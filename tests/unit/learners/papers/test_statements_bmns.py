@@ -10,7 +10,7 @@ import pytest
 from ledger_rows import ledger_row
 from test_statements_refutable import in_quick
 
-import dpaudit
+from dpaudit import pac
 from dpaudit.registry import list_statements
 from learners.mixtures.missed_facets import HardPolytope
 from learners.papers import (
@@ -72,43 +72,43 @@ class Wider(HardPolytope):
 proved, extended_log_star = bmns_lower_bound.proved_bound, bmns_find_tukey.extended_log_star
 printed_size, depths = bmns_halfspaces.printed_sample_size, bmns_claims.depths
 BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
-    (bmns_lower_bound, "BMNS-Thm5.1", {"printed_bound": lambda d, **few: 12.0}, dpaudit, "holds"),
-    (bmns_lower_bound, "BMNS-Thm5.1", {"printed_bound": lambda d, **few: max(5.0, proved(d, **few))}, dpaudit, "holds"),
-    (bmns_lower_bound, "OURS-SpanBound", {"BUDGET": 4.0}, dpaudit, "refuted"),
-    (bmns_lower_bound, "OURS-SpanBound", {"proved_bound": without_factor}, dpaudit, "refuted"),
-    (bmns_lower_bound, "OURS-SpanBound", {"proved_bound": lambda *a: 3 * proved(*a)}, dpaudit, "refuted"),
-    (bmns_lower_bound, "BMNS-Thm5.1-display", {"points_in_span": lambda *_: 64}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1", {"printed_bound": lambda d, **few: 12.0}, pac, "holds"),
+    (bmns_lower_bound, "BMNS-Thm5.1", {"printed_bound": lambda d, **few: max(5.0, proved(d, **few))}, pac, "holds"),
+    (bmns_lower_bound, "OURS-SpanBound", {"BUDGET": 4.0}, pac, "refuted"),
+    (bmns_lower_bound, "OURS-SpanBound", {"proved_bound": without_factor}, pac, "refuted"),
+    (bmns_lower_bound, "OURS-SpanBound", {"proved_bound": lambda *a: 3 * proved(*a)}, pac, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-display", {"points_in_span": lambda *_: 64}, pac, "refuted"),
     (bmns_halfspaces, "BMNS-Thm4.2-s",
-     {"printed_sample_size": lambda m, r, d, alpha, log: printed_size(m, r, d, alpha, m * m * log)}, dpaudit, "holds"),
+     {"printed_sample_size": lambda m, r, d, alpha, log: printed_size(m, r, d, alpha, m * m * log)}, pac, "holds"),
     (bmns_halfspaces, "BMNS-Thm4.2-agreement",
-     {"tukey_depths": lambda *a: bmns_depth.tukey_depths(*a) + 1}, dpaudit, "refuted"),
-    (bmns_halfspaces, "BMNS-Cor4.3-remark", {"WEIGHTS": (1, -2)}, dpaudit, "refuted"),
+     {"tukey_depths": lambda *a: bmns_depth.tukey_depths(*a) + 1}, pac, "refuted"),
+    (bmns_halfspaces, "BMNS-Cor4.3-remark", {"WEIGHTS": (1, -2)}, pac, "refuted"),
     (bmns_halfspaces, "BMNS-Sec4-exponential",
      {"HalfspaceExponential": lambda side, d, epsilon: SimpleNamespace(sample_size=lambda *_: (side + 1) ** d)},
-     dpaudit, "refuted"),
-    (bmns_rec_concave, "BMNS-Sec4-base", {"printed_promise": lambda k, *_: 2.0**k * k * k}, dpaudit, "undecided"),
-    (bmns_find_tukey, "BMNS-Thm3.6-privacy", {"figure_1_share": lambda e, _, d: e / math.sqrt(d)}, dpaudit, "refuted"),
+     pac, "refuted"),
+    (bmns_rec_concave, "BMNS-Sec4-base", {"printed_promise": lambda k, *_: 2.0**k * k * k}, pac, "undecided"),
+    (bmns_find_tukey, "BMNS-Thm3.6-privacy", {"figure_1_share": lambda e, _, d: e / math.sqrt(d)}, pac, "refuted"),
     (bmns_find_tukey, "BMNS-Fig1-log-star",
-     {"extended_log_star": lambda *a: 5 + extended_log_star(*a)}, dpaudit, "refuted"),
-    (bmns_find_tukey, "BMNS-Fig1-log-star", {"extended_log_star": lambda d, *_: 9}, dpaudit, "refuted"),
-    (bmns_find_tukey, "BMNS-footnote1", {"vertex_examples": lambda d, log: 2.0**d * d**3 * log}, dpaudit, "refuted"),
-    (bmns_find_tukey, "BMNS-footnote1", {"_line": lambda one, two: (1, 0, one[0])}, dpaudit, "refuted"),
-    (bmns_claims, "BMNS-Clm2.12", {"lowest": lambda f, g: list(map(max, f, g))}, dpaudit, "refuted"),
-    (bmns_claims, "BMNS-Obs2.16", {"depths": lambda *a: [2 * v for v in depths(*a)]}, dpaudit, "refuted"),
-    (bmns_claims, "BMNS-Clm3.2", {"min": max}, dpaudit, "refuted"),
-    (bmns_claims, "BMNS-Clm3.3", {"depths": lambda *a: [-v for v in depths(*a)]}, dpaudit, "refuted"),
-    (bmns_claims, "BMNS-Clm3.3-line", {"depths": lambda *_: [1, 0, 0]}, dpaudit, "undecided"),
-    (bmns_claims, "BMNS-Fact2.20", {"corners": set}, dpaudit, "refuted"),
+     {"extended_log_star": lambda *a: 5 + extended_log_star(*a)}, pac, "refuted"),
+    (bmns_find_tukey, "BMNS-Fig1-log-star", {"extended_log_star": lambda d, *_: 9}, pac, "refuted"),
+    (bmns_find_tukey, "BMNS-footnote1", {"vertex_examples": lambda d, log: 2.0**d * d**3 * log}, pac, "refuted"),
+    (bmns_find_tukey, "BMNS-footnote1", {"_line": lambda one, two: (1, 0, one[0])}, pac, "refuted"),
+    (bmns_claims, "BMNS-Clm2.12", {"lowest": lambda f, g: list(map(max, f, g))}, pac, "refuted"),
+    (bmns_claims, "BMNS-Obs2.16", {"depths": lambda *a: [2 * v for v in depths(*a)]}, pac, "refuted"),
+    (bmns_claims, "BMNS-Clm3.2", {"min": max}, pac, "refuted"),
+    (bmns_claims, "BMNS-Clm3.3", {"depths": lambda *a: [-v for v in depths(*a)]}, pac, "refuted"),
+    (bmns_claims, "BMNS-Clm3.3-line", {"depths": lambda *_: [1, 0, 0]}, pac, "undecided"),
+    (bmns_claims, "BMNS-Fact2.20", {"corners": set}, pac, "refuted"),
     (bmns_claims, "BMNS-Clm3.5-prefixes",
      {"ExtendedDomain": SimpleNamespace(grid=lambda *a: bmns_depth.ExtendedDomain.grid(*a, literal=True))},
-     dpaudit, "refuted"),
-    (bmn, "BMN-Lem4.5", {"facets_of": lambda points: {}}, dpaudit, "refuted"),
-    (bmn_utility, "BMN-Lem4.8", {"PRINTED": (2.0, 8.0, 2.0)}, dpaudit, "undecided"),
+     pac, "refuted"),
+    (bmn, "BMN-Lem4.5", {"facets_of": lambda points: {}}, pac, "refuted"),
+    (bmn_utility, "BMN-Lem4.8", {"PRINTED": (2.0, 8.0, 2.0)}, pac, "undecided"),
     (bmn_utility, "BMN-Lem4.8-k",
-     {"public_family": lambda points: SimpleNamespace(collections=lambda d: 2 if d == 1 else 10_001)}, dpaudit,
+     {"public_family": lambda points: SimpleNamespace(collections=lambda d: 2 if d == 1 else 10_001)}, pac,
      "refuted"),
-    (bmn_lower_bound, "OURS-MixtureBound", {"cyclic_facets": lambda m, d: math.comb(m, d)}, dpaudit, "refuted"),
-    (bmn_lower_bound, "OURS-MixtureBound", {"HardPolytope": Wider}, dpaudit, "refuted"),
+    (bmn_lower_bound, "OURS-MixtureBound", {"cyclic_facets": lambda m, d: math.comb(m, d)}, pac, "refuted"),
+    (bmn_lower_bound, "OURS-MixtureBound", {"HardPolytope": Wider}, pac, "refuted"),
 ]  # fmt: skip
 """Cases in the form of `test_statements_refutable`."""
 
@@ -137,10 +137,10 @@ def test_a_random_example_that_is_not_private_refutes_no_bound() -> None:
 def test_halved_sizes_read_off_what_the_audits_found() -> None:
     learner = PointExponential(domain_size=8, epsilon=1.0)
     levels: dict[str, Any] = {"alpha": 0.2, "beta": 0.2, "halvings": 9, "trials": 60}
-    sizes = audit_halved(dpaudit, learner, 3, "uniform", **levels)
+    sizes = audit_halved(pac, learner, 3, "uniform", **levels)
     assert sizes.top == learner.sample_size(0.2, 0.2)
     assert sizes.top > sizes.enough > sizes.too_few > 0
-    _, numbers, words, _, _ = audit_cases(dpaudit, [("a", learner, 3, "uniform")], **levels)
+    _, numbers, words, _, _ = audit_cases(pac, [("a", learner, 3, "uniform")], **levels)
     assert set(numbers) == {f"a: {k}" for k in ("theorem's n", "enough", "too few", "failure rate at most")}
     assert str(sizes.enough) in words
     assert str(sizes.too_few) in words

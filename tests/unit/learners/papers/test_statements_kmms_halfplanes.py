@@ -10,6 +10,7 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
+from dpaudit import pac
 from learners.conjunctions.concepts import Conjunctions
 from learners.finite.vc import most_shattered
 from learners.geometry.polygons import area
@@ -49,13 +50,13 @@ def test_closed_halfplanes_are_counted_independently(side: int, size: int) -> No
 def test_a_box_that_is_too_small_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     less = SimpleNamespace(labels=halfplane_family(2).labels[:-1])
     monkeypatch.setattr(kmms_halfplanes, "halfplane_family", lambda side: less)
-    evidence = next(c for c in kmms_halfplanes.STATEMENTS if c.id == "KMMS-Obs4.1").check(dpaudit)
+    evidence = next(c for c in kmms_halfplanes.STATEMENTS if c.id == "KMMS-Obs4.1").check(pac)
     assert evidence.verdict == "refuted"
 
 
 def test_a_smaller_cell_would_refute_claim_45(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kmms_halfplanes, "least_area", lambda side: Fraction(1, 5 * side**4))
-    evidence = next(c for c in kmms_halfplanes.STATEMENTS if c.id == "KMMS-Claim4.5").check(dpaudit)
+    evidence = next(c for c in kmms_halfplanes.STATEMENTS if c.id == "KMMS-Claim4.5").check(pac)
     assert evidence.verdict == "refuted"
 
 

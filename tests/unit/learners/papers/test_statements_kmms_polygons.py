@@ -9,6 +9,7 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
+from dpaudit import pac
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.geometry.polygons import contains, cross, triangulate
@@ -35,12 +36,12 @@ def test_ids() -> None:
 
 def test_a_triangle_left_out_would_refute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kmms_polygons, "triangulate", lambda corners: triangulate(corners)[:1])
-    assert statement("KMMS-VCtri").check(dpaudit).verdict == "refuted"
+    assert statement("KMMS-VCtri").check(pac).verdict == "refuted"
     monkeypatch.undo()
     family = triangle_family(3)
     smaller = dataclasses.replace(family, labels=family.labels[::2])
     monkeypatch.setattr(kmms_polygons, "triangle_family", lambda side: smaller)
-    assert statement("KMMS-VCtri").check(dpaudit).verdict == "refuted"
+    assert statement("KMMS-VCtri").check(pac).verdict == "refuted"
 
 
 def test_areas_of_triangulations_add_up() -> None:

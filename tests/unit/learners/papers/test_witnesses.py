@@ -16,8 +16,7 @@ import pytest
 from ledger_rows import ledger_row
 from scipy import stats
 
-import dpaudit
-from dpaudit import cli
+from dpaudit import cli, pac
 from dpaudit.contract import ACCUSATIONS, FAIL
 from dpaudit.registry import list_statements
 
@@ -39,7 +38,7 @@ def row(id: str) -> Data:
 
 def built(told: Data) -> Any:
     """Return the learner of a witness."""
-    return dpaudit.get_learner(told["id"], **told["parameters"])
+    return pac.get_learner(told["id"], **told["parameters"])
 
 
 def sample(learner: Any, told: Data) -> Any:

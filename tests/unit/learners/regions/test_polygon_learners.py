@@ -126,7 +126,7 @@ def test_listed_codes_decode_to_what_they_cover() -> None:
 def test_claims_hold_exactly_on_small_samples(kind: Any) -> None:
     for variant in VARIANTS if kind is not TriangleSelect else [None]:
         learner = build(kind) if variant is None else build(kind, variant=variant)
-        finding = dpaudit.audit_law(learner, n=2)
+        finding = dpaudit.pac.audit_law(learner, n=2)
         assert finding.verdict == "consistent"
         assert 0 < finding.epsilon <= learner.epsilon
         if variant in (None, "noiseless"):
@@ -265,7 +265,7 @@ def test_utility_holds_at_the_claimed_size(kind: Any) -> None:
     else:
         learner = build(kind, side=2, k=2 if kind is not DiscUnion else 1, alpha=0.1, beta=0.05)
     claim = learner.utility(0.2, 0.2)
-    finding = dpaudit.audit_utility(
+    finding = dpaudit.pac.audit_utility(
         learner, learner.concepts.size // 2, "uniform", alpha=0.2, beta=0.2, trials=100, setting=claim.setting
     )
     assert finding.n == claim.sample_size
@@ -372,6 +372,6 @@ def test_bad_input(call: Any, named: str) -> None:
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.id)
 def test_controls_leak(control: Any) -> None:
     learner = build(control)
-    finding = dpaudit.audit_law(learner, samples=crafted_pairs(learner.domain, control.instance.n, limit=60))
+    finding = dpaudit.pac.audit_law(learner, samples=crafted_pairs(learner.domain, control.instance.n, limit=60))
     assert finding.verdict == "violation"
     assert finding.delta(learner.privacy.epsilon) > 0.1

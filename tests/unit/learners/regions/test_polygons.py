@@ -80,7 +80,7 @@ class _Indexed:
     def law(self, sample: Any) -> Any:
         law = self.learner.law(sample)
         self.place = {atom: i for i, atom in enumerate(law.atoms)}
-        return dpaudit.Law(range(len(law.atoms)), law.log_prob, law.error)
+        return dpaudit.pac.Law(range(len(law.atoms)), law.log_prob, law.error)
 
     def run(self, sample: Any, rng: Any, size: int) -> list[int]:
         return [self.place[code] for code in self.learner.run(sample, rng, size)]
@@ -112,7 +112,7 @@ def test_few_bits_at_a_time_give_the_same_law(rate: float) -> None:
             bits = Bits(rng)
             return [place[selector.draw(bits, resolve, 8)] for _ in range(size)]
 
-    indexed = dpaudit.Law(range(len(law.atoms)), law.log_prob, law.error)
+    indexed = dpaudit.pac.Law(range(len(law.atoms)), law.log_prob, law.error)
     assert agreement(Small(), sample, 3_000, generator(2, "bits", str(rate)), indexed) > LEVEL
     assert max(asked) > 0
 
@@ -161,7 +161,7 @@ def test_both_conventions_keep_their_claims_and_the_factor_two_is_real() -> None
     indexed = [worst_epsilon(learner, 2) for learner in (half, full)]
     assert indexed[0] <= 0.5
     assert 0.5 < indexed[1] <= 1.0
-    assert dpaudit.audit_law(full, n=2).epsilon == pytest.approx(indexed[1], abs=1e-12)
+    assert dpaudit.pac.audit_law(full, n=2).epsilon == pytest.approx(indexed[1], abs=1e-12)
     # Full at epsilon is half at 2 epsilon.
     for sample in every_sample(full.domain, 2):
         assert (full.law(sample).log_prob == HalfplaneSelect(1, 1.0).law(sample).log_prob).all()
@@ -202,7 +202,7 @@ def test_one_label_only(labels: list[int]) -> None:
 def test_utility_holds_at_the_claimed_size() -> None:
     learner = HalfplaneSelect(3, 1.0)
     claim = learner.utility(0.2, 0.1)
-    finding = dpaudit.audit_utility(learner, learner.concepts.size // 3, "uniform", alpha=0.2, beta=0.1, trials=80)
+    finding = dpaudit.pac.audit_utility(learner, learner.concepts.size // 3, "uniform", alpha=0.2, beta=0.1, trials=80)
     assert finding.n == claim.sample_size
     assert finding.verdict == "holds"
     assert learner.sample_size(0.1, 0.1) > claim.sample_size
@@ -233,14 +233,14 @@ def test_bad_input(call: Any, named: str) -> None:
 )
 def test_controls_leak(control: Any) -> None:
     learner = control(**control.instance.parameters)
-    finding = dpaudit.audit_law(learner)
+    finding = dpaudit.pac.audit_law(learner)
     assert finding.verdict == "violation"
     assert finding.epsilon > 1.5 * learner.privacy.epsilon
 
 
 def test_the_sound_learner_is_not_convicted() -> None:
     learner = HalfplaneSelect(1, 1.0)
-    worst = dpaudit.audit_law(learner).worst_pair
+    worst = dpaudit.pac.audit_law(learner).worst_pair
     seen = dpaudit.audit_privacy(
         learner.run,
         [(worst.data, worst.neighbour)],

@@ -101,7 +101,7 @@ def test_the_law_of_a_simplex_by_its_definition() -> None:
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.id)
 def test_claims_hold_exactly_and_symmetries_lose_nothing(kind: Any) -> None:
     learner = build(kind)
-    finding = dpaudit.audit_law(learner, n=1)
+    finding = dpaudit.pac.audit_law(learner, n=1)
     assert finding.verdict == "consistent"
     assert finding.epsilon == pytest.approx(worst_epsilon(learner, 1), abs=1e-9)
 
@@ -145,7 +145,7 @@ def test_utility_at_the_theorems_n(learner: Any, alpha: float) -> None:
     uniform = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
     claim = learner.utility(alpha, 0.2, "realizable") if hasattr(learner, "settings") else learner.utility(alpha, 0.2)
     for code in (learner.concepts.size // 3, learner.concepts.size - 2):
-        finding = dpaudit.audit_utility(
+        finding = dpaudit.pac.audit_utility(
             learner, code, uniform, alpha=alpha, beta=0.2, n=claim.sample_size, trials=60, seed=5, setting="realizable"
         )
         assert finding.verdict == "holds"
@@ -167,7 +167,7 @@ CONTROLS = tuple(c for c in broken.LEARNERS if c(**c.instance.parameters).domain
 def test_controls_are_convicted(control: Any) -> None:
     learner = build(control)
     pairs = crafted_pairs(learner.domain, control.instance.n, limit=60)
-    assert dpaudit.audit_law(learner, samples=pairs).verdict == "violation"
+    assert dpaudit.pac.audit_law(learner, samples=pairs).verdict == "violation"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_wrong_dataset_is_refused_before_any_run(name: str) -> None:
 
 
 def test_a_learner_takes_no_dataset() -> None:
-    learner = dpaudit.get_learner("parity-private", epsilon=1.0, dimension=2)
+    learner = dpaudit.pac.get_learner("parity-private", epsilon=1.0, dimension=2)
     with pytest.raises(InputError, match="data is for mechanisms that take it, and a learner takes samples"):
         dpaudit.audit_privacy(learner, data=[31])
 
