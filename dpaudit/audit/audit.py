@@ -22,9 +22,10 @@ from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Relation
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
-from dpaudit.running.adapters import as_mechanism, check_generator
+from dpaudit.running.adapters import as_mechanism, check_generator, one_run
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
+from dpaudit.sensitivity.screening import Favourite, favourite
 
 LOG = logging.getLogger(__name__)
 
@@ -220,6 +221,18 @@ def sampler_of(
     return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 
+def _favourite(request: Request) -> Favourite | None:
+    """Return the pair that replays without noise choose, where runs of this process can be recorded.
+
+    In the sequential design, whose runs are slow, they look at the pairs given alone.
+    """
+    run, pairs = one_run(request.sampler.mechanism), request.pairs
+    if run is None or len(pairs) == 1 or request.continued is not None:
+        return None
+    moves, claim = None if request.sequential else request.moves, request.claim
+    return favourite(run, pairs, moves, claim.epsilon, claim.delta, request.sampler.seed)
+
+
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     request.check_power()
@@ -242,6 +255,7 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
         trials = request.clock.trials(request.trials, 2, pace, least)
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
+        request = replace(request, favourite=_favourite(request))
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
         return withheld(finding, pairs)

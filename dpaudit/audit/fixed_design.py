@@ -94,6 +94,9 @@ class Training:
         given, index, used = request.pairs, 0, 0
         if len(given) == 1:
             return 0, given[0], request
+        if request.favourite is not None:
+            self.pairs = max(self.pairs, request.favourite.tried)
+            return request.favourite.index, request.favourite.pair, replace(request, searched=(0, 0))
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
         search = Session(betting, 2 * budget.search, SURE, name="search")

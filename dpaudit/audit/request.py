@@ -30,6 +30,7 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
+from dpaudit.sensitivity.screening import Favourite
 
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
@@ -250,6 +251,7 @@ class Request:
     where it is more than scores can be fitted on; else 0. The search among pairs, and near the best, has `searched` by
     so many runs a side, None until it is over. Of a `curve_claim` the `claim` is a point: one to search by,
     and from the end of training on the one that is tested. Where the audit is `continued`, its runs are in that file.
+    If replays without noise found a `favourite`, the search is spared.
     """
 
     source: Any
@@ -266,6 +268,7 @@ class Request:
     searched: tuple[int, int] | None = None
     curve_claim: CurveClaim | None = None
     continued: str | Path | None = None
+    favourite: Favourite | None = None
 
     @property
     def gamma(self) -> float:
@@ -358,11 +361,21 @@ class Request:
                 *_wide_limits(pilot.width, summed),
                 *self.hygiene.warnings,
                 *([f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"] if not_run else []),
+                *self._chosen(),
                 *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
                 *self.clock.warnings,
             ),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
             **found,
+        )
+
+    def _chosen(self) -> tuple[str, ...]:
+        """Return how replays chose the pair, if they did."""
+        if self.favourite is None:
+            return ()
+        return (
+            f"{self.favourite.runs} runs with recorded noise, on {self.favourite.tried} pairs, chose the pair on which "
+            "the values that noise is added to move most, compared with it; the others were not run",
         )
 
     def check_power(self) -> None:

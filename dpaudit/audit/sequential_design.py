@@ -57,6 +57,8 @@ WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
 these grow until columns are chosen again; and the least on each side."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the first batch."""
+FAVOURITE_SHARE = 0.5
+"""Of the runs, to the pair that replays without noise chose, before any other pair is run."""
 LEAST_SHARE = 0.25
 """Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
 AIM = 2
@@ -212,6 +214,9 @@ class Session:
         Where a search finds no growth against the claim, it is of the strongest pair and its rivals the one of fewest
         runs. A rival is estimated to have an epsilon that the strongest would bear out in no more runs than it had.
         """
+        favourite = self.request.favourite
+        if favourite is not None and self.bets[favourite.index].runs < FAVOURITE_SHARE * self.runs:
+            return self.bets[favourite.index]
         behind = min(self.bets, key=lambda bets: bets.runs)
         if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
             return behind

@@ -156,6 +156,11 @@ class _OneByOne:
         return output
 
 
+def one_run(mechanism: Mechanism) -> Callable[[Any, np.random.Generator], Any] | None:
+    """Return the function that makes one run of a mechanism in this process; None where calls make many, or isolate."""
+    return mechanism.function.function if isinstance(mechanism.function, _OneByOne) else None
+
+
 def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
     """Return outputs of an OpenDP measurement: the library invokes a composition of copies of it.
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from inspect import signature
 from typing import Any
 
 from dpaudit import seeding
@@ -15,7 +16,7 @@ from dpaudit.contract import MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
-from dpaudit.running.adapters import Called, with_generator
+from dpaudit.running.adapters import with_generator
 from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
 from dpaudit.sensitivity.recorded import RecordedMechanism, Run, recorded_finding
@@ -216,12 +217,15 @@ def _as_run(f: Any, pair: Pair) -> Run | None:
         return None if hasattr(f, "output_metric") else lambda data, rng: f.invoke(data)
     if not callable(f):
         raise InputError.of("f", f, "a function (data) -> output, (data, rng) -> output, or a transformation of OpenDP")
-    called = with_generator(f, 2)
-    if not isinstance(called, Called) or called.keyword:
-        return called
+    try:
+        signature(f).bind(None)
+    except ValueError:  # some built-ins have none; none of them takes a generator
+        return None
+    except TypeError:
+        return with_generator(f, 2)
     plain = _Function(f, "absolute")
     first, second = (plain(copy.deepcopy(pair.data)) for _ in range(2))
-    return None if same(first, second) else called
+    return None if same(first, second) else with_generator(f, 2)
 
 
 _OPENDP_METRICS = {

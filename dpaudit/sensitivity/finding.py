@@ -81,8 +81,8 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
     reused : tuple of str
         The places where noise is added that was added to another value too.
     beside : bool
-        Whether the outputs on a pair differ though all noisy values are equal: the mechanism reads the data elsewhere
-        as well. Where `not_covered` is empty that is no proof of a violation, and a reason to run it.
+        Whether the outputs on a pair differ though all noisy values are equal, or one of them is an exception: the
+        mechanism reads the data elsewhere as well. That is no proof of a violation, and a reason to run it.
     pairs, moved, refused, diverged : int
         Pairs that were tried, those on which a value moved, those on which a run raised an exception, and those on
         which the runs drew differently, so that their values cannot be compared.

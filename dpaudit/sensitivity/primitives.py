@@ -13,7 +13,7 @@ from unittest import mock
 
 import numpy as np
 
-from dpaudit.sensitivity.recording import Primitive, Recording
+from dpaudit.sensitivity.tracing import Primitive, Recorder
 
 _NOISE = {
     "laplace": ("laplace", "loc", "scale"),
@@ -55,7 +55,7 @@ _PARAMETERS = {
 }
 
 
-def _call(record: Recording, owner: str, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+def _call(record: Recorder, owner: str, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that draws and is recorded."""
     family, centre, scale_name = _NOISE.get(name, ("", "", ""))
 
@@ -65,9 +65,7 @@ def _call(record: Recording, owner: str, name: str, draw: Callable[..., Any]) ->
         scale = given.get(scale_name, 1.0) if scale_name else 1.0
         single = float(scale) if np.ndim(scale) == 0 and np.size(scale) else None
         primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
-        value = given.get(centre)
-        takes_value = value is not None and (np.ndim(value) > 0 or value != 0)
-        return record.drawn(primitive, lambda: draw(*args, **kwargs), value, takes_value=takes_value)
+        return record.drawn(primitive, lambda: draw(*args, **kwargs), given.get(centre), traces=bool(family))
 
     return called
 
@@ -93,7 +91,14 @@ _RandomState: Any = _recording_class(np.random.RandomState, "RandomState")
 _Random: Any = _recording_class(random.Random, "random")
 
 
-def recorded_generator(record: Recording, rng: np.random.Generator) -> np.random.Generator:
+class _AnyInstance(type):
+    """Makes all generators of numpy instances of the class that stands in for theirs, as code asks for them."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, np.random.mtrand.RandomState)
+
+
+def recorded_generator(record: Recorder, rng: np.random.Generator) -> np.random.Generator:
     """Return a generator that is recorded."""
     made = _Generator(rng.bit_generator)
     made.record = record
@@ -101,7 +106,7 @@ def recorded_generator(record: Recording, rng: np.random.Generator) -> np.random
 
 
 @contextmanager
-def patched(record: Recording) -> Iterator[None]:
+def patched(record: Recorder) -> Iterator[None]:
     """Record the global generators of numpy and random, generators that are made inside, and known libraries."""
     state = _RandomState(int(record.stream().integers(2**32)))
     plain = _Random(int(record.stream().integers(2**32)))
@@ -115,13 +120,15 @@ def patched(record: Recording) -> Iterator[None]:
             record, record.stream() if seed is None else np.random.Generator(np.random.PCG64(seed))
         )
 
-    def random_state(seed: Any = None) -> Any:
-        made = _RandomState(int(record.stream().integers(2**32)) if seed is None else seed)
-        made.record = record
-        return made
+    class RandomState(_RandomState, metaclass=_AnyInstance):  # type: ignore[misc]  # made at run time
+        """A generator as numpy's, which is recorded."""
+
+        def __init__(self, seed: Any = None) -> None:
+            super().__init__(int(record.stream().integers(2**32)) if seed is None else seed)
+            self.record = record
 
     with ExitStack() as stack:
-        replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", random_state)]
+        replaced = [(np.random, "default_rng", default_rng), (np.random, "RandomState", RandomState)]
         for module, owner in ((np.random, state), (random, plain)):
             replaced += [
                 (module, name, getattr(owner, name))
@@ -133,7 +140,7 @@ def patched(record: Recording) -> Iterator[None]:
         yield
 
 
-def _of_libraries(record: Recording) -> Iterator[tuple[Any, str, Any]]:
+def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
     """Yield what is replaced of the libraries that are loaded: a class or a module, a name, and a function."""
     if (mechanisms := sys.modules.get("diffprivlib.mechanisms")) is not None:
         for kind in vars(mechanisms).values():
@@ -145,7 +152,7 @@ def _of_libraries(record: Recording) -> Iterator[tuple[Any, str, Any]]:
                 yield opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name))
 
 
-def _randomise(record: Recording, kind: type) -> Callable[..., Any]:
+def _randomise(record: Recorder, kind: type) -> Callable[..., Any]:
     plain = vars(kind)["randomise"]
     takes: Signature = signature(plain)
 
@@ -159,7 +166,7 @@ def _randomise(record: Recording, kind: type) -> Callable[..., Any]:
         family = {"Laplace": "laplace", "Gaussian": "gaussian", "GaussianAnalytic": "gaussian"}.get(kind.__name__, "")
         known = float(scale) if isinstance(scale, int | float) and scale else None
         primitive = Primitive(f"diffprivlib.{type(self).__name__}", family, known, declared)
-        return record.drawn(primitive, lambda: plain(self, *args, **kwargs), value, takes_value=number)
+        return record.drawn(primitive, lambda: plain(self, *args, **kwargs), value if number else None)
 
     return randomise
 
@@ -167,13 +174,12 @@ def _randomise(record: Recording, kind: type) -> Callable[..., Any]:
 _DATASETS = ("SymmetricDistance", "InsertDeleteDistance", "ChangeOneDistance", "HammingDistance")
 
 
-def _invoke(record: Recording, plain: Callable[..., Any]) -> Callable[..., Any]:
+def _invoke(record: Recorder, plain: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(plain)
     def invoke(self: Any, arg: Any) -> Any:
         metric = str(self.input_metric).partition("(")[0]
         names = {"AbsoluteDistance": "absolute", "L1Distance": "l1", "L2Distance": "l2", "LInfDistance": "linf"}
         primitive = Primitive("opendp.Measurement", metric=names.get(metric, ""), loss=self.map)
-        takes_value = metric in names
-        return record.drawn(primitive, lambda: plain(self, arg), arg, takes_value=takes_value)
+        return record.drawn(primitive, lambda: plain(self, arg), arg if metric in names else None)
 
     return invoke

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,15 +17,16 @@ from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
-from dpaudit.sensitivity.recording import Diverged, Primitive, Recording, Value, same
+from dpaudit.sensitivity.recording import Diverged, Recording, Value, same
 from dpaudit.sensitivity.search import Search, smaller
+from dpaudit.sensitivity.tracing import Primitive
 
 Run = Callable[[Any, np.random.Generator], Any]
 
 
 @dataclass(frozen=True)
 class ValueMove:
-    """How far a value moved that noise is added to; `ratio` is that in units of what should hide it."""
+    """The move of a value that noise is added to; `ratio` is its size in units of what should hide it."""
 
     value: Value
     primitive: Primitive
@@ -48,12 +49,12 @@ class ValueMove:
     @property
     def exceeds(self) -> bool:
         """Whether the value moved by more than the declared sensitivity."""
-        return self.declared is not None and self.distance.exceeds(self.declared)
+        return self.declared is not None and not self.value.partial and self.distance.exceeds(self.declared)
 
 
 @dataclass(frozen=True)
 class PairMoves:
-    """What a pair moved: every value with noise, and whether the output differs though all of these are equal."""
+    """The moves of all values with noise on a pair, and whether the output differs though all of these are equal."""
 
     moves: tuple[ValueMove, ...]
     beside: bool
@@ -63,7 +64,7 @@ class PairMoves:
     @property
     def size(self) -> float:
         """The farthest move of a value, in units of what should hide it."""
-        return max((move.ratio for move in self.moves), default=0.0)
+        return max((move.ratio for move in self.moves if not move.value.partial), default=0.0)
 
 
 class RecordedMechanism:
@@ -109,18 +110,27 @@ class RecordedMechanism:
         made = isinstance(pair, MadePair)
         data, neighbour = (side if made else copy.deepcopy(side) for side in (pair.data, pair.neighbour))
         record, first = self.recorded(data)
-        if isinstance(first, Raised):
-            return None
         again, second = self.replayed(record, neighbour)
-        if isinstance(second, Raised):
+        raised = [isinstance(output, Raised) for output in (first, second)]
+        if all(raised):
             return None
+        if any(raised):  # if on the data alone, the replay may have ended earlier, at a draw
+            self.beside = True
+            return PairMoves((), True, (first, second), record)
         if not again.diverged and len(again.draws) < len(record.draws):
             again.diverged = f"on the neighbour {record.draws[len(again.draws)].primitive.name} is not called"
         if again.diverged:
             self.diverged += 1
             self.why_diverged = self.why_diverged or again.diverged
             return None
-        moves = tuple(self._move(one, other, record) for one, other in zip(record.values, again.values, strict=True))
+        if len(again.values) < len(record.values):
+            again.diverged = "on the neighbour noise is added to fewer values"
+            self.diverged += 1
+            return None
+        moves = tuple(
+            self._move(replace(one, partial=one.partial and not _released(first, one.noisy)), other, record)
+            for one, other in zip(record.values, again.values, strict=True)
+        )
         self.beside |= (beside := not same(first, second))
         return PairMoves(moves, beside, (first, second), record)
 
@@ -177,6 +187,8 @@ def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
 
 def _gaussian_epsilon(mu: float, delta: float) -> float:
     """Return the least epsilon of mu-Gaussian privacy at delta, rounded down."""
+    if not mu:
+        return 0.0
     high = 1.0
     while gaussian_delta(mu, high) > delta:
         high *= 2
@@ -217,8 +229,8 @@ def recorded_finding(
     search = Search(mechanism.measure)
     search.look(pairs)
     if search.tried == search.refused and not mechanism.diverged:
-        text = "{mechanism} must return outputs; on all {count} pairs it raises {raised}"
-        raise InputError(text, names=("mechanism",), count=len(pairs), raised=mechanism.raised)
+        text = "{f} must return outputs; on all {count} pairs it raises {raised}"
+        raise InputError(text, names=("f",), count=len(pairs), raised=mechanism.raised)
     if moves is not None:
         search.vary(moves)
     best = search.found(refutes)
@@ -231,7 +243,7 @@ def _loses(found: PairMoves, epsilon: float | None, delta: float) -> list[bool]:
     """Return of each value whether it alone, released, loses more than the claim."""
     if epsilon is None:
         return []
-    losses = (loss_alone(move, found, delta) for move in found.moves)
+    losses = (loss_alone(move, found, delta) for move in found.moves if not move.value.partial)
     return [loss is not None and loss > epsilon * (1 + float(ROUNDING)) for loss in losses]
 
 
@@ -258,7 +270,7 @@ def _finding(
     epsilon: float | None,
     delta: float,
 ) -> RecordedFinding:
-    found = () if best is None else best[1].moves
+    found = () if best is None else tuple(move for move in best[1].moves if not move.value.partial)
     losses = [None if best is None else loss_alone(move, best[1], delta) for move in found]
     over = [] if best is None else _loses(best[1], epsilon, delta)
     wrong = [move.exceeds for move in found]

@@ -11,55 +11,27 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpaudit import seeding
 from dpaudit.outputs.canonical import canonical
-from dpaudit.sensitivity.tracing import Noise, traced, untraced
+from dpaudit.sensitivity.primitives import patched, recorded_generator
+from dpaudit.sensitivity.tracing import Noise, Primitive, traced, untraced
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
 
-@dataclass(frozen=True)
-class Primitive:
-    """A source of noise as it was called.
-
-    Attributes
-    ----------
-    name : str
-        As ``Generator.laplace``.
-    family : str
-        "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to a value.
-    scale : float or None
-        Its scale, or standard deviation; None where there is no single one.
-    sensitivity : float or None
-        The sensitivity that the call declares, as mechanisms of diffprivlib do.
-    metric : str
-        The metric of that sensitivity.
-    loss : callable, optional
-        distance -> epsilon, as the map of a measurement of OpenDP says.
-    """
-
-    name: str
-    family: str = ""
-    scale: float | None = None
-    sensitivity: float | None = None
-    metric: str = "absolute"
-    loss: Callable[[Any], Any] | None = field(default=None, compare=False)
-
-
 @dataclass
 class Draw:
-    """A call of a primitive: where it stands, its output, and the value that it was given, if it takes one."""
+    """A call of a primitive: its place, its output, and whether a value is known that it was given or added to."""
 
     primitive: Primitive
     place: str
     output: Any
-    value: Any = None
     added: bool = False
 
 
@@ -68,7 +40,8 @@ class Value:
     """A value that noise was added to, or that a primitive was given, and the noisy value that came of it.
 
     `draws` are the numbers of the draws, and `factor` the one number by which their noise was multiplied, if there is
-    one.
+    one. With `given` the primitive took the value; with `partial` more was added to the noisy value, which another
+    record has.
     """
 
     draws: tuple[int, ...]
@@ -76,6 +49,8 @@ class Value:
     value: Any
     noisy: Any
     place: str
+    given: bool = False
+    partial: bool = False
 
 
 class Diverged(BaseException):  # no `except Exception` of a mechanism is to catch it
@@ -98,8 +73,6 @@ class Recording:
     """
 
     def __init__(self, seed: int = 0, source: Recording | None = None) -> None:
-        from dpaudit.sensitivity.primitives import recorded_generator
-
         self.seed, self._source = seed, source
         self.draws: list[Draw] = []
         self.values: list[Value] = []
@@ -116,8 +89,6 @@ class Recording:
     @contextmanager
     def recorded(self) -> Iterator[Recording]:
         """Record what is drawn inside, also from the global generators and by known libraries."""
-        from dpaudit.sensitivity.primitives import patched
-
         with patched(self):
             self.active = True
             try:
@@ -131,12 +102,10 @@ class Recording:
         """Return a context as that of `recorded`, in which every draw and every noisy value is that of this run."""
         return Recording(self.seed, self).recorded()
 
-    def drawn(
-        self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, takes_value: bool = False
-    ) -> Any:
+    def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:
         """Return the output of a primitive: `draw()`, or in a replay what it was.
 
-        Where it `takes_value`, that is recorded; else the output knows what it is added to, if its family is noise.
+        A `value` that it is given is recorded. With `traces` the output knows what it is added to.
         """
         if not self.active or self._inside:
             return draw()
@@ -152,11 +121,11 @@ class Recording:
                 self._diverge(f"{primitive.name} draws {_shape(output)} in place of {_shape(before.output)}")
             output = before.output
         place = _caller()
-        self.draws.append(Draw(primitive, place, output, value, added=takes_value))
-        if takes_value:
-            self.values.append(Value((number,), 1.0, value, output, place))
+        self.draws.append(Draw(primitive, place, output, added=value is not None))
+        if value is not None:
+            self.values.append(Value((number,), 1.0, value, output, place, given=True))
         copied = output.copy() if isinstance(output, np.ndarray) else output
-        return traced(copied, Noise((number,), self._add)) if primitive.family and not takes_value else copied
+        return traced(copied, Noise((number,), self._add)) if traces else copied
 
     def _recorded_draw(self, primitive: Primitive) -> Draw | None:
         if self._source is None:
@@ -168,24 +137,26 @@ class Recording:
             self._diverge(f"{primitive.name} is called in place of {before.primitive.name}")
         return before
 
-    def _add(self, noise: Noise, value: Any, total: Any) -> Any:
-        """Record a value that noise is added to; return the sum, or in a replay what it was."""
+    def _add(self, noise: Noise, total: Any) -> tuple[Any, int]:
+        """Record the value of a sum with noise; return the sum, or in a replay what it was, and its number."""
         if not self.active or self._inside:
-            return total
-        for number in noise.draws:
-            self.draws[number].added = True
-        kept = value.copy() if isinstance(value, np.ndarray) else value
+            return total, noise.record
+        for draw in noise.draws:
+            self.draws[draw].added = True
+        number, value = len(self.values), untraced(noise.value)
         if self._source is not None:
-            number = len(self.values)
             known = self._source.values[number] if number < len(self._source.values) else None
             if known is None or known.draws != noise.draws:
-                self._diverge("noise is added in another order")
-            assert known is not None
+                raise Diverged("on the neighbour noise is added in another order")
             if np.shape(known.noisy) != np.shape(total):
                 self._diverge(f"noise is added to {_shape(total)} in place of {_shape(known.noisy)}")
             total = known.noisy.copy() if isinstance(known.noisy, np.ndarray) else known.noisy
-        self.values.append(Value(noise.draws, noise.factor, untraced(kept), total, _caller()))
-        return total
+        if noise.record >= 0:
+            self.values[noise.record] = replace(self.values[noise.record], partial=True)
+        kept = value.copy() if isinstance(value, np.ndarray) else value
+        noisy = total.copy() if isinstance(total, np.ndarray) else total
+        self.values.append(Value(noise.draws, noise.factor, kept, noisy, _caller()))
+        return total, number
 
     def _diverge(self, why: str) -> None:
         raise Diverged(f"on the neighbour {why}")
@@ -201,9 +172,9 @@ class Recording:
         seen: set[int] = set()
         found = []
         for value in self.values:
-            if seen & {*value.draws}:
-                found.append(value)
-            seen |= {*value.draws}
+            if not value.given and not value.partial:
+                found += [value] if seen & {*value.draws} else []
+                seen |= {*value.draws}
         return found
 
 
@@ -262,6 +233,3 @@ def _caller() -> str:
 def same(first: Any, second: Any) -> bool:
     """Return whether two outputs are indistinguishable."""
     return bool(canonical(untraced(first)) == canonical(untraced(second)))
-
-
-__all__ = ["Diverged", "Draw", "Primitive", "Recording", "Value", "recording", "replace", "same"]

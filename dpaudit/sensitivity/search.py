@@ -20,11 +20,11 @@ PATIENCE = 6
 
 
 class Move(Protocol):
-    """What a pair moved: `size` says how far, in any unit that orders pairs."""
+    """The move of a pair, with its `size` in any unit that orders pairs."""
 
     @property
     def size(self) -> float:
-        """How far; a number >= 0."""
+        """The size; a number >= 0."""
 
 
 M = TypeVar("M", bound=Move)

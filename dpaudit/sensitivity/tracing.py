@@ -4,35 +4,77 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-Added = Callable[["Noise", Any, Any], Any]
-"""Takes a noise, the value that it is added to and their sum; returns the sum to go on with."""
+Added = Callable[["Noise", Any], tuple[Any, int]]
+"""Takes the noise of a sum, with its value, and the sum; returns the sum to go on with and the number of its record."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The draws that make up a noise, by number, and the factor by which it was multiplied since.
+    """The draws that make up the noise of a number, by number, and the value that it was added to so far.
 
-    The factor is None where it is not one number for the whole noise.
+    The factor by which the draws were multiplied is None where it is not one number for all. The value is None where
+    there is none yet, and `record` the number of the last sum, -1 before the first.
     """
 
     draws: tuple[int, ...]
     added: Added
     factor: float | None = 1.0
+    value: Any = None
+    record: int = -1
 
     def times(self, factor: Any) -> Noise:
         """Return the noise, multiplied."""
         plain = self.factor is not None and np.ndim(factor) == 0
-        return Noise(self.draws, self.added, abs(float(factor)) * self.factor if plain and self.factor else None)
+        scaled = abs(float(factor)) * self.factor if plain and self.factor else None
+        return replace(self, factor=scaled, value=None if self.value is None else self.value * factor)
 
     def plus(self, other: Noise) -> Noise:
-        """Return the sum of two noises."""
+        """Return the sum of two noises that were added to no value."""
         return Noise((*self.draws, *other.draws), self.added, None)
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A source of noise as it was called.
+
+    Attributes
+    ----------
+    name : str
+        As ``Generator.laplace``.
+    family : str
+        "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to a value.
+    scale : float or None
+        Its scale, or standard deviation; None where there is no single one.
+    sensitivity : float or None
+        The sensitivity that the call declares, as mechanisms of diffprivlib do.
+    metric : str
+        The metric of that sensitivity.
+    loss : callable, optional
+        distance -> epsilon, as the map of a measurement of OpenDP says.
+    """
+
+    name: str
+    family: str = ""
+    scale: float | None = None
+    sensitivity: float | None = None
+    metric: str = "absolute"
+    loss: Callable[[Any], Any] | None = field(default=None, compare=False)
+
+
+class Recorder(Protocol):
+    """Records draws; see `dpaudit.sensitivity.recording.Recording`."""
+
+    def stream(self) -> np.random.Generator:
+        """Return the next generator of a run."""
+
+    def drawn(self, primitive: Primitive, draw: Callable[[], Any], value: Any = None, *, traces: bool = False) -> Any:
+        """Return the output of a primitive, recorded."""
 
 
 def traced(drawn: Any, noise: Noise) -> Any:
@@ -63,14 +105,23 @@ def noise_of(value: Any) -> Noise | None:
 
 
 def _added(one: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
-    """Return the sum, or the difference, of two values of which one is a noise at least."""
+    """Return the sum, or the difference, of two numbers of which one has noise at least.
+
+    That of a noisy number and a value is noise around the sum of the values; that of two noisy ones is what the
+    mechanism makes of them, and knows nothing.
+    """
     first, second = noise_of(one), noise_of(other)
     total = apply(untraced(one), untraced(other))
     if first is not None and second is not None:
-        return traced(total, first.plus(second))
+        fresh = first.value is None and second.value is None
+        return traced(total, first.plus(second)) if fresh else total
     noise = first or second
     assert noise is not None
-    return noise.added(noise, other if second is None else one, total)
+    so_far = 0 if noise.value is None else noise.value
+    value = apply(so_far, untraced(other)) if second is None else apply(untraced(one), so_far)
+    noise = replace(noise, value=value)
+    total, record = noise.added(noise, total)
+    return traced(total, replace(noise, record=record))
 
 
 def _scaled(one: Any, factor: Any, total: Any) -> Any:
@@ -171,7 +222,14 @@ class TracedArray(np.ndarray):
 
     def __getitem__(self, index: Any) -> Any:
         part = untraced(self)[index]
-        return part if self.noise is None else traced(part, self.noise)
+        return part if self.noise is None else traced(part, self._of_part(lambda value: value[index]))
+
+    def _of_part(self, take: Callable[[Any], Any]) -> Noise:
+        """Return the noise of a part, with that part of the value."""
+        assert self.noise is not None
+        value = self.noise.value
+        part = take(untraced(value)) if np.shape(value) == self.shape else value
+        return replace(self.noise, value=part, record=-1)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -179,7 +237,9 @@ class TracedArray(np.ndarray):
     def reshape(self, *shape: Any, **settings: Any) -> Any:
         """Return the noise in another shape."""
         made = untraced(self).reshape(*shape, **settings)
-        return made if self.noise is None else traced(made, self.noise)
+        if self.noise is None:
+            return made
+        return traced(made, self._of_part(lambda value: value.reshape(*shape, **settings)))
 
     def __reduce__(self) -> Any:
         return untraced(self).__reduce__()

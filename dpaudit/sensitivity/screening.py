@@ -1,0 +1,96 @@
+"""Choose the pair that runs are spent on: the one whose recorded values the claim's noise hides least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dpaudit.bounds.tangent import gaussian_delta
+from dpaudit.contract import Pair
+from dpaudit.outputs.canonical import Raised
+from dpaudit.sensitivity.metrics import ROUNDING
+from dpaudit.sensitivity.recorded import PairMoves, RecordedMechanism, Run, ValueMove
+from dpaudit.sensitivity.search import Search
+
+
+@dataclass(frozen=True)
+class Favourite:
+    """A pair that loses more than the claim if all its noisy values were released.
+
+    `index` is its place among the pairs given, or their number for a variation of one; `runs` were made, none of which
+    is counted by the audit, on `tried` pairs.
+    """
+
+    pair: Pair
+    index: int
+    runs: int
+    tried: int
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """The loss of a pair in units of the claim, if all its noisy values were released."""
+
+    size: float
+
+
+def favourite(
+    run: Run,
+    pairs: Sequence[Pair],
+    moves: Callable[[Pair, int], list[Pair]] | None,
+    epsilon: float,
+    delta: float,
+    seed: int,
+) -> Favourite | None:
+    """Return the pair that loses most by its recorded values; None where none loses more than the claim.
+
+    A pair on which the mechanism raises an exception for one input alone, or has another output though all noisy values
+    are equal, comes before all others, unless some draws were added to no value that is known: outputs may then differ
+    by these.
+    """
+    mechanism = RecordedMechanism(run, seed)
+
+    def measure(pair: Pair) -> _Loss | None:
+        found = mechanism.measure(pair)
+        if found is None:
+            return None
+        covered = not found.recorded.untraced
+        if covered and (found.beside or any(isinstance(one, Raised) for one in found.outputs)):
+            return _Loss(math.inf)
+        return _Loss(sum(_loss(move, found, epsilon, delta) for move in found.moves if not move.value.partial))
+
+    search = Search(measure)
+    search.look(pairs)
+    if moves is not None:
+        search.vary(moves)
+    most = 1 + float(ROUNDING)
+    best = search.found(lambda loss: loss.size > most)
+    if best is None or best[1].size <= most:
+        return None
+    index = next((i for i, pair in enumerate(pairs) if pair is best[0]), len(pairs))
+    return Favourite(best[0], index, mechanism.runs, search.tried)
+
+
+def _loss(move: ValueMove, found: PairMoves, epsilon: float, delta: float) -> float:
+    """Return the loss of one noisy value, in units of the claim."""
+    distance = move.distance.lower
+    if not distance:
+        return 0.0
+    if math.isinf(distance):
+        return math.inf
+    if move.primitive.loss is not None:
+        try:
+            loss = move.primitive.loss(int(distance) if distance == int(distance) else distance)
+        except Exception:
+            return 0.0
+        return float(loss) / epsilon if isinstance(loss, int | float) and epsilon else 0.0
+    if move.declared is not None:
+        return distance / float(move.declared) if move.declared else math.inf
+    scale = move.scale
+    if not scale:
+        return 0.0
+    ratio = distance / scale
+    if move.primitive.family == "gaussian" and delta:
+        return math.inf if math.isinf(ratio) else float(gaussian_delta(ratio, epsilon)) / delta
+    return ratio / epsilon if epsilon else math.inf
