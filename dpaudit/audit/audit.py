@@ -222,12 +222,12 @@ def sampler_of(
 
 
 def _favourite(request: Request) -> Favourite | None:
-    """Return the pair that replays without noise choose, where runs of this process can be recorded.
+    """Return the pair of a dataset that recorded noise chooses, where runs are made in this process one by one.
 
-    In the sequential design, whose runs are slow, they look at the pairs given alone.
+    In the sequential design, whose runs are slow, no variations are looked at.
     """
     run, pairs = one_run(request.sampler.mechanism), request.pairs
-    if run is None or len(pairs) == 1 or request.continued is not None:
+    if run is None or request.moves is None or request.continued is not None:
         return None
     moves, claim = None if request.sequential else request.moves, request.claim
     return favourite(run, pairs, moves, claim.epsilon, claim.delta, request.sampler.seed)

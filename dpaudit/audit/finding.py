@@ -182,6 +182,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         share outside their processes; else runs are assumed to be independent. Findings of an earlier version lack it.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
+    recorded : int
+        Runs with recorded noise, none of which is counted, that chose the pair: the values that noise is added to move
+        more on it than the claim allows. The other pairs were not run.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -221,6 +224,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     tested_claim: CurveTest | UnsetType = UNSET
     in_any_state: bool | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
+    recorded: Count | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:

@@ -361,21 +361,12 @@ class Request:
                 *_wide_limits(pilot.width, summed),
                 *self.hygiene.warnings,
                 *([f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"] if not_run else []),
-                *self._chosen(),
                 *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
                 *self.clock.warnings,
             ),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
+            recorded=UNSET if self.favourite is None else self.favourite.runs,
             **found,
-        )
-
-    def _chosen(self) -> tuple[str, ...]:
-        """Return how replays chose the pair, if they did."""
-        if self.favourite is None:
-            return ()
-        return (
-            f"{self.favourite.runs} runs with recorded noise, on {self.favourite.tried} pairs, chose the pair on which "
-            "the values that noise is added to move most, compared with it; the others were not run",
         )
 
     def check_power(self) -> None:

@@ -294,4 +294,7 @@ def origins_text(finding: PrivacyFinding) -> str:
     """Return the counts of pairs by origin, as "12 crafted, 3 local search": the search made those without one."""
     kinds = Counter(origin.kind.value for origin in finding.origins)
     kinds["local search"] += max(finding.pairs - len(finding.origins), 0)
-    return ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
+    text = ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
+    if finding.recorded:
+        text += f"; chosen by {count(finding.recorded)} runs with recorded noise"
+    return text

@@ -14,6 +14,7 @@ from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.figures import Curves
 from dpaudit.report.measured import SearchFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
+from dpaudit.report.sensitivity import bars_of
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
 from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
@@ -198,20 +199,9 @@ def _guesses(finding: OneRunFinding, axes: Axes) -> Sequence[str]:
     return (label,)
 
 
-def _sensitivity(finding: SensitivityFinding, axes: Axes) -> Sequence[str]:
-    """Draw the distance beside the claim."""
-    _distances([(finding.metric, finding.distance, finding.sensitivity)], axes)
-    return ("distance",)
-
-
-def _recorded(finding: RecordedFinding, axes: Axes) -> Sequence[str]:
-    """Draw the distance of each value beside the sensitivity that is declared, or the scale of its noise."""
-    rows = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_MOST_VALUES]]
-    _distances(rows or [("no value", 0.0, 0.0)], axes)
-    return ("distance",)
-
-
-def _distances(rows: Sequence[tuple[str, float, float]], axes: Axes) -> None:
+def _moves(finding: SensitivityFinding | RecordedFinding, axes: Axes) -> Sequence[str]:
+    """Draw the distance of each value beside what hides it."""
+    rows = bars_of(finding)
     finite = [number for _, *pair in rows for number in pair if math.isfinite(number)]
     most = 1.1 * max(finite, default=1.0) or 1.0
     for i, (_, distance, claimed) in enumerate(rows):
@@ -219,10 +209,9 @@ def _distances(rows: Sequence[tuple[str, float, float]], axes: Axes) -> None:
         axes.plot([claimed, claimed], [i - 0.4, i + 0.4], color=CLAIM, lw=2, label="claimed" if i == 0 else None)
     axes.set(yticks=range(len(rows)), yticklabels=[name for name, *_ in rows], xlim=(0, most), xlabel="distance")
     axes.invert_yaxis()
+    return ("distance",)
 
 
-_MOST_VALUES = 8
-"""Values that are drawn."""
 _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     Row: _privacy,
     UtilityFinding: _failure,
@@ -230,7 +219,7 @@ _PAINTERS: dict[type, Callable[[Any, Axes], Sequence[str]]] = {
     SampleComplexityFinding: _sizes,
     ScalingFinding: _scaling,
     OneRunFinding: _guesses,
-    SensitivityFinding: _sensitivity,
-    RecordedFinding: _recorded,
+    SensitivityFinding: _moves,
+    RecordedFinding: _moves,
 }
 """Each draws a finding on axes and returns the labels of what was measured."""

@@ -22,6 +22,8 @@ _METRICS = {
 }
 _MOST = 3
 """Values that are listed in brief."""
+_DRAWN = 8
+"""Values that are drawn."""
 
 
 def sensitivity_lines(finding: SensitivityFinding | RecordedFinding, name: str) -> tuple[Lines, Lines]:
@@ -129,3 +131,14 @@ def _value(move: NoiseMove) -> str:
     scale = "" if move.scale is None else f", scale {significant(move.scale, digits=_DIGITS)}"
     far = _far(move.distance, move.metric, move.declared)
     return f"{move.place}: moves {far}{declared} ({move.primitive}{scale})"
+
+
+def bars_of(finding: SensitivityFinding | RecordedFinding) -> list[tuple[str, float, float]]:
+    """Return what is drawn of a finding: of each value its name, how far it moved, and what it is compared with.
+
+    That is the sensitivity that is declared, else the scale of the noise.
+    """
+    if isinstance(finding, SensitivityFinding):
+        return [(finding.metric, finding.distance, finding.sensitivity)]
+    found = [(one.place, one.distance, one.declared or one.scale or 0.0) for one in finding.moves[:_DRAWN]]
+    return found or [("no value", 0.0, 0.0)]

@@ -128,15 +128,17 @@ class RecordedMechanism:
             self.diverged += 1
             return None
         moves = tuple(
-            self._move(replace(one, partial=one.partial and not _released(first, one.noisy)), other, record)
+            self._move(replace(one, partial=one.partial and not stands_in(first, one.noisy)), other, record, first)
             for one, other in zip(record.values, again.values, strict=True)
         )
         self.beside |= (beside := not same(first, second))
         return PairMoves(moves, beside, (first, second), record)
 
-    def _move(self, one: Value, other: Value, record: Recording) -> ValueMove:
+    def _move(self, one: Value, other: Value, record: Recording, output: Any) -> ValueMove:
         primitive = record.draws[one.draws[0]].primitive
-        metric = self.metric or primitive.metric or "l1"
+        # What is not released need not be hidden as a whole: noisy maxima use one of its numbers.
+        whole = self.declared is not None or stands_in(output, one.noisy)
+        metric = self.metric or ((primitive.metric or "l1") if whole else "linf")
         several = np.size(one.value) > 1 if not isinstance(one.value, Mapping) else len(one.value) > 1
         declared = self.declared
         if declared is not None and self.metric is None and several:
@@ -147,7 +149,7 @@ class RecordedMechanism:
         return ValueMove(one, primitive, metric, METRICS[metric](one.value, other.value), declared)
 
 
-def _released(output: Any, noisy: Any) -> bool:
+def stands_in(output: Any, noisy: Any) -> bool:
     """Return whether a noisy value stands in an output as it is."""
     if isinstance(noisy, np.ndarray):
         if isinstance(output, np.ndarray) or hasattr(output, "to_numpy"):
@@ -161,7 +163,12 @@ def _released(output: Any, noisy: Any) -> bool:
         parts = output
     elif isinstance(output, np.ndarray) and output.ndim and np.ndim(noisy) == 0:
         return bool(np.any(output == noisy))
-    return any(_released(part, noisy) for part in parts)
+    return any(stands_in(part, noisy) for part in parts)
+
+
+def released(found: PairMoves, move: ValueMove) -> bool:
+    """Return whether a noisy value stands in the output as it is."""
+    return stands_in(found.outputs[0], move.value.noisy)
 
 
 def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
@@ -171,10 +178,10 @@ def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
     delta(eps) = 1 - exp((eps - d / b) / 2). Gaussian noise loses by the profile of Gaussian differential privacy.
     """
     first = min(move.value.draws) == 0 and len(move.value.draws) == 1
-    if not first or not _released(found.outputs[0], move.value.noisy):
+    if not first or not released(found, move):
         return None
     if move.primitive.loss is not None:
-        return _of_map(move, delta)
+        return loss_of_map(move, delta)
     if move.scale is None or np.ndim(move.value.value) > 1:
         return None
     ratio = move.distance.lower / move.scale
@@ -199,7 +206,7 @@ def _gaussian_epsilon(mu: float, delta: float) -> float:
     return low
 
 
-def _of_map(move: ValueMove, delta: float) -> float | None:
+def loss_of_map(move: ValueMove, delta: float) -> float | None:
     """Return what a measurement's own map says of the distance; None where it says no pure epsilon."""
     assert move.primitive.loss is not None
     if delta or not isinstance(move.distance.power, Fraction):

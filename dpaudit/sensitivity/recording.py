@@ -121,7 +121,8 @@ class Recording:
                 self._diverge(f"{primitive.name} draws {_shape(output)} in place of {_shape(before.output)}")
             output = before.output
         place = _caller()
-        self.draws.append(Draw(primitive, place, output, added=value is not None))
+        # A centre of 0 says only that the value is added later, if at all.
+        self.draws.append(Draw(primitive, place, output, added=value is not None and bool(np.any(value))))
         if value is not None:
             self.values.append(Value((number,), 1.0, value, output, place, given=True))
         copied = output.copy() if isinstance(output, np.ndarray) else output

@@ -10,13 +10,13 @@ from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.metrics import ROUNDING
-from dpaudit.sensitivity.recorded import PairMoves, RecordedMechanism, Run, ValueMove
+from dpaudit.sensitivity.recorded import RecordedMechanism, Run, ValueMove, loss_of_map, released
 from dpaudit.sensitivity.search import Search
 
 
 @dataclass(frozen=True)
 class Favourite:
-    """A pair that loses more than the claim if all its noisy values were released.
+    """A pair that seems to lose more than the claim by its noisy values.
 
     `index` is its place among the pairs given, or their number for a variation of one; `runs` were made, none of which
     is counted by the audit, on `tried` pairs.
@@ -30,7 +30,7 @@ class Favourite:
 
 @dataclass(frozen=True)
 class _Loss:
-    """The loss of a pair in units of the claim, if all its noisy values were released."""
+    """The loss of a pair in units of the claim, as far as its noisy values show it."""
 
     size: float
 
@@ -43,11 +43,12 @@ def favourite(
     delta: float,
     seed: int,
 ) -> Favourite | None:
-    """Return the pair that loses most by its recorded values; None where none loses more than the claim.
+    """Return the pair that loses most by its recorded values; None where none seems to lose more than the claim.
 
-    A pair on which the mechanism raises an exception for one input alone, or has another output though all noisy values
-    are equal, comes before all others, unless some draws were added to no value that is known: outputs may then differ
-    by these.
+    The losses of values that are released add up; of others, of which a mechanism may use the least part, as the
+    noisy maximum does, the coordinate that loses most counts. A pair on which the mechanism raises an exception for one
+    input alone, or has another output though all noisy values are equal, comes before all others, unless some draws
+    were added to no value that is known: outputs may then differ by these.
     """
     mechanism = RecordedMechanism(run, seed)
 
@@ -58,12 +59,19 @@ def favourite(
         covered = not found.recorded.untraced
         if covered and (found.beside or any(isinstance(one, Raised) for one in found.outputs)):
             return _Loss(math.inf)
-        return _Loss(sum(_loss(move, found, epsilon, delta) for move in found.moves if not move.value.partial))
+        losses = [
+            (released(found, move), _loss(move, epsilon, delta)) for move in found.moves if not move.value.partial
+        ]
+        together = sum(loss for alone, loss in losses if alone)
+        return _Loss(max([together, *(loss for alone, loss in losses if not alone)]))
 
     search = Search(measure)
-    search.look(pairs)
-    if moves is not None:
-        search.vary(moves)
+    try:
+        search.look(pairs)
+        if moves is not None:
+            search.vary(moves)
+    except SystemExit:  # the audit meets it again, and says on which input
+        return None
     most = 1 + float(ROUNDING)
     best = search.found(lambda loss: loss.size > most)
     if best is None or best[1].size <= most:
@@ -72,25 +80,19 @@ def favourite(
     return Favourite(best[0], index, mechanism.runs, search.tried)
 
 
-def _loss(move: ValueMove, found: PairMoves, epsilon: float, delta: float) -> float:
-    """Return the loss of one noisy value, in units of the claim."""
+def _loss(move: ValueMove, epsilon: float, delta: float) -> float:
+    """Return the loss of a noisy value in units of the claim; 0 where it is not known."""
     distance = move.distance.lower
-    if not distance:
-        return 0.0
-    if math.isinf(distance):
-        return math.inf
+    if not distance or math.isinf(distance):
+        return distance
     if move.primitive.loss is not None:
-        try:
-            loss = move.primitive.loss(int(distance) if distance == int(distance) else distance)
-        except Exception:
-            return 0.0
-        return float(loss) / epsilon if isinstance(loss, int | float) and epsilon else 0.0
+        loss = loss_of_map(move, delta)
+        return loss / epsilon if loss is not None and epsilon else 0.0
     if move.declared is not None:
         return distance / float(move.declared) if move.declared else math.inf
-    scale = move.scale
-    if not scale:
+    if not move.scale:
         return 0.0
-    ratio = distance / scale
+    ratio = distance / move.scale
     if move.primitive.family == "gaussian" and delta:
-        return math.inf if math.isinf(ratio) else float(gaussian_delta(ratio, epsilon)) / delta
+        return float(gaussian_delta(ratio, epsilon)) / delta
     return ratio / epsilon if epsilon else math.inf
