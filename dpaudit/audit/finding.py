@@ -130,6 +130,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Runs on each side that chose, and that decided.
     pairs, events : int
         How many pairs were tried, those of the local search included, and how many events were compared.
+    compared : int
+        On how many of the pairs runs would have shown a leak of `detectable_epsilon` to the search among them: those
+        that were compared long enough for it. Findings of an earlier version lack it.
     witness : Witness
         The strongest event.
     bound : str
@@ -221,6 +224,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     tested_claim: CurveTest | UnsetType = UNSET
     in_any_state: bool | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
+    compared: Size | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:

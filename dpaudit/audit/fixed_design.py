@@ -67,12 +67,13 @@ class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
     Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak. The `request` knows from the `pilot` on it how wide outputs are.
+    to leak; the search had so many `runs_of` the others, by their index. The `request` knows from the `pilot` on it how
+    wide outputs are.
     """
 
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
-        self.pairs, self.not_run = len(request.pairs), 0
+        self.pairs, self.not_run, self.runs_of = len(request.pairs), 0, dict[int, int]()
         index, pair, request = self._search(request)
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
@@ -99,6 +100,7 @@ class Training:
         search = Session(betting, 2 * budget.search, SURE, name="search")
         best = search.search()
         index, used, self.not_run = best.index, search.runs_used, search.not_run
+        self.runs_of = {bets.index: bets.runs for bets in search.bets}
         nearby = 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):
             variations = request.moves(best.pair, step) if request.moves else []
@@ -106,9 +108,12 @@ class Training:
                 rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
-                index = self.pairs + best.index - 1 if best.index else index
+                numbers = [index, *range(self.pairs, self.pairs + len(variations))]
+                self.runs_of |= dict(zip(numbers, (bets.runs for bets in search.bets), strict=True))
+                index = numbers[best.index]
                 nearby += search.runs_used
             self.pairs += len(variations)
+        self.runs_of.pop(index)
         return index, best.pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
     def train(self) -> Candidate:
@@ -259,6 +264,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
         pairs=training.pairs,
+        compared=1 + power.compared(training.runs_of.values(), claim),
         events=sum(one.compared for one in selected),
         witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, **counted),
         bound=MELDED if best.count is UNSET else COIN,

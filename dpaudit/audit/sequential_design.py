@@ -41,7 +41,7 @@ from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.experts import PairBets, Sides
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.power import MASSES, Power, leading_pair_runs
+from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
 from dpaudit.contract import Direction
@@ -67,9 +67,6 @@ SEARCH_RATIO = 1.05
 SEARCH_GROWTH = 0.5
 """The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
 takes all its runs, and learns from larger batches in a quarter of the time."""
-CHANCE = 3.0
-"""A search believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win this much,
-in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
@@ -360,8 +357,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     event = Bets(best.runs, float(best.log_wealth[found.target]))
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if found.pilot.width else able
+    power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
     return request.finding(
-        Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma),
+        power,
         Observations(found.bet, sum(bets.different for bets in found.bets), found.raised),
         found.pilot,
         found.summed,
@@ -371,6 +369,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         selection_trials=0,
         confirmation_trials=found.runs_used // 2,
         pairs=pairs,
+        compared=max(1, power.compared((bets.runs for bets in found.bets), claim)),
         events=0,
         witness=Witness.of(best.index, best.pair, Direction.FORWARD, event),
         bound="betting",

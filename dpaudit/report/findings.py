@@ -163,8 +163,8 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             why, remedy = _no_power(finding, shown)
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
-            caught = "" if finding.curve_test is None else curve_claims.power_words(finding.curve_test)
-            return [("power", caught or f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
+            caught = curve_claims.power_words(finding)
+            return [("power", caught or power_words(finding))]
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
         case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
@@ -190,11 +190,16 @@ def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, s
     return gaps_words(finding), "; ".join(remedies)
 
 
-def caught_words(finding: PrivacyFinding) -> str:
-    """Return which leaks would have been caught."""
+def power_words(finding: PrivacyFinding) -> str:
+    """Return which leaks would have been detected, on which event and which pairs."""
     least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
     caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
-    return f"{caught} would be detected {OFTEN}"
+    return f"{caught} {detected_words(finding)}"
+
+
+def detected_words(finding: PrivacyFinding) -> str:
+    """Return how often, on which event and on which pairs what is called detectable is detected."""
+    return f"would be detected {OFTEN}, on an event {_likely_text(finding)}, {wording.pairs_words(finding)}"
 
 
 def covers_text(finding: LawFinding) -> str:

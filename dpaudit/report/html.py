@@ -24,7 +24,7 @@ from dpaudit.registry.import_spec import parted
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
-from dpaudit.report.findings import covers_text, times_words
+from dpaudit.report.findings import covers_text, detected_words, times_words
 from dpaudit.report.glossary import OF_ONE, OF_RUNS, OFTEN, meanings
 from dpaudit.report.ledger import MEANINGS, PARTS, place_words
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
@@ -290,7 +290,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", f"would be detected {OFTEN}"))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", detected_words(found)))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"

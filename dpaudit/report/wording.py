@@ -17,7 +17,7 @@ from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.numbers import value_text
+from dpaudit.report.numbers import count, value_text
 from dpaudit.utility.finding import UtilityFinding
 
 Decoded: TypeAlias = Mapping[str, str] | None
@@ -133,6 +133,18 @@ def _subject(feature: str, path: Sequence[int | str]) -> str:
     if feature == "output":
         return _part(path)
     return f"{feature} of {_part(path)}" if path else feature
+
+
+def pairs_words(finding: PrivacyFinding) -> str:
+    """Return on which of the pairs what is called detectable would be detected."""
+    if finding.pairs == 1:
+        return "on this pair"
+    long_enough = "compared long enough for that"
+    if finding.compared is UNSET:
+        return f"on the pairs that were {long_enough}"
+    number = "one" if finding.compared == 1 else count(finding.compared)
+    were = "was" if finding.compared == 1 else "were"
+    return f"on the {number} of {count(finding.pairs)} pairs that {were} {long_enough}"
 
 
 def output_text(finding: LawFinding, decoded: Decoded = None) -> str:

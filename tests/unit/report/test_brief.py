@@ -85,7 +85,7 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
     assert verdict == (Verdict.CONSISTENT, "the mechanism claims ε = 1, shows ≥ 0.500")
     least = "1.20" if changes else "1.15"
     assert "visible in the features looked at" in OFTEN
-    assert power == ("power", f"any ε ≥ {least} would be detected {OFTEN}, on {where}")
+    assert power == ("power", f"any ε ≥ {least} would be detected {OFTEN}, on {where}, on this pair")
     assert seed == ("seed", "0, 20 runs a side")
 
 
