@@ -23,9 +23,9 @@ WORDS = {
     "differs", "error_type", "shown", "worst_code", "worst_output", "compared",
 }  # fmt: skip
 """Fields of a finding that are not compared, at any depth: words, other fields in the form that reports show, what runs
-stored before did not look at, versions, and `checks`, which is how an audit looked for faults of randomness and not what
-it found. The claim's numbers stand in the finding too, and the runs that a budget gives to checks are what its other
-parts leave of a total."""
+stored before did not look at, versions, and `checks`, which is how an audit looked for faults of randomness and not
+what it found. The claim's numbers stand in the finding too, and the runs that a budget gives to checks are what its
+other parts leave of a total."""
 
 DIGITS = 9
 """Decimal digits of numbers that are compared: fits differ in the last ones of sixteen between processors."""
