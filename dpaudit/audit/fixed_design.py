@@ -23,7 +23,7 @@ from msgspec import UNSET
 from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.finding import PLAIN_RUNS, PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.sequential_design import Session
@@ -31,9 +31,10 @@ from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
-from dpaudit.events.discretizers import CountCells, Pilot
-from dpaudit.events.event import Tally
+from dpaudit.events.discretizers import CountCells, Discretizer, Pilot
+from dpaudit.events.event import Event, Tally
 from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.explicit import is_plain
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
@@ -119,6 +120,7 @@ class Training:
     def train(self) -> Candidate:
         """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""
         left, candidate = self.request.budget.training, self.candidate
+        self.read = self._sides
         if self.pilot.sufficient:
             candidate.count_outputs(self._sides, 0, len(self._sides[0]))
         else:
@@ -151,9 +153,14 @@ class Training:
         candidate.restart(candidate.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
         second = candidate.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
         candidate.representation = self._representation_event(first, second)
+        self.read = [[] if wide else outputs[:PLAIN_RUNS] for outputs in second]
         _compare(candidate, second)
         _refit(candidate, first, second)
         return training - left + runs + len(second[0])
+
+    def reads(self, event: Event, discretizer: Discretizer) -> bool:
+        """Say whether a person can read an event over the cells of a discretizer off the outputs."""
+        return not discretizer.learned and (not len(self.read[0]) or is_plain(event, self.read[0][0]))
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
@@ -253,6 +260,8 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
     counted |= {"trials": trials, "neighbour_trials": other_trials}
+    if best.epsilon_lower > claim.epsilon and not training.reads(best.event, chosen.discretizer):
+        counted["plain"] = PlainEvent.of(training.read, claim.epsilon, claim.delta)
     return request.finding(
         power,
         shown.seen,

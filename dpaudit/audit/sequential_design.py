@@ -40,7 +40,7 @@ from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.experts import PairBets, Sides
-from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
@@ -355,6 +355,8 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
+    kept = [join(side) if side else [] for side in best.outputs or ()] if found.rejected and not best.reduced else []
+    plain = PlainEvent.of(kept, claim.epsilon, claim.delta) if kept else UNSET
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if found.pilot.width else able
     power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
@@ -371,7 +373,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         pairs=pairs,
         compared=max(1, power.compared((bets.runs for bets in found.bets), claim)),
         events=0,
-        witness=Witness.of(best.index, best.pair, Direction.FORWARD, event),
+        witness=Witness.of(best.index, best.pair, Direction.FORWARD, event, plain=plain),
         bound="betting",
         distinguisher="betting",
         design="sequential",

@@ -13,7 +13,7 @@ from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
-from dpaudit.certificates.choosing import counted, fewer
+from dpaudit.certificates.counting import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, Kept, Small, ValueRange, WitnessSearch, shrink, shrink_by_strategy
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError

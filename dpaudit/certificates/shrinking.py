@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.certificates.choosing import ChosenEvent, choose
 from dpaudit.contract import Pair, Sample
 from dpaudit.errors import InputError
+from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.outputs.canonical import Raised, canonical

@@ -42,14 +42,14 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_590,
-    "dpaudit.audit": 5_060,
+    "dpaudit.audit": 5_150,
     "dpaudit.bounds": 2_110,
-    "dpaudit.certificates": 1_360,
+    "dpaudit.certificates": 1_170,
     "dpaudit.cli": 2_420,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_810,
     "dpaudit.engine": 2_261,
-    "dpaudit.events": 5_410,
+    "dpaudit.events": 5_700,
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 2_700,
     "dpaudit.outputs": 1_984,
