@@ -318,7 +318,7 @@ class Session:
     def in_words(self, pace: float) -> str:
         """Return what is known, and what more runs would show and cost, at so many seconds a run."""
         won = float(self.log_evidence[self.target])
-        left = self.runs - self.runs_used
+        left = min(self.runs - self.runs_used, int(min(self.request.clock.left / max(pace, 1e-9), self.runs)))
         growth = max(bets.promise(self.target) for bets in self.bets)
         more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
         known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
