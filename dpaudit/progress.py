@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import time
@@ -33,19 +34,19 @@ _BAR = 22
 
 
 @contextmanager
-def followed(progress: Progress, total: int, noun: str) -> Iterator[Report | None]:
+def followed(progress: Progress, total: int, noun: str, limit: float = math.inf) -> Iterator[Report | None]:
     """Yield a function to call after each piece of work with its amount; None if progress is not shown.
 
     True shows a line on standard error with the last note: rewritten in place on a terminal and in a notebook, a new
-    one every ten seconds elsewhere. A callable gets (done, total) after each piece; an audit that decides early does
-    less than the total.
+    one every ten seconds elsewhere. A callable gets (done, total) after each piece; an audit that decides early, or
+    whose `limit` of seconds is over, does less than the total.
     """
     if progress is False:
         yield None
         return
     if progress is not True and not callable(progress):
         raise InputError.of("progress", progress, "True, False or a callable (done, total)")
-    shown = Line(sys.stderr, noun, time.monotonic) if progress is True else progress
+    shown = Line(sys.stderr, noun, time.monotonic, limit=limit) if progress is True else progress
     done, known = 0, ""
 
     def report(more: int, /, note: str | None = None) -> None:
@@ -69,12 +70,18 @@ class Line:
     On a terminal and in a notebook it is one line that is rewritten, elsewhere a new one every ten seconds.
 
     The noun is the unit of the work, the clock monotonic and in seconds. Work done `already`, by an earlier process,
-    does not count for the time that is left.
+    does not count for the time that is left; that never exceeds what is left of a `limit` of seconds.
     """
 
     def __init__(
-        self, stream: TextIO, noun: str, clock: Callable[[], float] = time.monotonic, already: int = 0
+        self,
+        stream: TextIO,
+        noun: str,
+        clock: Callable[[], float] = time.monotonic,
+        already: int = 0,
+        limit: float = math.inf,
     ) -> None:
+        self._limit = limit
         self._stream, self._noun, self._clock, self._already = stream, noun, clock, already
         # A notebook is no terminal, but it takes a carriage return for one.
         self._live = stream.isatty() or "ipykernel" in sys.modules
@@ -112,7 +119,8 @@ class Line:
         fresh, elapsed = done + share - self._already, now - self._began
         took = duration(elapsed)
         if fresh >= ESTIMABLE and done < total:
-            took += f", {duration(elapsed / fresh * (total - done - share))} left"
+            left = min(elapsed / fresh * (total - done - share), max(0.0, self._limit - elapsed))
+            took += f", {duration(left)} left"
         return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", printable(note), took)))
 
 

@@ -20,11 +20,12 @@ from typing import Any
 
 WORDS = {
     "versions", "summary", "text", "source", "decoded", "fault", "claim", "printed", "found", "best", "short", "checks",
-    "differs", "error_type", "shown", "worst_code", "worst_output",
+    "differs", "error_type", "shown", "worst_code", "worst_output", "compared", "plain",
 }  # fmt: skip
-"""Fields of a finding that are not compared, at any depth: words, other fields in the form that reports show,
-versions, and `checks`, which is how an audit looked for faults of randomness and not what it found. The claim's numbers
-stand in the finding too, and the runs that a budget gives to checks are what its other parts leave of a total."""
+"""Fields of a finding that are not compared, at any depth: words, other fields in the form that reports show, what runs
+stored before did not look at, versions, and `checks`, which is how an audit looked for faults of randomness and not
+what it found. The claim's numbers stand in the finding too, and the runs that a budget gives to checks are what its
+other parts leave of a total."""
 
 DIGITS = 9
 """Decimal digits of numbers that are compared: fits differ in the last ones of sixteen between processors."""

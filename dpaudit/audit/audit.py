@@ -249,11 +249,11 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         for _ in sampler.reduced(sampler.couples(pairs[0], [("pace", number)] * 2, *sizes), len):
             pass
 
-    with followed(progress, 2 * request.trials, "runs") as report:
-        LOG.info("privacy of %s: %d pairs, %d runs a side", name, len(pairs), request.trials)
-        request.hygiene.open()
-        least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
-        trials = request.clock.trials(request.trials, 2, pace, least)
+    LOG.info("privacy of %s: %d pairs, %d runs a side", name, len(pairs), request.trials)
+    request.hygiene.open()
+    least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
+    trials = request.clock.trials(request.trials, 2, pace, least)
+    with followed(progress, 2 * trials, "runs", request.clock.left) as report:
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
         request = replace(request, favourite=_favourite(request))
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)

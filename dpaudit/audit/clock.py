@@ -50,6 +50,11 @@ class Clock:
         self._looks: int | None = None
 
     @property
+    def left(self) -> float:
+        """The seconds that are left; infinite without a limit."""
+        return max(0.0, self._seconds - (self._now() - self._began))
+
+    @property
     def stopped(self) -> Stopped:
         """The point at which the audit stopped, for its finding."""
         return Stopped(self._trials, self._looks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
@@ -18,6 +18,7 @@ from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origi
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld
+from dpaudit.events.explicit import choose
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
 
@@ -36,6 +37,46 @@ class PowerAt(enum.StrEnum):
     """The same on the likelier side, where the event is too likely on the other one to show any leak."""
     FRONTIER = "frontier"
     """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
+
+
+PLAIN_RUNS, PLAIN_ERROR, PLAIN_WORTH = 500, 0.05, 0.7
+"""Runs a side that choose an event in simple words, the error of the bounds that they compare, which prove nothing, and
+the part of the best one that it must reach."""
+
+
+class PlainEvent(Frozen, frozen=True):
+    """An event that can be read off an output, where the one that was tested cannot, on runs that chose that one.
+
+    Attributes
+    ----------
+    event : Event
+        The event.
+    direction : {"forward", "backward"}
+        The side on which it is likelier.
+    hits, trials, neighbour_hits, neighbour_trials : int
+        Runs in the event and runs made, on the likelier side and on the other.
+    """
+
+    event: Event
+    direction: Direction
+    hits: Count
+    trials: Size
+    neighbour_hits: Count
+    neighbour_trials: Size
+
+    @classmethod
+    def of(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
+        """Return an event that refutes a claim on outputs of both sides alone, if there is one."""
+        some = [outputs[:PLAIN_RUNS] for outputs in sides]
+        found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH) if all(map(len, some)) else None
+        if found is None or found.lower <= epsilon:
+            return UNSET
+        return cls(found.event, found.direction, *found.counts)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """The shares of runs in the event on the likelier side and on the other."""
+        return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
 
 
 class Witness(Frozen, frozen=True):
@@ -65,6 +106,9 @@ class Witness(Frozen, frozen=True):
     differs : tuple of (int, int)
         The place, from and up to which character, where the words of each input differ from those of the other; not in
         files written before there was this field.
+    plain : PlainEvent
+        Of a violation, an event that shows it in simpler words; it proves nothing, and there is none where `event` is
+        as simple.
     """
 
     pair: Count
@@ -80,6 +124,7 @@ class Witness(Frozen, frozen=True):
     differs: tuple[tuple[Count, Count], tuple[Count, Count]] | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
+    plain: PlainEvent | UnsetType = UNSET
 
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
@@ -130,6 +175,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Runs on each side that chose, and that decided.
     pairs, events : int
         How many pairs were tried, those of the local search included, and how many events were compared.
+    compared : int
+        On how many of the pairs runs would have shown a leak of `detectable_epsilon` to the search among them: those
+        that were compared long enough for it. Findings of an earlier version lack it.
     witness : Witness
         The strongest event.
     bound : str
@@ -225,6 +273,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     in_any_state: bool | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
     recorded: Count | UnsetType = UNSET
+    compared: Size | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:
@@ -277,7 +326,10 @@ def _without_values(made: Made, part: Any) -> Any:
         case str():
             return WITHHELD if made.names_a_value(part, numbers=False) else part
         case Witness() | EventTest():
-            return replace(part, **{one: _without_values(made, getattr(part, one)) for one in ("event", "opposite")})
+            events = ("event", "opposite", *(("plain",) if isinstance(part, Witness) else ()))
+            return replace(part, **{one: _without_values(made, getattr(part, one)) for one in events})
+        case PlainEvent():
+            return UNSET if isinstance(_without_values(made, part.event), Withheld) else part
         case NotLookedAt():
             return NotLookedAt(_without_values(made, part.parts))
         case AllRaised() if made.names_a_value(part.usual):

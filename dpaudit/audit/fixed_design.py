@@ -23,7 +23,7 @@ from msgspec import UNSET
 from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.finding import PLAIN_RUNS, PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.sequential_design import Session
@@ -31,9 +31,10 @@ from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
-from dpaudit.events.discretizers import CountCells, Pilot
-from dpaudit.events.event import Tally
+from dpaudit.events.discretizers import CountCells, Discretizer, Pilot
+from dpaudit.events.event import Event, Tally
 from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.explicit import is_plain
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
@@ -67,12 +68,13 @@ class Training:
     """The choice of a pair, and of the discretizers whose events promise most on it.
 
     Of `pairs` pairs and variations of them, `not_run` of which there were no runs for, the `candidate` is most likely
-    to leak. The `request` knows from the `pilot` on it how wide outputs are.
+    to leak; the search had so many `runs_of` the others, by their index. The `request` knows from the `pilot` on it how
+    wide outputs are.
     """
 
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
-        self.pairs, self.not_run = len(request.pairs), 0
+        self.pairs, self.not_run, self.runs_of = len(request.pairs), 0, dict[int, int]()
         index, pair, request = self._search(request)
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
@@ -102,6 +104,7 @@ class Training:
         search = Session(betting, 2 * budget.search, SURE, name="search")
         best = search.search()
         index, used, self.not_run = best.index, search.runs_used, search.not_run
+        self.runs_of = {bets.index: bets.runs for bets in search.bets}
         nearby = 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):
             variations = request.moves(best.pair, step) if request.moves else []
@@ -109,14 +112,18 @@ class Training:
                 rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
-                index = self.pairs + best.index - 1 if best.index else index
+                numbers = [index, *range(self.pairs, self.pairs + len(variations))]
+                self.runs_of |= dict(zip(numbers, (bets.runs for bets in search.bets), strict=True))
+                index = numbers[best.index]
                 nearby += search.runs_used
             self.pairs += len(variations)
+        self.runs_of.pop(index)
         return index, best.pair, replace(request, searched=(-(-used // 2), -(-nearby // 2)))
 
     def train(self) -> Candidate:
         """Count the training runs, the pilot's among them; first fit scores, if the pilot's cells do not suffice."""
         left, candidate = self.request.budget.training, self.candidate
+        self.read = self._sides
         if self.pilot.sufficient:
             candidate.count_outputs(self._sides, 0, len(self._sides[0]))
         else:
@@ -149,9 +156,14 @@ class Training:
         candidate.restart(candidate.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
         second = candidate.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
         candidate.representation = self._representation_event(first, second)
+        self.read = [[] if wide else outputs[:PLAIN_RUNS] for outputs in second]
         _compare(candidate, second)
         _refit(candidate, first, second)
         return training - left + runs + len(second[0])
+
+    def reads(self, event: Event, discretizer: Discretizer) -> bool:
+        """Say whether a person can read an event over the cells of a discretizer off the outputs."""
+        return not discretizer.learned and (not len(self.read[0]) or is_plain(event, self.read[0][0]))
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
@@ -251,6 +263,8 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
     counted |= {"trials": trials, "neighbour_trials": other_trials}
+    if best.epsilon_lower > claim.epsilon and not training.reads(best.event, chosen.discretizer):
+        counted["plain"] = PlainEvent.of(training.read, claim.epsilon, claim.delta)
     return request.finding(
         power,
         shown.seen,
@@ -262,6 +276,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
         pairs=training.pairs,
+        compared=1 + power.compared(training.runs_of.values(), claim),
         events=sum(one.compared for one in selected),
         witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, **counted),
         bound=MELDED if best.count is UNSET else COIN,

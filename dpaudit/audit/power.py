@@ -32,7 +32,8 @@ on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -174,6 +175,10 @@ likeliest: with 2 such shifts were detected in 109 of 120 audits, with 3 in 118 
 LEARNING_OF_BETS = 2
 """The same for bets, which detect more often than that already (`docs/calibration.md`)."""
 
+CHANCE = 3.0
+"""A search among pairs believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win
+this much, in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
+
 RARER = 5.0
 """By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends."""
 PRECISION = 1e-3
@@ -192,15 +197,16 @@ class Power:
     the fixed design may choose a worse event, and bets on many cells, or on cells that had to be learned, are smaller
     than bets on one known event.
 
-    `epsilon` is the least true epsilon, `at` the event on which it is stated, and `frontier` the same for events of
-    other probabilities on the unlikelier side, as (probability, epsilon). `delta` is the least probability of an event
-    that is impossible on the other side.
+    `epsilon` is the least true epsilon, `at` the event on which it is stated, of probability `mass` on the unlikelier
+    side, and `frontier` the same for events of other probabilities there, as (probability, epsilon). `delta` is the
+    least probability of an event that is impossible on the other side.
     """
 
     epsilon: float
     at: PowerAt
     frontier: tuple[tuple[float, float], ...]
     delta: float
+    mass: float = 0.0
 
     @classmethod
     def of_test(
@@ -234,6 +240,19 @@ class Power:
         least = partial(detectable_epsilon_by_bets, runs=runs, **test)
         return cls._of(least, mass, mass, runs, claim, detectable_delta_by_bets(runs, **test))
 
+    def compared(self, runs: Iterable[int], claim: PrivacyClaim) -> int:
+        """Return how many pairs had runs, both sides together, that would have shown `epsilon` to a search among them.
+
+        A search takes a pair for one that leaks if bets on its runs, chosen in hindsight, win `CHANCE`; bets on an
+        event that is given stand for them.
+        """
+        p = min(math.exp(min(self.epsilon, 700.0)) * self.mass + claim.delta, 1.0)
+        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": math.exp(-CHANCE)}
+        counted = Counter(runs)
+        return sum(
+            pairs for n, pairs in counted.items() if n and refutation_probability(p, self.mass, n, **test) >= POWER
+        )
+
     @classmethod
     def _of(
         cls,
@@ -254,13 +273,14 @@ class Power:
         """
         frontier = tuple((q, least(q)) for q in MASSES)
         if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
-            epsilon, at = least(unlikelier), PowerAt.UNLIKELIER
+            epsilon, at, mass = least(unlikelier), PowerAt.UNLIKELIER, unlikelier
         else:
             mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
             # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
             last = max(claim.epsilon, math.log(mass * runs)) + RARER
             epsilon = least_where(lambda e: least(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
-        detected = [one for _, one in frontier if math.isfinite(one)]
-        if math.isinf(epsilon) and detected:
-            epsilon, at = detected[0], PowerAt.FRONTIER
-        return cls(epsilon, at, frontier, delta)
+            mass *= math.exp(-epsilon)
+        if math.isinf(epsilon):
+            seen = ((one, PowerAt.FRONTIER, q) for q, one in frontier if math.isfinite(one))
+            epsilon, at, mass = next(seen, (epsilon, at, mass))
+        return cls(epsilon, at, frontier, delta, mass)

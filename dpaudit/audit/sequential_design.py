@@ -40,8 +40,8 @@ from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
 from dpaudit.audit.evidence import Observations
 from dpaudit.audit.experts import PairBets, Sides
-from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.power import MASSES, Power, leading_pair_runs
+from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
+from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
 from dpaudit.contract import Direction
@@ -69,9 +69,6 @@ SEARCH_RATIO = 1.05
 SEARCH_GROWTH = 0.5
 """The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
 takes all its runs, and learns from larger batches in a quarter of the time."""
-CHANCE = 3.0
-"""A search believes a pair's epsilon if bets on all its runs against that epsilon would be expected to win this much,
-in log E; with 1 pairs that had luck in few runs are taken for the best one more often."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
@@ -326,7 +323,7 @@ class Session:
     def in_words(self, pace: float) -> str:
         """Return what is known, and what more runs would show and cost, at so many seconds a run."""
         won = float(self.log_evidence[self.target])
-        left = self.runs - self.runs_used
+        left = min(self.runs - self.runs_used, int(min(self.request.clock.left / max(pace, 1e-9), self.runs)))
         growth = max(bets.promise(self.target) for bets in self.bets)
         more = (-math.log(self.gamma) - won) / growth if growth > 0 else math.inf
         known = f"epsilon >= {self.epsilon_lower:.3g}, evidence {math.exp(min(won, 99.0)):.2g} of {1 / self.gamma:.4g}"
@@ -363,10 +360,13 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
+    kept = [join(side) if side else [] for side in best.outputs or ()] if found.rejected and not best.reduced else []
+    plain = PlainEvent.of(kept, claim.epsilon, claim.delta) if kept else UNSET
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if found.pilot.width else able
+    power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
     return request.finding(
-        Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma),
+        power,
         Observations(found.bet, sum(bets.different for bets in found.bets), found.raised),
         found.pilot,
         found.summed,
@@ -376,8 +376,9 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         selection_trials=0,
         confirmation_trials=found.runs_used // 2,
         pairs=pairs,
+        compared=max(1, power.compared((bets.runs for bets in found.bets), claim)),
         events=0,
-        witness=Witness.of(best.index, best.pair, Direction.FORWARD, event),
+        witness=Witness.of(best.index, best.pair, Direction.FORWARD, event, plain=plain),
         bound="betting",
         distinguisher="betting",
         design="sequential",

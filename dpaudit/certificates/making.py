@@ -13,10 +13,11 @@ from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
-from dpaudit.certificates.choosing import ChosenEvent, counted, fewer
+from dpaudit.certificates.counting import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.explicit import ChosenEvent
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink

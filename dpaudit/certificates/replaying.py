@@ -13,7 +13,7 @@ from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
-from dpaudit.certificates.choosing import counted
+from dpaudit.certificates.counting import counted
 from dpaudit.contract import Domain, Learner, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpaudit.certificates.choosing import ChosenEvent, choose
 from dpaudit.contract import Pair
+from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.neighbours.smaller import Small, complexity
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.values import digest_of
 from dpaudit.running.sampling import Sampler
-
-if TYPE_CHECKING:
-    pass
 
 FIRST_RUNS = 500
 """Runs a side that are tried first to refute the claim; they are doubled until they do."""

@@ -150,6 +150,7 @@ def _certify(
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Verdict
     from dpaudit.engine.arguments import PrivacyArguments
+    from dpaudit.report.numbers import significant
 
     finding, arguments = result.finding, result.arguments
     assert isinstance(finding, PrivacyFinding)
@@ -169,7 +170,8 @@ def _certify(
     data = arguments.data
     again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
     checked = f"check it by python -m dpaudit.verify_certificate {path}"
-    pending.append(f"the certificate {path} shows epsilon >= {made.epsilon_lower:.3g}; {checked}{again}")
+    lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
+    pending.append(f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
 
 
 class Replaying(NamedTuple):

@@ -9,10 +9,12 @@ nothing parses them. A new kind of event is a class here, a member of `Event`, a
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,7 +38,9 @@ NAN_CELLS = ("not NaN", "NaN")
 MISSING = object()
 """Stands for the part of an output that has no such part."""
 Path = tuple[int | str, ...]
-"""The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output."""
+"""The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output.
+
+Keys lead into dictionaries, tables and series of pandas, and texts that are JSON."""
 
 
 class _Event(Frozen, frozen=True, tag_field="kind"):
@@ -158,7 +162,8 @@ class Interval(_Event, frozen=True, tag="interval"):
     feature : str
         The name of the score. "value": the number itself. "sum", "maximum", "minimum", "length": of the numbers of a
         sequence or an array, or the length of a text. "lowest bit": the exponent of the lowest bit that is set in a
-        float. "raised": 1 if the run ended in an exception, else 0.
+        float. "raised": 1 if the run ended in an exception, else 0; "NaN" and "present" likewise, if the number is NaN,
+        and if the output has such a part.
     low, high : float
         The ends; an infinite one is no limit.
     path : tuple of int or str
@@ -285,12 +290,38 @@ def numbers_of(outputs: Any, feature: str, path: Path = ()) -> Array:
 def part_of(output: Any, path: Path) -> Any:
     """Return a part of an output; a mark where it has no such part."""
     for step in path:
+        output = opened(output)
         try:
             # Asked for first, for a mapping with a default would put what it lacks into the output.
-            output = MISSING if isinstance(output, Mapping) and step not in output else output[step]
+            keyed = isinstance(output, Mapping) or is_table(output)
+            output = MISSING if keyed and step not in output else output[step]
         except (TypeError, LookupError):
             return MISSING
     return output
+
+
+def is_table(output: Any) -> bool:
+    """Say whether an output is a table of pandas or one of its columns, whose parts have labels."""
+    return hasattr(output, "iloc") and hasattr(output, "keys")
+
+
+LONGEST_JSON = 4_000
+"""The most characters of a text that is opened: those of a few thousand outputs are kept open."""
+
+
+def opened(output: Any) -> Any:
+    """Return the object or array that a text holds as JSON; anything else, and a longer text, as it is."""
+    if type(output) is not str or output[:1] not in ("{", "[") or len(output) > LONGEST_JSON:
+        return output
+    return _loaded(output)
+
+
+@lru_cache(maxsize=4096)
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _value(value: Any) -> float:
@@ -304,7 +335,7 @@ def _value(value: Any) -> float:
 
 def _flat(value: Any) -> Array:
     """Return the numbers of a sequence or an array; none of anything else."""
-    if not isinstance(value, list | tuple | np.ndarray):
+    if not isinstance(value, list | tuple | np.ndarray) and not is_table(value):
         return np.zeros(0)
     try:
         return np.asarray(value, dtype=np.float64).ravel()
@@ -313,7 +344,8 @@ def _flat(value: Any) -> Array:
 
 
 def _length(value: Any) -> float:
-    return float(len(value)) if isinstance(value, list | tuple | dict | str | bytes | np.ndarray | set) else math.nan
+    sized = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | set) or is_table(value)
+    return float(len(value)) if sized else math.nan
 
 
 def _lowest_bits(values: Array) -> Array:
@@ -330,5 +362,9 @@ FEATURES: dict[str, Any] = {
     "length": _length,
     "lowest bit": lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
     "raised": lambda value: float(type(value) is Raised),
+    "NaN": lambda value: float(isinstance(value, float | np.floating) and math.isnan(value)),
+    "present": lambda value: float(value is not MISSING),
 }
 """The features by name: what each makes of one part of an output."""
+YES_OR_NO = ("raised", "NaN", "present")
+"""Those that are 1 or 0, whether something is so."""

@@ -11,6 +11,7 @@ from dpaudit.contract import CurveClaim
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.terminal import Lines
+from dpaudit.report.wording import pairs_words
 
 
 def curve_claim_words(claim: CurveClaim) -> str:
@@ -53,13 +54,17 @@ def holder_words(tested: CurveTest) -> str:
     return f"the bet on all outputs against {claimed} has evidence of {evidence}"
 
 
-def power_words(tested: CurveTest) -> str:
+def power_words(finding: PrivacyFinding) -> str:
     """Return how much too much would have been detected; empty where only the point says it."""
+    tested = finding.curve_test
+    if tested is None:
+        return ""
     if tested.detectable_mu is not None:
         if math.isinf(tested.detectable_mu):
             return "no mu, however large, would be detected on the event tested"
         least = significant(tested.detectable_mu, "up", apart_from=tested.claim.mu)
-        return f"any μ ≥ {least} would be detected {OFTEN}, on an event as likely as the one tested"
+        where = f"on an event as likely as the one tested, {pairs_words(finding)}"
+        return f"any μ ≥ {least} would be detected {OFTEN}, {where}"
     short = tested.detectable_shortfall
     if short is None:
         return ""
@@ -76,7 +81,7 @@ def curve_lines(finding: PrivacyFinding) -> Lines:
         return []
     lines = [("curve claim", f"{curve_claim_words(tested.claim)}, {shows_words(finding, tested)}")]
     lines += [("by Holder", holder_words(tested))] if tested.holder else []
-    lines += [("power", words)] if (words := power_words(tested)) else []
+    lines += [("power", words)] if (words := power_words(finding)) else []
     if orders := untestable_orders(tested.claim):
         listed = ", ".join(map(value_text, orders))
         why = f"order times the shift in deviations exceeds {TESTABLE:g}, so that outputs which hardly any run returns"

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
@@ -173,6 +173,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("witness", _witness(result, finding)),
+        *_plain(result, finding),
         *_coins(result, finding),
         *([("floating point", findings.representation_text(finding))] if finding.representation else []),
         *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
@@ -201,6 +202,16 @@ def _witness(result: Result, finding: PrivacyFinding) -> str:
         return f"{inputs}, {event} [{origin}]"
     rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
     return f"{inputs} ({found.direction}), event: {event}: {rates} [{origin}]"
+
+
+def _plain(result: Result, finding: PrivacyFinding) -> Lines:
+    """Return the event that shows a violation in simpler words, and on how many runs."""
+    found = finding.witness.plain
+    if found is UNSET:
+        return []
+    event, counts = wording.answer_words(found.event, decoded_of(result)), structs.astuple(found)[2:]
+    rates = "{:,} of {:,} against {:,} of {:,} runs".format(*counts)
+    return [("simply", f"{event} ({found.direction}): {rates}, which chose the event tested and prove nothing")]
 
 
 def _coins(result: Result, finding: PrivacyFinding) -> Lines:

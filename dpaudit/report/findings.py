@@ -8,17 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from msgspec import UNSET
+
 from dpaudit.audit import evidence
 from dpaudit.audit.evidence import Answer, Check, CheckName, Gap
-from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.power import MASSES, Power
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.power import Power
 from dpaudit.audit.request import Budget
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report import curve_claims, wording
-from dpaudit.report.glossary import OFTEN
-from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
 
@@ -62,6 +63,7 @@ _PASSED = {
     CheckName.PROCESS: "no dependence on the process",
     CheckName.WORKERS: "workers do not repeat each other",
 }
+_ROUNDING = "floating-point rounding reveals the input (Mironov 2012)"
 _DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError"})
 """Exceptions that no choice of inputs avoids."""
 _REMEDIES = {
@@ -163,8 +165,8 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             why, remedy = _no_power(finding, shown)
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
-            caught = "" if finding.curve_test is None else curve_claims.power_words(finding.curve_test)
-            return [("power", caught or f"{caught_words(finding)}, on an event {_likely_text(finding)}")]
+            caught = curve_claims.power_words(finding)
+            return [("power", caught or wording.power_words(finding))]
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
         case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
@@ -188,13 +190,6 @@ def _no_power(finding: PrivacyFinding, shown: Shown = in_python) -> tuple[str, s
     """Return why no leak could have been detected, and what to do about it."""
     remedies = dict.fromkeys(_remedy(gap, finding, shown) for gap in finding.gaps)
     return gaps_words(finding), "; ".join(remedies)
-
-
-def caught_words(finding: PrivacyFinding) -> str:
-    """Return which leaks would have been caught."""
-    least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
-    caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
-    return f"{caught} would be detected {OFTEN}"
 
 
 def covers_text(finding: LawFinding) -> str:
@@ -228,14 +223,18 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return curve_claims.holder_words(tested)
-    words = wording.answer_words(witness.event, decoded)
-    event = _cut(f"answer {words}" if wording.answers_of(witness.event) else words)
+    shown = witness if witness.plain is UNSET else witness.plain
+    words = wording.answer_words(shown.event, decoded)
+    event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
     sides = _cut(witness.data), _cut(witness.neighbour)
-    likely, other = sides if witness.direction == Direction.FORWARD else sides[::-1]
-    if witness.rates is None:
+    likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
+    if shown.rates is None:
         return f"{event}; {likely} against {other}"
-    p, q = witness.rates
-    words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}"
+    p, q = shown.rates
+    when = "" if witness.plain is UNSET else " in training"
+    words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{when}"
+    if "floating-point noise" in getattr(shown.event, "feature", ""):
+        words = f"{_ROUNDING}; {words}"
     if finding.delta:
         most = min(_factor(finding.epsilon) * q + finding.delta, 1.0)
         return f"{words}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
@@ -373,20 +372,6 @@ def representation_text(finding: PrivacyFinding) -> str:
         return f"how floats are stored was looked at beside their values: nothing above the claim, {at}"
     lower = significant(test.epsilon_lower, "down", apart_from=finding.epsilon)
     return (
-        f"the bits leak, ε ≥ {lower} {at} ({wording.event_words(test.event)}: {count(test.hits)} against "
+        f"{_ROUNDING}, ε ≥ {lower} {at} ({wording.event_words(test.event)}: {count(test.hits)} against "
         f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
     )
-
-
-def _likely_text(finding: PrivacyFinding) -> str:
-    """Return how likely the event is on which the power is stated."""
-    if finding.detectable_at == PowerAt.FRONTIER:
-        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
-        return f"of probability {value_text(mass)}"
-    one = "main one" if len(finding.tests) > 1 else "one"
-    event = (
-        f"of probability {value_text(MASSES[0])}"
-        if finding.design == "sequential"
-        else f"as likely as the {one} tested"
-    )
-    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event

@@ -34,7 +34,7 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
-from dpaudit.report.wording import BOUNDS, answer_words, event_words, label_parameters
+from dpaudit.report.wording import BOUNDS, answer_words, detected_words, event_words, label_parameters
 
 if TYPE_CHECKING:
     import jinja2
@@ -290,7 +290,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", f"would be detected {OFTEN}"))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", detected_words(found)))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
@@ -304,13 +304,14 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1]}"
-    if found.hits is None:
+    told = found if found.plain is UNSET else found.plain
+    if told.hits is None:
         answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
-        title += f", and one answer comes {_often(finding)}"
-        answer = answer_words(found.event, decoded)
-        counts = [(found.hits, found.trials or 0), (found.neighbour_hits or 0, found.neighbour_trials or 0)]
-    if found.direction == Direction.BACKWARD:
+        title += f", and one answer comes {_often(finding, *(told.rates or (0.0, 0.0)))}"
+        answer = answer_words(told.event, decoded)
+        counts = [(told.hits, told.trials or 0), (told.neighbour_hits or 0, told.neighbour_trials or 0)]
+    if told.direction == Direction.BACKWARD:
         counts.reverse()
     places = [(0, 0)] * 2 if found.differs is UNSET else found.differs
     sides = [("D", found.data, places[0], *counts[0]), ("D′", found.neighbour, places[1], *counts[1])]
@@ -329,12 +330,11 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
     return side | {"width": f"{100 * hits / trials:.2f}", "share": share(hits / trials), "runs": runs}
 
 
-def _often(finding: PrivacyFinding) -> str:
-    """Return how many times as often the event came on one input, beside what the claim allows."""
-    ratio = finding.witness.ratio
-    if not math.isfinite(ratio):
-        return "in no run" if math.isnan(ratio) else "on one alone"
-    return times_words(ratio, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
+def _often(finding: PrivacyFinding, likely: float, other: float) -> str:
+    """Return how many times as often the event came on one input, given its rates, beside what the claim allows."""
+    if not other:
+        return "on one alone" if likely else "in no run"
+    return times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:

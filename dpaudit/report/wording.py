@@ -11,13 +11,15 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET
 
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PowerAt, PrivacyFinding
+from dpaudit.audit.power import MASSES
 from dpaudit.contract import FAIL, PrivacyClaim, Verdict
 from dpaudit.engine.records import codes_of
 from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.numbers import value_text
+from dpaudit.report.glossary import OFTEN
+from dpaudit.report.numbers import count, significant, value_text
 from dpaudit.utility.finding import UtilityFinding
 
 Decoded: TypeAlias = Mapping[str, str] | None
@@ -58,7 +60,17 @@ def answer_words(event: Event, decoded: Decoded = None) -> str:
     """
     match event:
         case Interval(feature="raised"):
-            return "an exception" if event.low > 0 else "no exception"
+            where = f" as {_part(event.path)}" if event.path else ""
+            return ("an exception" if event.low > 0 else "no exception") + where
+        case Interval(feature="NaN"):
+            return f"{_part(event.path)} is {'' if event.low > 0 else 'not '}NaN"
+        case Interval(feature="present", path=(*path, step)):
+            kind = f"{'key' if isinstance(step, str) else 'element'} {step!r}"
+            if event.low > 0:
+                return f"{_part(path)} has the {kind}"
+            return f"no {kind}" + (f" in {_part(path)}" if path else "")
+        case Interval(feature="length"):
+            return _between(f"len({_part(event.path)})", event)
         case Interval(feature="value"):
             return _between(_part(event.path), event)
         case Interval() if event.explicit:
@@ -133,6 +145,44 @@ def _subject(feature: str, path: Sequence[int | str]) -> str:
     if feature == "output":
         return _part(path)
     return f"{feature} of {_part(path)}" if path else feature
+
+
+def power_words(finding: PrivacyFinding) -> str:
+    """Return which leaks would have been detected, on which event and which pairs."""
+    least = significant(finding.detectable_epsilon, "up", digits=3, apart_from=finding.epsilon)
+    caught = f"any ε ≥ {least}" if math.isfinite(finding.detectable_epsilon) else "no leak, however large,"
+    return f"{caught} {detected_words(finding)}"
+
+
+def detected_words(finding: PrivacyFinding) -> str:
+    """Return how often, on which event and on which pairs what is called detectable is detected."""
+    return f"would be detected {OFTEN}, on an event {_likely_text(finding)}, {pairs_words(finding)}"
+
+
+def _likely_text(finding: PrivacyFinding) -> str:
+    """Return how likely the event is on which the power is stated."""
+    if finding.detectable_at == PowerAt.FRONTIER:
+        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
+        return f"of probability {value_text(mass)}"
+    one = "main one" if len(finding.tests) > 1 else "one"
+    event = (
+        f"of probability {value_text(MASSES[0])}"
+        if finding.design == "sequential"
+        else f"as likely as the {one} tested"
+    )
+    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
+
+
+def pairs_words(finding: PrivacyFinding) -> str:
+    """Return on which of the pairs what is called detectable would be detected."""
+    if finding.pairs == 1:
+        return "on this pair"
+    long_enough = "compared long enough for that"
+    if finding.compared is UNSET:
+        return f"on the pairs that were {long_enough}"
+    number = "one" if finding.compared == 1 else count(finding.compared)
+    were = "was" if finding.compared == 1 else "were"
+    return f"on the {number} of {count(finding.pairs)} pairs that {were} {long_enough}"
 
 
 def output_text(finding: LawFinding, decoded: Decoded = None) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 __all__ = ["numbers_of", "same"]
 
 WORDS = {
-    "caption", "checks", "decoded", "differs", "digest", "epsilon_at_claim", "error_type", "event", "fault", "index",
-    "label", "source", "versions", "worst_code", "worst_output",
+    "caption", "checks", "compared", "decoded", "differs", "digest", "epsilon_at_claim", "error_type", "event", "fault",
+    "index", "label", "plain", "source", "versions", "worst_code", "worst_output",
 }  # fmt: skip
 """Fields that hold words, the place in a file, the versions of libraries, or what these runs did not look at yet."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -109,6 +110,31 @@ def test_a_piece_under_way_counts_by_its_share() -> None:
         "[=====>                ] 0/2 audits  mean  0:04, 0:12 left",
         "[================>     ] 1/2 audits  sum  0:12, 0:04 left",
     ]
+
+
+def test_the_time_that_is_left_does_not_exceed_a_limit() -> None:
+    now, stream = iter([0.0, 4.0, 8.0, 12.0]), Terminal()
+    line = Line(stream, "runs", lambda: next(now), limit=10)
+    for done in (10, 20, 30):
+        line(done, 100)
+    assert [one.split(", ")[1].strip() for one in stream.getvalue().split("\r") if one] == [
+        "0:06 left",
+        "0:02 left",
+        "0:00 left",
+    ]
+
+
+def test_progress_under_a_time_limit_is_of_the_runs_that_there_is_time_for() -> None:
+    def slow(bit: int, rng: Any) -> int:
+        time.sleep(0.002)
+        return response(bit, rng)
+
+    told: list[tuple[int, int]] = []
+    finding = dpaudit.audit_privacy(
+        slow, [(0, 1)], epsilon=1.2, trials=100_000, time_limit=1, progress=lambda *numbers: told.append(numbers)
+    )
+    assert {total for _, total in told} == {2 * finding.trials}
+    assert finding.trials < 1_000
 
 
 def test_a_notebook_is_taken_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

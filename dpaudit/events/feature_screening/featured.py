@@ -64,8 +64,8 @@ class FloatSupport:
     @property
     def feature(self) -> LeafFeature:
         """The feature that shows gaps, in which floating-point rounding reveals the input."""
-        name = f"floating-point support of {self.centre:.6g} +- {self.scale:.6g} ln(j / 2^{self.grid}) (Mironov 2012)"
-        return LeafFeature(name, self.cells, one_of("dense", "reached", "gap"), representation=True)
+        name = f"being floating-point noise (centre {self.centre:.6g}, scale {self.scale:.6g}, {self.grid} bits)"
+        return LeafFeature(name, self.cells, one_of("too dense to say", "yes", "no"), representation=True)
 
     def cells(self, values: Reals) -> CellNumbers:
         """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a gap."""

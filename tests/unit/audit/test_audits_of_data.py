@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import traceback
 from typing import Any
 
@@ -14,7 +15,8 @@ from rare_leaks import LEAKS
 
 import dpaudit
 from dpaudit import certificates
-from dpaudit.contract import OriginKind, Relation
+from dpaudit.audit.power import Power
+from dpaudit.contract import OriginKind, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Withheld
 from dpaudit.neighbours.own_data.tables import table_of
@@ -202,3 +204,49 @@ def test_a_run_that_ends_the_audit_names_its_input_without_a_value(last: int, se
         text = str(error)
         assert "raised SystemExit" in text
     assert "12345" not in text
+
+
+LETTERS = "abcdefghij"
+CATEGORIES = pd.DataFrame(
+    {"user": [0] * 20 + [*range(1, 41)], "kind": [*LETTERS * 2, *np.random.default_rng(0).choice([*LETTERS], 40)]}
+)
+"""One user with twenty rows, whose coming or going loses an epsilon of 20 in `noisy_counts`; the others have one."""
+
+
+def noisy_counts(data: Any, rng: np.random.Generator) -> dict[str, int]:
+    """Return counts with noise for users of one row each."""
+    counts = data["kind"].value_counts()
+    return {kind: int(counts.get(kind, 0)) + int(np.round(rng.laplace())) for kind in LETTERS}
+
+
+def test_power_is_stated_on_the_pairs_that_were_compared_long_enough() -> None:
+    finding = dpaudit.audit_privacy(noisy_counts, data=CATEGORIES, unit="user", epsilon=1, trials=400)
+    assert finding.verdict == "consistent"
+    assert any("the unit of row 0 (20 rows) added" in origin.text for origin in finding.origins)
+    assert isinstance(finding.compared, int)
+    assert 1 <= finding.compared < finding.pairs / 4
+    where = f"{finding.compared} of {finding.pairs} pairs".replace("1 of", "one of")
+    assert f"on the {where} that was compared long enough for that" in " ".join(str(finding).split())
+
+
+def test_how_many_pairs_are_compared_long_enough_grows_with_the_runs_of_each() -> None:
+    claim = PrivacyClaim(1.0, 0.0)
+    power = Power.of_test(0.3, 0.1, 2_000, 8_000, claim, 1e-3)
+    assert math.isfinite(power.epsilon)
+    assert power.compared([0, 0], claim) == 0
+    counts = [power.compared([n] * 3, claim) for n in (1, 100, 1_000, 10_000, 100_000, 1_000_000)]
+    assert counts == sorted(counts)
+    assert set(counts) == {0, 3}
+    nothing = Power.of_test(0.3, 0.1, 5, 10, claim, 1e-3)
+    assert math.isinf(nothing.epsilon)
+
+
+def noisy_sum(data: Any, rng: np.random.Generator) -> float:
+    return float(np.clip(data, 0, 1).sum() + rng.laplace())
+
+
+def test_fewer_of_many_pairs_are_compared_long_enough() -> None:
+    pairs = [([0.0] * n, [0.0] * n + [0.5]) for n in range(12)]
+    one, two, many = (dpaudit.audit_privacy(noisy_sum, pairs[:n], epsilon=1, trials=400) for n in (1, 2, 12))
+    assert (one.compared, two.compared, many.compared) == (1, 2, 1)
+    assert str(one).count("on this pair") == 1

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.certificates.choosing import choose
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.event import Bets, Cells, Event, Interval, numbers_of
+from dpaudit.events.explicit import choose
 from dpaudit.outputs.canonical import Raised
 from dpaudit.record import decode, encodable
 

@@ -85,7 +85,7 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
     assert verdict == (Verdict.CONSISTENT, "the mechanism claims ε = 1, shows ≥ 0.500")
     least = "1.20" if changes else "1.15"
     assert "visible in the features looked at" in OFTEN
-    assert power == ("power", f"any ε ≥ {least} would be detected {OFTEN}, on {where}")
+    assert power == ("power", f"any ε ≥ {least} would be detected {OFTEN}, on {where}, on this pair")
     assert seed == ("seed", "0, 20 runs a side")
 
 
@@ -118,7 +118,10 @@ def test_a_next_step_is_written_as_the_reader_types_it() -> None:
 
 def test_a_leak_of_bits_is_told_beside_the_verdict() -> None:
     bits = EventTest(OUTPUT_1, 0.01, 9, 1, 3.0)
-    assert "the bits leak" in dict(brief_lines(privacy_finding(representation=bits)))["warning"]
+    assert (
+        "floating-point rounding reveals the input (Mironov 2012), ε ≥ "
+        in dict(brief_lines(privacy_finding(representation=bits)))["warning"]
+    )
     assert "warning" not in dict(brief_lines(privacy_finding(representation=EventTest(OUTPUT_1, 0.01, 9, 1, 0.5))))
     assert "warning" not in dict(brief_lines(privacy_finding("violation", representation=bits)))
 

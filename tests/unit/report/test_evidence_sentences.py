@@ -5,6 +5,7 @@ import re
 import typing
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
@@ -57,6 +58,8 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
 
 
 OFTEN = "would be detected with probability 95 % if visible in the features looked at, on an event"
+MAIN = "as likely as the main one tested"
+PAIRS = "on the 7 of 30 pairs that were compared long enough for that"
 
 
 def power_of(**changes):
@@ -66,17 +69,29 @@ def power_of(**changes):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({}, f"any ε ≥ 1.02 {OFTEN} as likely as the main one tested"),
-        ({"detectable_epsilon": math.inf}, f"no leak, however large, {OFTEN} as likely as the main one tested"),
+        ({}, f"any ε ≥ 1.02 {OFTEN} {MAIN}, {PAIRS}"),
+        ({"detectable_epsilon": math.inf}, f"no leak, however large, {OFTEN} {MAIN}, {PAIRS}"),
         (
             {"detectable_at": PowerAt.LIKELIER},
-            f"any ε ≥ 1.02 {OFTEN} as likely as the main one tested on the likelier side",
+            f"any ε ≥ 1.02 {OFTEN} {MAIN} on the likelier side, {PAIRS}",
         ),
         (
             {"detectable_at": PowerAt.FRONTIER, "detectable_epsilon": 1.07},
-            f"any ε ≥ 1.07 {OFTEN} of probability 0.01",
+            f"any ε ≥ 1.07 {OFTEN} of probability 0.01, {PAIRS}",
         ),
-        ({"learner": "threshold-exponential"}, f"any ε ≥ 0.930 {OFTEN} of probability 0.1"),
+        (
+            {"compared": 1},
+            f"any ε ≥ 1.02 {OFTEN} {MAIN}, on the one of 30 pairs that was compared long enough for that",
+        ),
+        (
+            {"compared": UNSET},  # in files written before pairs were counted
+            f"any ε ≥ 1.02 {OFTEN} {MAIN}, on the pairs that were compared long enough for that",
+        ),
+        ({"pairs": 1}, f"any ε ≥ 1.02 {OFTEN} {MAIN}, on this pair"),
+        (
+            {"learner": "threshold-exponential"},
+            f"any ε ≥ 0.930 {OFTEN} of probability 0.1, on the pairs that were compared long enough for that",
+        ),
     ],
 )
 def test_power_in_words(changes, text):

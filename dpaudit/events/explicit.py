@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dpaudit import seeding
-from dpaudit.audit.tested import CoinCount
-from dpaudit.certificates.certificate import Counts
-from dpaudit.contract import Direction, Pair
+from dpaudit.bounds.melded import Melded
+from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.cells import LEAST
 from dpaudit.events.event import (
     FEATURES,
     MISSING,
+    YES_OR_NO,
     Cells,
     Event,
     Interval,
     Path,
     cell_of,
+    is_table,
     numbers_of,
+    opened,
     part_of,
 )
 from dpaudit.events.families import likelier_first
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.values import encode_value
-from dpaudit.running.sampling import Sampler
 
 MOST_LEAVES = 32
 """Parts of an output that are examined one by one."""
@@ -50,6 +48,10 @@ ROUNDED = 0.98
 QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
 """The quantiles, of the runs of both sides together, at which thresholds are tried."""
 DIGITS = range(1, 7)
+FEW, AGGREGATED = 4, 4
+"""The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output."""
+INTRICATE = re.compile(r"histogram|repeated value|product|parity|sum of squares|.*\['(values|index)'\]")
+"""The features that say little to a person, among them parts of a table of pandas as it is taken apart."""
 STORED = "lowest bit"
 
 Array = NDArray[np.float64]
@@ -61,82 +63,37 @@ Explicit = Interval | Cells
 class ChosenEvent:
     """An event, "forward" where it is likelier on the data, and the bound that the runs which compared events give.
 
-    That bound has chosen, and proves nothing.
+    That bound has chosen, and proves nothing. `counts` are hits and runs of the likelier side, then of the other.
     """
 
     event: Explicit
     direction: Direction
     lower: float
+    counts: tuple[int, int, int, int]
 
 
-def counted(
-    sampler: Sampler,
-    purpose: str,
-    pair: Pair,
-    events: tuple[Event, Event | UnsetType],
-    direction: Direction,
-    runs: int,
-    number: int | None,
-) -> Counts:
-    """Return how many of twice `runs` runs of a pair are in an event, and the guesses of their coins.
-
-    A coin decides the side of each run. A run in the first of `events` is guessed to be of the side on which that is
-    likelier, a run in the second, if there is one, of the other side; the first `number` guesses are counted, or all of
-    them. No output is kept.
-    """
-    couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs)
-    likelier = tuple(Direction).index(direction)
-    hits, sizes, right = [0, 0], [0, 0], [np.zeros(0, dtype=np.bool_)]
-    for couple, found in zip(couples, sampler.reduced(couples, partial(_spoken, events)), strict=True):
-        turns = sampler.turns(couple)
-        said = np.zeros(len(turns), dtype=np.int8)
-        for side, codes in enumerate(found):
-            sizes[side] += couple[side].size
-            if codes is not None:
-                said[turns == side] = codes
-                hits[side] += int((codes == 1).sum())
-        guessed = np.where(said == 1, likelier, 1 - likelier)
-        right.append((guessed == turns)[said > 0])
-    fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
-    every = np.concatenate(right)
-    count = CoinCount.of_order(every, max(1, len(every)) if number is None else number, fair)
-    return replace(_in_order(list(zip(hits, sizes, strict=True)), direction), count=count)
+def is_plain(event: Event, output: Any) -> bool:
+    """Say whether a person reads off outputs like one whether they are in an event over a feature."""
+    if not isinstance(event, Cells | Interval) or (isinstance(event, Cells) and (event.size > FEW or event.rare)):
+        return False
+    keyed = isinstance(opened(output), dict) and event.feature.startswith("len(")  # keys say more than their number
+    return not (keyed or INTRICATE.match(event.feature))
 
 
-FEWER = 2.0
-"""Standard deviations below the hits expected, of the guesses that are counted of runs made one by one."""
-
-
-def fewer(counts: Counts, runs: int) -> int:
-    """Return how many guesses to count of twice `runs` runs made one by one, given an earlier count of the event."""
-    scale = 2 * runs / (counts.runs + counts.neighbour_runs)
-    expected = scale * (counts.hits + counts.neighbour_hits)
-    return max(1, math.floor(expected - FEWER * math.sqrt(expected * (1 + scale))))
-
-
-def _spoken(events: tuple[Event, Event | UnsetType], outputs: Any) -> NDArray[np.int8]:
-    """Return 1 for outputs in the first event, 2 for those in the second, else 0."""
-    first, second = events
-    found = first.holds(outputs).astype(np.int8)
-    return found if second is UNSET else np.where(found == 0, 2 * second.holds(outputs), found).astype(np.int8)
-
-
-def _hits(event: Event, outputs: Any) -> int:
-    return int(event.holds(outputs).sum())
-
-
-def _in_order(hits: Sequence[tuple[int, int]], direction: Direction) -> Counts:
-    """Return hits and runs of the data and of the neighbour, those of the likelier side first."""
-    first, second = likelier_first(direction, *hits)
-    return Counts(*first, *second)
-
-
-def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False) -> ChosenEvent | None:
+def choose(
+    sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
+) -> ChosenEvent | None:
     """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
 
     `sides` are the outputs on the data and on the neighbour, `delta` is the claim's, and `error` that of the bounds
-    which are compared. With `float_bits` events over how floats are stored take part.
+    which are compared; near is what has the part `worth` of the best one. With `float_bits` events over how floats are
+    stored take part.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers are
+        return _chosen(sides, delta, error, float_bits, worth)
+
+
+def _chosen(sides: Sequence[Any], delta: float, error: float, float_bits: bool, worth: float) -> ChosenEvent | None:
     halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
     proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}
     found: list[ChosenEvent] = []
@@ -145,10 +102,11 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
         of = (event.feature if isinstance(event, Interval) else None, event.path)
         if of not in read:  # events differ in less than what they read
             read[of] = [event.read(outputs) for outputs in halves[1]]
-        counts = _in_order([(int(event.has(one).sum()), len(one)) for one in read[of]], direction)
-        found.append(ChosenEvent(event, direction, counts.epsilon_lower("melded", delta, error)))
+        likelier, other = likelier_first(direction, *((int(event.has(one).sum()), len(one)) for one in read[of]))
+        lower = float(Melded().epsilon_lower(*likelier, *other, delta=delta, gamma=error))
+        found.append(ChosenEvent(event, direction, lower, (*likelier, *other)))
     best = max((one.lower for one in found), default=0.0)
-    near = [one for one in found if one.lower >= WORTH * best > 0]
+    near = [one for one in found if one.lower >= worth * best > 0]
     return min(near, key=lambda one: (_complexity(one.event), -one.lower), default=None)
 
 
@@ -156,7 +114,8 @@ def _complexity(event: Explicit) -> tuple[int, int]:
     """Return how much there is to say of an event: parts, then digits."""
     if isinstance(event, Interval):
         ends = [end for end in (event.low, event.high) if math.isfinite(end)]
-        return len(event.path) + (1 if event.feature in ("value", "raised") else 2), sum(len(f"{e:g}") for e in ends)
+        measured = 0 if event.feature in YES_OR_NO else 1 if event.feature == "value" else AGGREGATED
+        return len(event.path) + measured, sum(len(f"{end:g}") for end in ends)
     ranges = sum(1 if low == high else 2 for low, high in event.ranges)
     return len(event.path) + len(event.outputs or ()) + ranges, int(bool(event.complement))
 
@@ -168,7 +127,10 @@ def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[
     for path in islice(_paths(some), MOST_LEAVES):
         yield from _listed(sides, some, path, delta)
         for feature in features:
-            if feature == "raised" or not all(np.isnan(numbers_of(outputs, feature, path)).all() for outputs in some):
+            known = (numbers_of(outputs, feature, path) for outputs in some)
+            if feature == "present" and not isinstance((path or (0,))[-1], str):
+                continue  # that is the length
+            if feature in YES_OR_NO or not all(np.isnan(one).all() for one in known):
                 yield from _half_lines([numbers_of(outputs, feature, path) for outputs in sides], feature, path, delta)
 
 
@@ -181,8 +143,9 @@ def _paths(sides: Sequence[Sequence[Any]]) -> Iterator[Path]:
 
 def _below(output: Any, path: Path, depth: int) -> Iterator[Path]:
     keys: list[Any] = []
-    if isinstance(output, dict):
-        keys = [key for key in output if type(key) in (int, str)]
+    output = opened(output)
+    if isinstance(output, dict) or is_table(output):
+        keys = [key for key in output.keys() if type(key) in (int, str)]
     elif isinstance(output, list | tuple) or (isinstance(output, np.ndarray) and output.ndim):
         keys = list(range(len(output)))
     for key in keys[:MOST_LEAVES]:
