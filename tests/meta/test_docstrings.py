@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from source_tree import ROOT, SOURCES, tree_of
 
-FOLDERS = ("scripts", "scripts/reliability", "examples")
+FOLDERS = ("scripts", "scripts/reliability", "examples", "museum")
 FILES = [*SOURCES, *(path for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.py")))]
 QUESTIONS = ("What ", "How ", "Who ", "Where ", "Which ")
 

@@ -1,0 +1,114 @@
+"""Audit one side of one exhibit: ``python -m museum.audit_one FILE SIDE [--pair]`` prints one line of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import math
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpaudit import PrivacyFinding, audit_privacy, certificates, neighbours_of
+from dpaudit.report.wording import event_words
+from dpaudit.verify_certificate import verify
+from museum.exhibit import Exhibit, read
+
+__all__ = ["audit", "main", "module_of"]
+
+TRIALS = 100_000
+SECONDS = {False: 60, True: 30}
+"""The limits on the time of an audit, without and with a pair given."""
+
+
+def module_of(name: str, exhibit: Exhibit, folder: Path) -> ModuleType:
+    """Return the code of an exhibit as a module, written to a file so that tracebacks can show it."""
+    place = f"exhibit_{name.replace('-', '_')}"
+    (folder / f"{place}.py").write_text(f"{exhibit.code}\n{exhibit.pair}", encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    return importlib.import_module(place)
+
+
+def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[str, Any]:
+    """Return what an audit of a side found, as a record."""
+    running: dict[str, Any] = {"batched": exhibit.batched, "float_bits": exhibit.float_bits}
+    of_data: dict[str, Any] = {"bounds": _bounds(exhibit), "unit": exhibit.unit}
+    began = time.perf_counter()
+    finding = audit_privacy(
+        getattr(module, side),
+        **({"pairs": module.PAIRS} if pair else {"data": module.DATA, "include_data": True, **of_data}),
+        epsilon=exhibit.epsilon,
+        delta=exhibit.delta,
+        relation=exhibit.relation,
+        randomness=exhibit.randomness,
+        trials=TRIALS,
+        time_limit=SECONDS[pair],
+        seed=0,
+        **running,
+    )
+    record = {
+        "verdict": str(finding.verdict),
+        "epsilon_lower": _number(finding.epsilon_lower),
+        "detectable_epsilon": _number(finding.detectable_epsilon),
+        "runs": 2 * finding.trials,
+        "seconds": round(time.perf_counter() - began, 1),
+        "recipe": finding.witness.origin.text,
+        "moves": finding.witness.origin.moves,
+        "pair": [finding.witness.data, finding.witness.neighbour],
+        "event": event_words(finding.witness.event),
+        "gaps": [type(gap).__name__ for gap in finding.gaps],
+    }
+    if finding.verdict == "violation":
+        pairs = module.PAIRS if pair else neighbours_of(module.DATA, exhibit.relation, **of_data)
+        name = f"{module.__name__}.py:{side}"
+        record["certificate"] = _certified(finding, pairs, mechanism=getattr(module, side), name=name, **running)
+    return record
+
+
+def _bounds(exhibit: Exhibit) -> Any:
+    """Return the bounds as audits take them: a pair of numbers is a tuple."""
+    flat = isinstance(exhibit.bounds, list) and not any(isinstance(one, tuple) for one in exhibit.bounds)
+    return tuple(exhibit.bounds or ()) if flat else exhibit.bounds
+
+
+def _certified(finding: PrivacyFinding, pairs: Any, **running: Any) -> str:
+    """Return what the verifier, which knows counts alone, says of the certificate of a violation."""
+    try:
+        made = certificates.make(finding, pairs, shrinks=False, include_data=True, **running)
+        return verify(json.dumps(made.to_dict()).encode())[1]
+    except Exception as error:  # the record says that there is no certificate, and why
+        return f"none: {type(error).__name__}: {error!s:.300}"
+
+
+def _number(value: float) -> float | str:
+    """Return a number as JSON has it."""
+    return round(value, 4) if math.isfinite(value) else str(value)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Audit one side and print the record."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("side", choices=["wrong", "right"])
+    parser.add_argument("--pair", action="store_true", help="give the pair in the place of the data")
+    args = parser.parse_args(words)
+    exhibit = read(args.file)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the library, as on features that are not proved
+        try:
+            record = audit(module_of(args.file.stem, exhibit, Path(folder)), exhibit, args.side, args.pair)
+        except Exception as error:
+            traceback.print_exc()
+            record = {"verdict": "error", "error": f"{type(error).__name__}: {error!s:.500}"}
+    print(json.dumps(record))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""Audit exhibits, each in an environment of its own: ``scripts/museum [NAME ...] [--resume] [--jobs N] [--pages]``.
+
+Every exhibit has four audits: its wrong and its right side, with its data alone and with its pair given. Records are
+appended to a file as they come; ``museum/findings.json`` and ``docs/museum.md`` are then written from all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from museum import page
+from museum.exhibit import ROOT, Exhibit, exhibits, read
+
+__all__ = ["environment", "main", "one"]
+
+SECONDS = 300
+"""The most seconds that a process of one audit may take, the certificate included."""
+_making = Lock()
+_storing = Lock()
+
+
+def environment(cache: Path, requires: list[str]) -> Path:
+    """Return the Python of an environment that has dpaudit and some requirements, which is made if there is none."""
+    key = hashlib.sha256("\n".join(requires).encode()).hexdigest()[:12]
+    folder = cache / "environments" / key
+    with _making:
+        if not (folder / "made").exists():
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+            words = [str(folder / "bin/python"), "-m", "pip", "install", "-q", "-e", str(ROOT), *requires]
+            subprocess.run(words, check=True)
+            (folder / "made").write_text("\n".join(requires) + "\n", encoding="utf-8")
+    return folder / "bin/python"
+
+
+def one(cache: Path, file: Path, exhibit: Exhibit, side: str, pair: bool) -> dict[str, Any]:
+    """Return the record of one audit; one that does not end or prints no record is an error."""
+    known = {"name": file.stem, "held_out": file.parent.name == "held_out", "side": side, "pair_given": pair}
+    try:
+        python = environment(cache, exhibit.requirements(side))
+        words = [str(python), "-m", "museum.audit_one", str(file), side, *(["--pair"] if pair else [])]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+        lines = done.stdout.splitlines()
+        found = json.loads(lines[-1]) if lines and not done.returncode else {}
+        return known | (found or {"verdict": "error", "error": f"status {done.returncode}: {done.stderr[-500:]}"})
+    except (subprocess.SubprocessError, ValueError) as error:
+        return known | {"verdict": "error", "error": f"{type(error).__name__}: {error!s:.500}"}
+
+
+def key_of(record: dict[str, Any]) -> tuple[str, bool, bool]:
+    """Return what a record is of, in the order of the page."""
+    return record["name"], record["pair_given"], record["side"] == "right"
+
+
+def stored(log: Path) -> dict[tuple[str, bool, bool], dict[str, Any]]:
+    """Return the records of a file by what they are of, the last of each."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return {key_of(record): record for record in map(json.loads, lines)}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Audit what was asked for, and write the findings and the page."""
+    parser = argparse.ArgumentParser(prog="scripts/museum", description=str(__doc__).partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="exhibits (default: all)")
+    parser.add_argument("--resume", action="store_true", help="skip what the records have, but for errors")
+    parser.add_argument("--pages", action="store_true", help="audit nothing: write the findings and the page alone")
+    parser.add_argument("--jobs", type=int, default=1, help="audits at the same time")
+    parser.add_argument("--cache", type=Path, default=ROOT / ".museum", help="folder of environments and records")
+    args = parser.parse_args(words)
+    files = exhibits()
+    if unknown := set(args.names) - files.keys():
+        parser.error(f"there is no exhibit {', '.join(sorted(unknown))}")
+    args.cache.mkdir(parents=True, exist_ok=True)
+    log = args.cache / "records.jsonl"
+    done = {key for key, record in stored(log).items() if record["verdict"] != "error"} if args.resume else set()
+    asked = [name for name in args.names or files if not args.pages]
+
+    def work(task: tuple[str, bool, str]) -> None:
+        name, pair, side = task
+        record = one(args.cache, files[name], read(files[name]), side, pair)
+        with _storing, log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+            given = "pair given" if pair else "data alone"
+            print(f"{record['verdict']:<12} {name}, {side}, {given}: {record.get('epsilon_lower')}", flush=True)
+
+    tasks = [task for task in product(asked, (False, True), ("wrong", "right")) if _key(task) not in done]
+    with ThreadPoolExecutor(args.jobs) as pool:
+        list(pool.map(work, tasks))
+    write(log)
+    return 0
+
+
+def _key(task: tuple[str, bool, str]) -> tuple[str, bool, bool]:
+    name, pair, side = task
+    return name, pair, side == "right"
+
+
+def write(log: Path) -> None:
+    """Put the records among the findings, in order, and write the page."""
+    target = ROOT / "museum/findings.json"
+    known = json.loads(target.read_text(encoding="utf-8")) if target.exists() else []
+    files = exhibits()
+    merged = {key_of(record): record for record in known} | stored(log)
+    records = [merged[key] for key in sorted(merged) if key[0] in files]
+    target.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    about = {name: read(path) for name, path in files.items()}
+    (ROOT / "docs/museum.md").write_text(page.text(about, records, page.misses()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
