@@ -45,8 +45,8 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_680,
-    "dpaudit.audit": 5_060,
-    "dpaudit.bounds": 2_110,
+    "dpaudit.audit": 5_300,
+    "dpaudit.bounds": 2_170,
     "dpaudit.certificates": 1_360,
     "dpaudit.cli": 2_420,
     "dpaudit.conformance": 379,
@@ -80,14 +80,18 @@ ROOMS = {
 }
 
 PUBLIC = {
-    "Coins", "CurveClaim", "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner",
-    "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding", "RecordedFinding", "Relation",
-    "SampleComplexityFinding", "ScalingFinding", "SensitivityFinding", "SupremumFinding", "ToolFault", "UtilityClaim",
-    "UtilityFinding", "audit_law", "audit_one_run", "audit_privacy", "audit_scores", "audit_sensitivity",
-    "audit_supremum", "audit_utility", "crafted_pairs", "dpaudit", "flip_coins", "get_learner", "ledger",
-    "list_learners", "neighbours_of", "pac", "pairs_from_strategy", "probe_of", "query_patterns", "random_pairs",
-    "read_dataset", "recording", "register_dataset", "register_flattener", "sample_complexity", "scaling_law",
-    "to_frame", "training",
+    "dpaudit": {
+        "Coins", "CurveClaim", "DpauditError", "InputError", "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding",
+        "RecordedFinding", "Relation", "SensitivityFinding", "ToolFault", "audit_one_run", "audit_privacy",
+        "audit_samples", "audit_scores", "audit_sensitivity", "epsilon_lower", "flip_coins", "neighbours_of", "pac",
+        "pairs_from_strategy", "probe_of", "query_patterns", "read_dataset", "recording", "register_dataset",
+        "register_flattener", "to_frame", "training",
+    },
+    "dpaudit.pac": {
+        "Distribution", "Instance", "Law", "LawFinding", "Learner", "SampleComplexityFinding", "ScalingFinding",
+        "SupremumFinding", "UtilityClaim", "UtilityFinding", "audit_law", "audit_supremum", "audit_utility",
+        "crafted_pairs", "get_learner", "ledger", "list_learners", "random_pairs", "sample_complexity", "scaling_law",
+    },
 }  # fmt: skip
 
 
