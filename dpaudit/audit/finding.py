@@ -14,7 +14,7 @@ from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.audit.tested import CoinCount, CurveTest, EventTest
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, OriginKind, Pair, Relation, Verdict
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld
@@ -279,6 +279,11 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     def curve_test(self) -> CurveTest | None:
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
         return None if self.tested_claim is UNSET else self.tested_claim
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the outputs were recorded elsewhere."""
+        return self.witness.origin.kind == OriginKind.RECORDED
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,6 +10,7 @@ validity is checked by exact enumeration.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,24 +47,34 @@ class CountArrays:
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, most: int = MAX_RUNS) -> CountArrays:
-        """Return the counts, broadcast against each other; `most` is the most runs on a side.
+    def of(
+        cls,
+        x: ArrayLike,
+        n1: ArrayLike,
+        y: ArrayLike,
+        n2: ArrayLike,
+        most: int = MAX_RUNS,
+        names: Sequence[str] = ("x", "n1", "y", "n2"),
+    ) -> CountArrays:
+        """Return the counts, broadcast against each other; `most` is the most runs on a side, `names` are for errors.
 
         Raises
         ------
         InputError
             If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
         """
-        arrays = [whole_numbers(name, value) for name, value in (("x", x), ("n1", n1), ("y", y), ("n2", n2))]
-        for name, runs in (("n1", arrays[1]), ("n2", arrays[3])):
-            check_range(name, runs, 1, most)
+        arrays = [whole_numbers(name, value) for name, value in zip(names, (x, n1, y, n2), strict=True)]
+        for i in (1, 3):
+            check_range(names[i], arrays[i], 1, most)
         try:
             xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
         except ValueError:
             shapes = ", ".join(str(a.shape) for a in arrays)
-            raise InputError(f"x, n1, y and n2 must broadcast against each other; got shapes {shapes}") from None
-        check_range("x", xs, 0, n1s)
-        check_range("y", ys, 0, n2s)
+            raise InputError(
+                f"{', '.join(names[:3])} and {names[3]} must broadcast against each other; got shapes {shapes}"
+            ) from None
+        check_range(names[0], xs, 0, n1s)
+        check_range(names[2], ys, 0, n2s)
         return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
 
     def take(self, index: NDArray[Any]) -> CountArrays:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri
 
+from dpaudit.arguments import CONFIDENCE, read_number
 from dpaudit.bounds.base import Bound, CountArrays
 
 Array = NDArray[np.float64]
@@ -246,6 +247,64 @@ class Melded(Bound):
             return _tail(sides.take(i), np.exp(t), delta[i])
 
         return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
+
+
+def epsilon_lower(
+    hits: ArrayLike,
+    runs: ArrayLike,
+    neighbour_hits: ArrayLike,
+    neighbour_runs: ArrayLike,
+    *,
+    delta: ArrayLike = 0.0,
+    confidence: float = CONFIDENCE,
+) -> Any:
+    r"""Return a lower confidence bound on epsilon from counts of one event that was fixed before they were seen.
+
+    Let p and q be the probabilities of the event on the data and on its neighbour. With probability at least
+    `confidence` over independent runs the bound is at most
+
+    .. math:: \max(0, \ln((p - \delta) / q)),
+
+    and so at most epsilon, if the mechanism is (epsilon, delta)-differentially private. It is `Melded`, which has the
+    formula. Of several events, or of both directions of one, each needs its own part of 1 - confidence.
+
+    Parameters
+    ----------
+    hits, runs : int or array of int
+        Runs with the event and all runs on the data; where the event is the likelier one there, the bound is positive.
+    neighbour_hits, neighbour_runs : int or array of int
+        The same on the neighbour. Counts broadcast against each other.
+    delta : float or array, in [0, 1)
+        The claimed delta.
+    confidence : float, in (0, 1)
+        Of each bound by itself.
+
+    Returns
+    -------
+    float, or array of the counts' shape
+        0 where the counts show nothing or the event is likelier on the neighbour; never infinite.
+
+    Raises
+    ------
+    InputError
+        If a count is not a whole number, hits exceed runs, there are no runs or more than 10^8 of them, or a number is
+        out of its range.
+
+    References
+    ----------
+    Fay, Proschan and Brittain (2015), Combining one-sample confidence procedures for inference in the two-sample
+    case, Biometrics 71.
+
+    Examples
+    --------
+    >>> round(epsilon_lower(750, 1000, 250, 1000), 3)
+    0.924
+    """
+    names = ("hits", "runs", "neighbour_hits", "neighbour_runs")
+    counts = CountArrays.of(hits, runs, neighbour_hits, neighbour_runs, names=names)
+    gamma = 1 - read_number("confidence", confidence, 0, 1)
+    found = Melded()._epsilons(counts, counts.spread("delta", delta, 0, 1), gamma).reshape(counts.shape)
+    return found if found.ndim else float(found)
 
 
 def first_guess(c: CountArrays, delta: Array, gamma: float) -> tuple[Array, Array]:

@@ -24,6 +24,7 @@ COMMANDS = {
     "scaling": ("learner", "how that number grows with a parameter"),
     "coins": ("one_run", "fair coins for an audit of a training in one run"),
     "scores": ("one_run", "test a claim by the scores of a training's canaries"),
+    "samples": ("one_run", "test a claim by outputs recorded elsewhere"),
     "sensitivity": ("sensitivity", "how far a record moves a value, without noise"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),

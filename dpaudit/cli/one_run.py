@@ -1,4 +1,7 @@
-"""``dpaudit coins`` flips the coins of an audit in one run of a training; ``dpaudit scores`` audits its scores."""
+"""Audits of what was recorded elsewhere: ``dpaudit samples`` of outputs, ``dpaudit scores`` of the scores of one run.
+
+``dpaudit coins`` flips the coins of a training that is audited by its scores.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.audits import json_lines, show_plain, terminal_text
+from dpaudit.cli.audits import json_lines, show, show_plain, terminal_text
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     DRAWN,
+    FORMS,
     AllowNoEvidence,
     Color,
     Declared,
     Json,
+    Out,
+    Seed,
+    Shown,
     Verbose,
     argument,
     given,
@@ -91,10 +98,29 @@ class ScoresOptions(NamedTuple):
     ]
 
 
-class ScoresShown(NamedTuple):
-    """The options of ``dpaudit scores`` on what it shows."""
+class SamplesOptions(NamedTuple):
+    """The options of ``dpaudit samples`` on the audit."""
+
+    claim: Annotated[dict[str, Any], Declared(_CLAIM)]
+    confidence: Annotated[float, of(OPTIONS["confidence"])]
+    float_bits: Annotated[bool, of(OPTIONS["float_bits"])]
+    curve: Annotated[bool, of(OPTIONS["curve"])]
+    seed: Seed
+
+
+class SamplesShown(NamedTuple):
+    """The options of ``dpaudit samples`` on what it shows."""
 
     json: Json
+    out: Out
+    verbose: Verbose
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+class ScoresShown(SamplesShown):
+    """The same of ``dpaudit scores``."""
+
     out: Annotated[
         str | None,
         given(
@@ -102,9 +128,57 @@ class ScoresShown(NamedTuple):
             metavar="FILE",
         ),
     ]
-    verbose: Verbose
-    color: Color
-    allow_no_evidence: AllowNoEvidence
+
+
+@command("samples", "dpaudit samples outputs.csv neighbour_outputs.csv --epsilon 1", FORMS)
+def samples(
+    file: Annotated[str, argument("FILE")],
+    neighbour_file: Annotated[str, argument("NEIGHBOUR_FILE")],
+    audit: SamplesOptions,
+    shown: SamplesShown,
+) -> int:
+    """Test a claim of privacy on outputs that a mechanism returned elsewhere, on two neighbouring inputs.
+
+    Each file has the independent outputs on one input: .csv, .tsv or .parquet with the names of columns and a row for
+    each output, or .npy with an array of them. Some choose an event, the others test it.
+    """
+    from dpaudit.audit.recorded import audit_samples
+    from dpaudit.engine.arguments import PrivacyArguments
+    from dpaudit.engine.records import Result
+    from dpaudit.report.repeat import command_line
+
+    if Path(file).resolve() == Path(neighbour_file).resolve():
+        raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
+    claim, named = _claims(audit.claim)
+    asked = {name: getattr(audit, name) for name in ("confidence", "float_bits", "curve", "seed")}
+    finding = audit_samples(_outputs(file), _outputs(neighbour_file), named, **claim, **asked)
+    repeat = command_line("samples", file, {}, {**audit.claim, **asked}, arguments=[neighbour_file])
+    about = {name: getattr(audit, name) for name in ("confidence", "float_bits", "curve")}
+    arguments = PrivacyArguments(trials=finding.trials, **about, **audit.claim)
+    result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
+    return show([result], audit.seed, Shown(**shown._asdict(), quiet=True, learners=()), repeat)
+
+
+def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return the claim in two numbers that options give, and the curve that others name, if any."""
+    from dpaudit.audit.curve_claims import named_claim
+
+    claim = {name: asked[name] for name in ("epsilon", "delta")}
+    return claim, named_claim(**{name: value for name, value in asked.items() if name not in claim})
+
+
+def _outputs(path: str) -> Any:
+    """Return the outputs in a file; the first line of a table must not be an output."""
+    from dpaudit.neighbours.own_data.tables import read_dataset
+
+    found = read_dataset(path)
+    for name in getattr(found, "columns", ()):
+        try:
+            float(name)
+        except ValueError:
+            continue
+        raise InputError(f"the first line of {path} must name its columns, got {name!r}: add a line such as output")
+    return found
 
 
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
@@ -116,7 +190,6 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
     coins. The surest guesses of the coins are counted; nothing is assumed of the training.
     """
     from dpaudit.audit.coins import Coins
-    from dpaudit.audit.curve_claims import named_claim
     from dpaudit.audit.one_run import audit_scores
     from dpaudit.contract import Relation, exit_status
     from dpaudit.report.formats import Promise
@@ -128,8 +201,7 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
 
     sealed = None if audit.coins is None else Coins.load(audit.coins)
     values, included = _columns(Path(file), needs_coins=sealed is None)
-    claim = {name: audit.claim[name] for name in ("epsilon", "delta")}
-    named = named_claim(**{name: value for name, value in audit.claim.items() if name not in claim})
+    claim, named = _claims(audit.claim)
     asked = {name: getattr(audit, name) for name in ("confidence", "ranking", "guesses")}
     relation = Relation.ADD_REMOVE_ONE if audit.relation is None else audit.relation
     coin = sealed if included is None else included

@@ -25,6 +25,7 @@ class OriginKind(StrEnum):
     OWN_DATA = "own data"
     PATTERN = "pattern"
     RANDOM = "random"
+    RECORDED = "recorded"
     STRATEGY = "strategy"
 
 

@@ -328,6 +328,8 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
             return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
         case evidence.Powerless() | evidence.Constant(varied=True):
             return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
+        case evidence.Constant() if finding.recorded:
+            return "record outputs on inputs on which they vary"
         case evidence.Constant() | evidence.Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
         case evidence.AllRaised():
@@ -342,6 +344,7 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
     """Return the advice to make more runs, with the epsilon that these detect on an event as likely as that tested."""
     advice, given, rates = f"add {shown('trials', str(trials))}", len(finding.origins), finding.witness.rates
+    advice = f"record {count(trials)} outputs on each side" if finding.recorded else advice
     least = math.inf
     if rates is not None:
         budget = Budget.of(trials, given, local=finding.pairs > given)

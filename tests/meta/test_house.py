@@ -45,8 +45,8 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_680,
-    "dpaudit.audit": 5_411,
-    "dpaudit.bounds": 2_110,
+    "dpaudit.audit": 5_650,
+    "dpaudit.bounds": 2_170,
     "dpaudit.certificates": 957,
     "dpaudit.cli": 2_551,
     "dpaudit.conformance": 379,
@@ -83,9 +83,9 @@ PUBLIC = {
     "dpaudit": {
         "Coins", "CurveClaim", "DpauditError", "InputError", "OneRunFinding", "Pair", "PrivacyClaim", "PrivacyFinding",
         "RecordedFinding", "Relation", "SensitivityFinding", "ToolFault", "audit_one_run", "audit_privacy",
-        "audit_scores", "audit_sensitivity", "flip_coins", "neighbours_of", "pac", "pairs_from_strategy", "probe_of",
-        "query_patterns", "read_dataset", "recording", "register_dataset", "register_flattener", "to_frame",
-        "training",
+        "audit_samples", "audit_scores", "audit_sensitivity", "epsilon_lower", "flip_coins", "neighbours_of", "pac",
+        "pairs_from_strategy", "probe_of", "query_patterns", "read_dataset", "recording", "register_dataset",
+        "register_flattener", "to_frame", "training",
     },
     "dpaudit.pac": {
         "Distribution", "Instance", "Law", "LawFinding", "Learner", "SampleComplexityFinding", "ScalingFinding",

@@ -7,7 +7,7 @@ import pytest
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
-from dpaudit.bounds.melded import Melded, last_rejected
+from dpaudit.bounds.melded import Melded, epsilon_lower, last_rejected
 from dpaudit.errors import InputError
 
 ALL = [Melded(), Conditional(), ClopperPearson()]
@@ -163,3 +163,28 @@ def test_search_returns_only_what_it_saw_rejected():
     assert found[:2] == pytest.approx([0.3, 5.0], abs=1e-9)
     assert found[2] == 0
     assert all(any(i == k and t == found[k] and p <= 0.05 for i, t, p in seen) for k in (0, 1))
+
+
+def test_the_public_bound_is_the_melded_one_with_its_own_names():
+    counts, delta = ([750, 250, 0], 1000, [250, 750, 0], 900), [0.0, 0.1, 0.0]
+    found = epsilon_lower(*counts, delta=delta, confidence=0.95)
+    assert found.tolist() == Melded().epsilon_lower(*counts, delta=delta, gamma=1 - 0.95).tolist()
+    one = epsilon_lower(750, 1000, 250, 900, confidence=0.95)
+    assert (type(one), one) == (float, found[0])
+    assert epsilon_lower(750, 1000, 250, 900) < one < math.log(0.75 / (250 / 900))
+    assert found[1:].tolist() == [0, 0]  # swapped, and nothing seen
+    # At the boundary, where p = e^epsilon q + delta, the estimate itself is not accused.
+    assert epsilon_lower(400, 1000, 200, 1000, confidence=0.9) < math.log(2)
+    assert epsilon_lower(500, 1000, 200, 1000, delta=0.1, confidence=0.9) < math.log(2)
+    for change, message in [
+        ({"hits": 1001}, r"^hits must be in \[0, 1000\], got 1001"),
+        ({"runs": 0}, r"^runs must be in \[1, 1e\+08\], got 0"),
+        ({"neighbour_hits": 0.5}, "^neighbour_hits must be integers, got 0.5"),
+        ({"neighbour_runs": [9, math.nan]}, "^neighbour_runs must be integers, got nan"),
+        ({"hits": [1, 2], "runs": [3, 3, 3]}, "^hits, runs, neighbour_hits and neighbour_runs must broadcast"),
+        ({"confidence": 1.0}, r"^confidence must be in \(0, 1\), got 1.0"),
+        ({"delta": 1.0}, r"^delta must be in \[0, 1\), got 1.0"),
+    ]:
+        given = {"hits": 1, "runs": 1000, "neighbour_hits": 2, "neighbour_runs": 1000} | change
+        with pytest.raises(InputError, match=message):
+            epsilon_lower(**given)

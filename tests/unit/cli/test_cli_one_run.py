@@ -151,3 +151,67 @@ def test_other_coins_than_those_sealed_are_refused(capsys: Any, tmp_path: Path) 
     status, _, err = call(capsys, "scores", file, "--coins", str(coins), "--epsilon", "1")
     assert status == 2
     assert "not those that were sealed" in " ".join(err.split())
+
+
+def recorded(path: Path, scale: float, header: str = "output\n", size: int = 2_000) -> tuple[str, str]:
+    """Write outputs with Laplace noise on 0 and on 1."""
+    rng = np.random.default_rng(0)
+    files = str(path / "outputs.csv"), str(path / "neighbour.csv")
+    for shift, file in enumerate(files):
+        values = shift + rng.laplace(scale=scale, size=size)
+        Path(file).write_text(header + "\n".join(map(repr, values.tolist())) + "\n")
+    return files
+
+
+def test_samples_are_audited_and_repeated(capsys: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    recorded(tmp_path, 0.5)
+    monkeypatch.chdir(tmp_path)
+    files, page = ("outputs.csv", "neighbour.csv"), Path("found.html")
+    status, out, _ = call(capsys, "samples", *files, "--epsilon", "1", "-v", "--out", str(page))
+    told = " ".join(out.split())
+    assert status == 1
+    assert "VIOLATION recorded:outputs.csv claims epsilon = 1" in told
+    assert "which the finding assumes to be independent" in told
+    assert "outputs recorded elsewhere" in page.read_text()
+    repeat = f"dpaudit samples {files[0]} {files[1]} --epsilon 1.0 --confidence 0.999 --seed 0"
+    assert f"repeat {repeat}" in told
+    found = [json.loads(call(capsys, *words, "--json")[1]) for words in (repeat.split()[1:],) * 2]
+    assert found[0] == found[1]
+    sides = [np.loadtxt(file, skiprows=1) for file in files]
+    own = dpaudit.audit_samples(*sides, epsilon=1.0)
+    assert dpaudit.PrivacyFinding.from_dict(found[0]["finding"]) == own
+
+
+def test_samples_have_the_statuses_of_other_audits(capsys: Any, tmp_path: Path) -> None:
+    files = recorded(tmp_path, 1.0)
+    assert call(capsys, "samples", *files, "--epsilon", "1.1", "--curve")[0] == 0
+    assert call(capsys, "samples", *files, "--mu", "1.5", "--allow-no-evidence")[0] == 0
+    assert call(capsys, "samples", *files, "--epsilon", "9")[0] == 3
+    assert call(capsys, "samples", *files, "--epsilon", "9", "--allow-no-evidence")[0] == 0
+    assert call(capsys, "samples", *files, "--rho", "0.01")[0] == 1
+    arrays = [str(tmp_path / f"{name}.npy") for name in "ab"]
+    for i, name in enumerate(arrays):
+        np.save(name, np.full((1_000, 2), i))
+    assert call(capsys, "samples", *arrays, "--epsilon", "1")[0] == 1
+
+
+def test_samples_refuse_bad_input(capsys: Any, tmp_path: Path) -> None:
+    files = recorded(tmp_path, 1.0)
+    (tmp_path / "bare").mkdir()
+    bare = recorded(tmp_path / "bare", 1.0, header="")
+    np.save(tmp_path / "wide.npy", np.zeros((100, 3)))
+    (tmp_path / "texts.csv").write_text("output\n" + "yes\n" * 100)
+    for words, message in [
+        ((files[0], files[0]), "NEIGHBOUR_FILE must be another file than FILE"),
+        ((files[0], bare[1]), "must name its columns"),
+        ((files[0], str(tmp_path / "none.csv")), "must be a file that is there"),
+        ((files[0], str(tmp_path / "texts.csv")), "outputs are numbers, and neighbour_outputs are texts"),
+        (
+            (files[0], str(tmp_path / "wide.npy")),
+            "neighbour_outputs are arrays of shape (3,)",
+        ),
+        ((files[0],), "Missing argument 'NEIGHBOUR_FILE'"),
+    ]:
+        status, _, err = call(capsys, "samples", *words, "--epsilon", "1")
+        assert status == 2
+        assert message in " ".join(err.split())
