@@ -230,7 +230,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         share outside their processes; else runs are assumed to be independent. Findings of an earlier version lack it.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
-    recorded : int
+    replayed : int
         Runs with recorded noise, none of which is counted, that chose the pair: the values that noise is added to move
         more on it than the claim allows. The other pairs were not run.
     """
@@ -272,7 +272,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     tested_claim: CurveTest | UnsetType = UNSET
     in_any_state: bool | UnsetType = UNSET
     stopped: Stopped | UnsetType = UNSET
-    recorded: Count | UnsetType = UNSET
+    replayed: Count | UnsetType = UNSET
     compared: Size | UnsetType = UNSET
 
     @property

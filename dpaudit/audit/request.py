@@ -365,7 +365,7 @@ class Request:
                 *self.clock.warnings,
             ),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
-            recorded=UNSET if self.favourite is None else self.favourite.runs,
+            replayed=UNSET if self.favourite is None else self.favourite.runs,
             **found,
         )
 

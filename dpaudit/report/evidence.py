@@ -306,6 +306,6 @@ def origins_text(finding: PrivacyFinding) -> str:
     kinds = Counter(origin.kind.value for origin in finding.origins)
     kinds["local search"] += max(finding.pairs - len(finding.origins), 0)
     text = ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
-    if finding.recorded:
-        text += f"; chosen by {count(finding.recorded)} runs with recorded noise"
+    if finding.replayed:
+        text += f"; chosen by {count(finding.replayed)} runs with recorded noise"
     return text
