@@ -186,7 +186,8 @@ def _cuts(pooled: Array) -> Array:
     """Return places between values of both sides, sorted, at many of their quantiles."""
     usual = np.unique(pooled[np.isfinite(pooled)])
     between = usual[:-1] / 2 + usual[1:] / 2
-    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
+    with np.errstate(over="ignore"):  # nothing but infinity is beyond the greatest number
+        ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
     if len(usual) < 2:
         return np.concatenate(ends)
     places = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
