@@ -22,9 +22,8 @@ from museum.exhibit import Exhibit, read
 
 __all__ = ["audit", "main", "module_of"]
 
-TRIALS = 100_000
-SECONDS = {False: 60, True: 30}
-"""The limits on the time of an audit, without and with a pair given."""
+TRIALS = {False: 20_000, True: 5_000}
+"""Runs on each side, without and with a pair given: no limit on the time, so that findings can be made again."""
 
 
 def module_of(name: str, exhibit: Exhibit, folder: Path) -> ModuleType:
@@ -47,8 +46,7 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
         delta=exhibit.delta,
         relation=exhibit.relation,
         randomness=exhibit.randomness,
-        trials=TRIALS,
-        time_limit=SECONDS[pair],
+        trials=TRIALS[pair],
         seed=0,
         **running,
     )

@@ -91,7 +91,8 @@ def main(words: list[str] | None = None) -> int:
             given = "pair given" if pair else "data alone"
             print(f"{record['verdict']:<12} {name}, {side}, {given}: {record.get('epsilon_lower')}", flush=True)
 
-    tasks = [task for task in product(asked, (False, True), ("wrong", "right")) if _key(task) not in done]
+    every = ((name, pair, side) for pair, side, name in product((False, True), ("wrong", "right"), asked))
+    tasks = [task for task in every if _key(task) not in done]
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(work, tasks))
     write(log)

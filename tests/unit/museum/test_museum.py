@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from museum import audit_one, page, run
+from museum.draw import drawn
 from museum.exhibit import Exhibit, exhibits, read
 
 FILES = exhibits()
@@ -148,3 +149,9 @@ def test_records_are_stored_by_what_they_are_of_and_the_last_one_counts(tmp_path
     log.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
     (kept,) = run.stored(log).values()
     assert kept["verdict"] == "violation"
+
+
+def test_a_third_is_kept_apart_as_it_was_drawn() -> None:
+    held_out = sorted(name for name, path in FILES.items() if path.parent.name == "held_out")
+    assert held_out == drawn(list(FILES))
+    assert len(held_out) == len(FILES) // 3 >= 12
