@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import json_lines, show_plain, terminal_text
 from dpaudit.cli.command import command
 from dpaudit.cli.options import DRAWN, AllowNoEvidence, Color, Declared, Json, Seed, Verbose, argument, given
+from dpaudit.cli.streams import pending
 from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
 _INPUTS = ("pairs", "data", "bounds", "unit", "relation", "include_data", "epsilon", "delta")
 
@@ -31,6 +36,9 @@ class SensitivityOptions(NamedTuple):
     ]
     audit: Annotated[dict[str, Any], Declared(_INPUTS)]
     seed: Seed
+    certificate: Annotated[
+        str | None, given("write the certificate of a wrong sensitivity too, with both inputs", metavar="FILE")
+    ]
 
 
 class SensitivityShown(NamedTuple):
@@ -72,6 +80,8 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     from dpaudit.sensitivity.audit import audit_sensitivity
 
     audit = dict(asked.audit)
+    if asked.certificate is not None and not Path(asked.certificate).parent.is_dir():
+        raise InputError.of("certificate", asked.certificate, "a file in a folder that exists")
     place = Place.parse("the function", id)
     source = audit["pairs"]
     if source is not None and audit["data"] is not None:
@@ -90,6 +100,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
         finding = audit_sensitivity(
             function, claim=asked.claim, metric=asked.metric, seed=asked.seed, **inputs, **named
         )
+    _certify(finding, asked.certificate, id)
     options = {"claim": asked.claim, "metric": asked.metric, **audit, "seed": asked.seed or None}
     repeat = command_line("sensitivity", id, {}, options)
     brief, page = (shows(finding, id, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
@@ -105,3 +116,17 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
         figure=lambda: as_svg(finding.plot()),
     )
     return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)
+
+
+def _certify(finding: SensitivityFinding | RecordedFinding, path: str | None, name: str) -> None:
+    """Write the certificate that was asked for; a note says which file has it, or that there is none."""
+    from dpaudit import certificates
+    from dpaudit.contract import Verdict
+
+    if path is None:
+        return
+    if finding.verdict != Verdict.VIOLATION:
+        pending.append("no violation was found, so no certificate is written")
+        return
+    certificates.make_of_sensitivity(finding, name).write(path)
+    pending.append(f"the certificate {path} holds both inputs: check it by python -m dpaudit.verify_certificate {path}")

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.adapters import with_generator
-from dpaudit.sensitivity.finding import Moved, RecordedFinding, SensitivityFinding
+from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
 from dpaudit.sensitivity.recorded import RecordedMechanism, Run, recorded_finding
 from dpaudit.sensitivity.recording import same
@@ -194,7 +194,7 @@ def _finding(
     hidden = isinstance(pair, MadePair) and not pair.shown
     infinite = search.infinite
     first, second = (f"{output!r:.{SHOWN}}" for output in found.outputs)
-    return SensitivityFinding(
+    finding = SensitivityFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE,
         sensitivity=float(sensitivity),
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
@@ -208,6 +208,12 @@ def _finding(
         calls=called.calls,
         relation=relation,
         witness=Moved(pair.origin, *pair.in_words(), None if hidden else (first, second)),
+    )
+    if hidden or not refuted:
+        return finding
+    inputs = pair.data, pair.neighbour
+    return finding.with_counterexample(
+        Counterexample(inputs, found.outputs, "", called.metric, sensitivity, found.distance)
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Self
 
 from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Relation, Verdict
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
+from dpaudit.sensitivity.metrics import Distance
 
 MetricName = Literal["absolute", "l1", "l2", "linf", "hamming", "symmetric"]
 
@@ -28,6 +31,32 @@ class Moved(Frozen, frozen=True):
     data: str
     neighbour: str
     outputs: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Two inputs and the values that refute a sensitivity, as they are: of a finding in the process that made it."""
+
+    inputs: tuple[Any, Any]
+    values: tuple[Any, Any]
+    place: str
+    metric: str
+    sensitivity: Fraction
+    distance: Distance
+
+
+class _OfSensitivity(AuditFinding, frozen=True, kw_only=True):
+    """Base of both findings."""
+
+    @property
+    def counterexample(self) -> Counterexample | None:
+        """The inputs and values that refute a sensitivity; None where there are none or they may not be shown."""
+        return self.__dict__.get("_counterexample")
+
+    def with_counterexample(self, found: Counterexample | None) -> Self:
+        """Return the finding, which knows the inputs and values in this process alone."""
+        self.__dict__["_counterexample"] = found
+        return self
 
 
 class NoiseMove(Frozen, frozen=True, kw_only=True):
@@ -61,7 +90,7 @@ class NoiseMove(Frozen, frozen=True, kw_only=True):
     loss: NonNegative | None = None
 
 
-class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noise"):
+class RecordedFinding(_OfSensitivity, kw_only=True, frozen=True, tag="recorded noise"):
     """The finding of `audit_sensitivity` on a mechanism whose noise was recorded and replayed.
 
     Attributes
@@ -120,7 +149,7 @@ class RecordedFinding(AuditFinding, kw_only=True, frozen=True, tag="recorded noi
     grade: Grade = Grade.EXACT
 
 
-class SensitivityFinding(AuditFinding, kw_only=True, frozen=True, tag="sensitivity"):
+class SensitivityFinding(_OfSensitivity, kw_only=True, frozen=True, tag="sensitivity"):
     """The finding of `audit_sensitivity` on a function: distances are computed without noise, so that one is a proof.
 
     Attributes

@@ -15,7 +15,7 @@ from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
-from dpaudit.sensitivity.finding import Moved, NoiseMove, RecordedFinding
+from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Diverged, Recording, Value, same
 from dpaudit.sensitivity.search import Search, smaller
@@ -26,9 +26,10 @@ Run = Callable[[Any, np.random.Generator], Any]
 
 @dataclass(frozen=True)
 class ValueMove:
-    """The move of a value that noise is added to; `ratio` is its size in units of what should hide it."""
+    """The move of a value that noise is added to, to `other`; `ratio` is its size in units of what should hide it."""
 
     value: Value
+    other: Any
     primitive: Primitive
     metric: str
     distance: Distance
@@ -146,7 +147,7 @@ class RecordedMechanism:
             raise InputError(text, names=("metric",), count=np.size(one.value), place=one.place)
         if declared is None and primitive.sensitivity is not None:
             declared = Fraction(primitive.sensitivity)
-        return ValueMove(one, primitive, metric, METRICS[metric](one.value, other.value), declared)
+        return ValueMove(one, other.value, primitive, metric, METRICS[metric](one.value, other.value), declared)
 
 
 def stands_in(output: Any, noisy: Any) -> bool:
@@ -286,7 +287,7 @@ def _finding(
     tested = stated and found and not any("not recorded" in text for text in uncovered)
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or any(over[i : i + 1])), -found[i].ratio))
     hidden = best is not None and isinstance(best[0], MadePair) and not best[0].shown
-    return RecordedFinding(
+    finding = RecordedFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
         epsilon=epsilon,
         delta=delta,
@@ -305,6 +306,13 @@ def _finding(
         runs=mechanism.runs,
         relation=relation,
         witness=None if best is None else Moved(best[0].origin, *best[0].in_words()),
+    )
+    first = next((move for move in found if move.exceeds), None)
+    if best is None or hidden or first is None or first.declared is None:
+        return finding
+    inputs, values = (best[0].data, best[0].neighbour), (first.value.value, first.other)
+    return finding.with_counterexample(
+        Counterexample(inputs, values, first.value.place, first.metric, first.declared, first.distance)
     )
 
 

@@ -1,0 +1,145 @@
+"""Certificates of wrong sensitivities: both inputs and what they give, so that anybody recomputes the distance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from dpaudit.certificates.certificate import MOST_BYTES, seal_of
+from dpaudit.contract import Relation, Verdict
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.outputs.values import JsonValue, decode_value, encode_value
+from dpaudit.record import Frozen, NonNegative, Words, decode, encodable
+from dpaudit.results import versions
+from dpaudit.sensitivity.audit import audit_sensitivity
+from dpaudit.sensitivity.finding import MetricName, RecordedFinding, SensitivityFinding
+from dpaudit.sensitivity.metrics import METRICS, read_sensitivity
+
+
+class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity certificate", tag_field="kind"):
+    """Two neighbouring inputs whose values are farther apart than the sensitivity that was claimed.
+
+    Attributes
+    ----------
+    function : str
+        The function, or the mechanism, as ``FILE.py:function``.
+    place : str
+        File and line of the value that noise is added to; empty of a function, whose output it is.
+    metric : str
+        The metric of the values.
+    sensitivity : str
+        The claim as a fraction.
+    distance : float
+        The distance of the values, rounded down; infinite where they have none.
+    relation : Relation or None
+        What neighbours are; None where it is unknown. Whether the inputs are such is not checked.
+    data, neighbour : JsonValue
+        The two inputs.
+    values : tuple of JsonValue
+        What they give.
+    versions : dict of str to str
+        Versions of Python and of libraries.
+    schema_version : int
+        The version of this record.
+    seal : str
+        A digest over all other fields, which is made when the certificate is written; empty in memory.
+    """
+
+    function: Words
+    place: str
+    metric: MetricName
+    sensitivity: Words
+    distance: NonNegative
+    relation: Relation | None
+    data: JsonValue
+    neighbour: JsonValue
+    values: tuple[JsonValue, JsonValue]
+    versions: dict[str, str] = msgspec.field(default_factory=versions)
+    schema_version: Literal[1] = 1
+    seal: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.recomputed().exceeds(read_sensitivity(self.sensitivity)):
+            raise InputError("a certificate is of a violation: the distance of the values must exceed the claim")
+
+    def recomputed(self) -> Any:
+        """Return the distance of the values that it holds."""
+        return METRICS[self.metric](*map(decode_value, self.values))
+
+    def write(self, path: str | Path) -> None:
+        """Write the certificate as one JSON file."""
+        found = encodable(self)
+        text = json.dumps(found | {"seal": seal_of(found)}, indent=1, allow_nan=False, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+    def again(self, f: Callable[..., Any]) -> SensitivityFinding | RecordedFinding:
+        """Return the finding of the function, or the mechanism, on the two inputs alone."""
+        pair = decode_value(self.data), decode_value(self.neighbour)
+        return audit_sensitivity(f, [pair], claim=self.sensitivity, metric=self.metric)
+
+
+def make_of_sensitivity(finding: SensitivityFinding | RecordedFinding, name: str) -> SensitivityCertificate:
+    """Return the certificate of a finding that this process made; `name` is the function's, as ``FILE.py:function``.
+
+    Raises
+    ------
+    InputError
+        If the finding refutes no sensitivity, was read from a file, or its pair was made of data that may not be shown.
+    """
+    if finding.verdict is not Verdict.VIOLATION or (isinstance(finding, RecordedFinding) and not finding.moves):
+        raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
+    shown = finding.counterexample
+    if shown is None:
+        raise InputError(
+            "the finding holds no inputs for a certificate: it was read from a file, its values may not be shown "
+            "(pass {include_data:=True}), or it refutes no sensitivity",
+            names=("include_data",),
+        )
+    try:
+        data, neighbour, *values = map(encode_value, (*shown.inputs, *map(_plain, shown.values)))
+    except InputError as error:
+        raise InputError(f"the inputs or values cannot be written in a certificate: {error}") from None
+    return SensitivityCertificate(
+        function=name,
+        place=shown.place,
+        metric=shown.metric,  # type: ignore[arg-type]  # one of METRICS
+        sensitivity=str(shown.sensitivity),
+        distance=shown.distance.lower,
+        relation=finding.relation,
+        data=data,
+        neighbour=neighbour,
+        values=(values[0], values[1]),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a Series or a frame as the dictionary by which it is compared."""
+    return value.to_dict() if hasattr(value, "to_dict") and hasattr(value, "index") else value
+
+
+def read_of_sensitivity(path: str | Path) -> SensitivityCertificate | None:
+    """Return the certificate of a sensitivity in a file; None if the file holds another kind of certificate.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is such a certificate and was altered, or its values do not exceed the claim.
+    """
+    try:
+        data = Path(path).read_bytes()[: MOST_BYTES + 1]
+        found = json.loads(data)
+    except (OSError, ValueError, RecursionError):
+        return None
+    if len(data) > MOST_BYTES or not isinstance(found, dict) or found.get("kind") != "sensitivity certificate":
+        return None
+    try:
+        made: SensitivityCertificate = decode(data, SensitivityCertificate)
+    except ToolFault as error:
+        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
+    if made.seal != seal_of(found):
+        raise InputError(f"{path} was altered since it was written: its seal is not of what it says")
+    return made
