@@ -151,6 +151,11 @@ def _of_libraries(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
             if name in vars(opendp.Measurement):
                 yield opendp.Measurement, name, _invoke(record, getattr(opendp.Measurement, name))
 
+    if "torch" in sys.modules:
+        from dpaudit.sensitivity import torch_noise
+
+        yield from torch_noise.replaced(record)
+
 
 def _randomise(record: Recorder, kind: type) -> Callable[..., Any]:
     plain = vars(kind)["randomise"]

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
-from dpaudit.sensitivity.recording import Diverged, Recording, Value, same
+from dpaudit.sensitivity.recording import Diverged, Recording, Value, as_numbers, same
 from dpaudit.sensitivity.search import Search, smaller
 from dpaudit.sensitivity.tracing import Primitive
 
@@ -152,6 +152,7 @@ class RecordedMechanism:
 
 def stands_in(output: Any, noisy: Any) -> bool:
     """Return whether a noisy value stands in an output as it is."""
+    output, noisy = as_numbers(output), as_numbers(noisy)
     if isinstance(noisy, np.ndarray):
         if isinstance(output, np.ndarray) or hasattr(output, "to_numpy"):
             return bool(np.array_equal(np.asarray(output), noisy))

@@ -124,8 +124,8 @@ class Recording:
         # A centre of 0 says only that the value is added later, if at all.
         self.draws.append(Draw(primitive, place, output, added=value is not None and bool(np.any(value))))
         if value is not None:
-            self.values.append(Value((number,), 1.0, value, output, place, given=True))
-        copied = output.copy() if isinstance(output, np.ndarray) else output
+            self.values.append(Value((number,), 1.0, as_numbers(value), output, place, given=True))
+        copied = _copied(output)
         return traced(copied, Noise((number,), self._add)) if traces else copied
 
     def _recorded_draw(self, primitive: Primitive) -> Draw | None:
@@ -151,12 +151,10 @@ class Recording:
                 raise Diverged("on the neighbour noise is added in another order")
             if np.shape(known.noisy) != np.shape(total):
                 self._diverge(f"noise is added to {_shape(total)} in place of {_shape(known.noisy)}")
-            total = known.noisy.copy() if isinstance(known.noisy, np.ndarray) else known.noisy
+            total = _copied(known.noisy)
         if noise.record >= 0:
             self.values[noise.record] = replace(self.values[noise.record], partial=True)
-        kept = value.copy() if isinstance(value, np.ndarray) else value
-        noisy = total.copy() if isinstance(total, np.ndarray) else total
-        self.values.append(Value(noise.draws, noise.factor, kept, noisy, _caller()))
+        self.values.append(Value(noise.draws, noise.factor, as_numbers(value), _copied(total), _caller()))
         return total, number
 
     def _diverge(self, why: str) -> None:
@@ -210,6 +208,20 @@ def recording(seed: int = 0) -> Iterator[Recording]:
     """
     with Recording(seed).recorded() as record:
         yield record
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of an array or a tensor, and anything else as it is."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value.clone() if hasattr(value, "clone") else value
+
+
+def as_numbers(value: Any) -> Any:
+    """Return a copy of an array, or of a tensor as an array, and anything else as it is."""
+    if hasattr(value, "detach"):
+        return value.detach().cpu().numpy().copy()
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _shape(value: Any) -> str:

@@ -31,8 +31,8 @@ class Noise:
     def times(self, factor: Any) -> Noise:
         """Return the noise, multiplied."""
         plain = self.factor is not None and np.ndim(factor) == 0
-        scaled = abs(float(factor)) * self.factor if plain and self.factor else None
-        return replace(self, factor=scaled, value=None if self.value is None else self.value * factor)
+        whole = abs(float(factor)) * self.factor if plain and self.factor else None
+        return replace(self, factor=whole, value=None if self.value is None else self.value * factor)
 
     def plus(self, other: Noise) -> Noise:
         """Return the sum of two noises that were added to no value."""
@@ -77,34 +77,44 @@ class Recorder(Protocol):
         """Return the output of a primitive, recorded."""
 
 
+class Traced:
+    """Base of the numbers and arrays that know of the noise in them."""
+
+    noise: Noise | None = None
+
+    def plain(self) -> Any:
+        """Return the number or the array alone."""
+        raise NotImplementedError
+
+
 def traced(drawn: Any, noise: Noise) -> Any:
     """Return a draw that knows what it is added to; what is no number and no array of numbers stays as it is."""
+    made: Any
     if isinstance(drawn, np.ndarray) and drawn.dtype.kind in "if":
-        view = drawn.view(TracedArray)
-        view.noise = noise
-        return view
-    if isinstance(drawn, bool | np.bool_) or not isinstance(drawn, int | float | np.integer | np.floating):
+        made = drawn.view(TracedArray)
+    elif type(drawn).__module__ == "torch" and hasattr(drawn, "as_subclass"):
+        from dpaudit.sensitivity.torch_noise import TracedTensor  # loads torch, which is loaded then
+
+        made = drawn.as_subclass(TracedTensor)
+    elif isinstance(drawn, bool | np.bool_) or not isinstance(drawn, int | float | np.integer | np.floating):
         return drawn
-    made: Any = TracedInt(int(drawn)) if isinstance(drawn, int | np.integer) else TracedFloat(float(drawn))
+    else:
+        made = TracedInt(int(drawn)) if isinstance(drawn, int | np.integer) else TracedFloat(float(drawn))
     made.noise = noise
     return made
 
 
 def untraced(value: Any) -> Any:
     """Return a value without what it knows."""
-    if isinstance(value, TracedArray):
-        return value.view(np.ndarray)
-    if isinstance(value, TracedInt):
-        return int(value)
-    return float(value) if isinstance(value, TracedFloat) else value
+    return value.plain() if isinstance(value, Traced) else value
 
 
 def noise_of(value: Any) -> Noise | None:
-    """Return the noise that a value is; None if it is none."""
-    return getattr(value, "noise", None) if isinstance(value, TracedArray | TracedInt | TracedFloat) else None
+    """Return the noise in a value; None if it is none that is known."""
+    return value.noise if isinstance(value, Traced) else None
 
 
-def _added(one: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
+def added(one: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
     """Return the sum, or the difference, of two numbers of which one has noise at least.
 
     That of a noisy number and a value is noise around the sum of the values; that of two noisy ones is what the
@@ -124,7 +134,8 @@ def _added(one: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
     return traced(total, replace(noise, record=record))
 
 
-def _scaled(one: Any, factor: Any, total: Any) -> Any:
+def scaled(one: Any, factor: Any, total: Any) -> Any:
+    """Return a product that has the noise of one factor; of two noises it knows nothing."""
     noise = noise_of(one)
     return total if noise is None or noise_of(factor) is not None else traced(total, noise.times(factor))
 
@@ -140,16 +151,16 @@ def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any = None, 
     if simple and ufunc in (np.add, np.subtract) and any(noise_of(one) is not None for one in inputs):
         # A sum in place overwrites the value that the noise is added to.
         one, other = (given.copy() if type(given) is np.ndarray else given for given in inputs)
-        total = _added(one, other, apply)
+        total = added(one, other, apply)
     else:
         total = apply(*plain)
         if simple and ufunc is np.multiply:
             one, other = inputs if noise_of(inputs[0]) is not None else inputs[::-1]
-            total = _scaled(one, other, total)
+            total = scaled(one, other, total)
         elif simple and ufunc is np.true_divide and noise_of(inputs[1]) is None:
-            total = _scaled(inputs[0], 1 / np.asarray(plain[1]), total)
+            total = scaled(inputs[0], 1 / np.asarray(plain[1]), total)
         elif simple and ufunc is np.negative:
-            total = _scaled(inputs[0], -1, total)
+            total = scaled(inputs[0], -1, total)
     if out is None:
         return total
     untraced(out[0])[...] = untraced(total)
@@ -160,28 +171,26 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, Number | np.ndarray | np.generic)
 
 
-class _Traced:
+class _TracedNumber(Traced):
     """Arithmetic of a number that is noise."""
-
-    noise: Noise | None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
         return _applied(ufunc, method, inputs, **settings)
 
     def __add__(self, other: Any) -> Any:
-        return _added(self, other, operator.add) if _is_plain(other) else NotImplemented
+        return added(self, other, operator.add) if _is_plain(other) else NotImplemented
 
     def __radd__(self, other: Any) -> Any:
-        return _added(other, self, operator.add) if _is_plain(other) else NotImplemented
+        return added(other, self, operator.add) if _is_plain(other) else NotImplemented
 
     def __sub__(self, other: Any) -> Any:
-        return _added(self, other, operator.sub) if _is_plain(other) else NotImplemented
+        return added(self, other, operator.sub) if _is_plain(other) else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
-        return _added(other, self, operator.sub) if _is_plain(other) else NotImplemented
+        return added(other, self, operator.sub) if _is_plain(other) else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
-        return _scaled(self, other, untraced(self) * untraced(other)) if _is_plain(other) else NotImplemented
+        return scaled(self, other, untraced(self) * untraced(other)) if _is_plain(other) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -189,10 +198,10 @@ class _Traced:
         if not _is_plain(other):
             return NotImplemented
         quotient = untraced(self) / untraced(other)
-        return quotient if noise_of(other) is not None else _scaled(self, 1 / other, quotient)
+        return quotient if noise_of(other) is not None else scaled(self, 1 / other, quotient)
 
     def __neg__(self) -> Any:
-        return _scaled(self, -1, -untraced(self))
+        return scaled(self, -1, -untraced(self))
 
     def __pos__(self) -> Any:
         return self
@@ -201,18 +210,28 @@ class _Traced:
         return type(untraced(self)), (untraced(self),)
 
 
-class TracedFloat(_Traced, float):
+class TracedFloat(_TracedNumber, float):
     """A float that is noise."""
 
+    def plain(self) -> float:
+        """Return the float alone."""
+        return float(self)
 
-class TracedInt(_Traced, int):
+
+class TracedInt(_TracedNumber, int):
     """An integer that is noise."""
 
+    def plain(self) -> int:
+        """Return the integer alone."""
+        return int(self)
 
-class TracedArray(np.ndarray):
+
+class TracedArray(Traced, np.ndarray):
     """An array that is noise; of its parts single numbers and rows are noise too."""
 
-    noise: Noise | None = None
+    def plain(self) -> Any:
+        """Return the array alone."""
+        return self.view(np.ndarray)
 
     def __array_finalize__(self, made_from: Any) -> None:
         self.noise = None  # a view or a copy is noise only where it is said
