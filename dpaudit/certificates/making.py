@@ -15,7 +15,7 @@ from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.counting import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
-from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
+from dpaudit.contract import Learner, MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.explicit import ChosenEvent
 from dpaudit.neighbours.check import check_pairs
@@ -284,7 +284,7 @@ class _Maker:
         )
 
     def _hides(self, pair: Pair) -> bool:
-        return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
+        return pair.origin.kind.own and not self.include_data
 
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
         """Return both inputs of a pair, as values or else by reference; None where neither identifies them.

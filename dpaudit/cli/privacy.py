@@ -239,7 +239,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
 def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import OriginKind, Relation
+    from dpaudit.contract import Relation
     from dpaudit.neighbours.named import pairs_at
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.pairs import neighbours_of
@@ -248,7 +248,7 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)
     source = "--data" if asked.data else "--pairs"
     if not given and asked.data is None:
-        if named is not None and certificate.origin.kind == OriginKind.OWN_DATA:
+        if named is not None and certificate.origin.kind.own:
             raise InputError(
                 "the certificate names its inputs and does not hold them, "
                 f"{named.place} ({certificate.origin.text}): replay with --data FILE"

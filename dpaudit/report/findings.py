@@ -30,7 +30,7 @@ Shown = Callable[[str, str | None], str]
 
 _DIGITS = 3
 """Those of numbers in brief."""
-_HEAD, _TAIL = 87, 88
+_HEAD, _TAIL = 87, 40
 """Characters that are kept of the beginning and of the end of a long input or event."""
 _MANY_TRIALS = 100_000
 _DEPENDS = {
@@ -226,12 +226,12 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     shown = witness if witness.plain is UNSET else witness.plain
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
-    sides = _cut(witness.data), _cut(witness.neighbour)
+    sides = [_cut(wording.input_words(one)) for one in (witness.data, witness.neighbour)]
     likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
     if shown.rates is None:
         return f"{event}; {likely} against {other}"
     p, q = shown.rates
-    when = "" if witness.plain is UNSET else " in training"
+    when = "" if witness.plain is UNSET else " in training" if finding.design == "fixed" else " in the runs bet on"
     words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{when}"
     if "floating-point noise" in getattr(shown.event, "feature", ""):
         words = f"{_ROUNDING}; {words}"
@@ -271,7 +271,7 @@ def _share(share: float) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a long text in one line without its middle: a digest at its end stays whole, to be copied."""
+    """Return a long text in one line without its middle."""
     text = " ".join(line.strip() for line in text.splitlines())
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}...{text[-_TAIL:]}"
 
