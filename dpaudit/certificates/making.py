@@ -24,6 +24,7 @@ from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
+from dpaudit.running.warned import gathered
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
 STARTS = 8
@@ -107,7 +108,7 @@ def make(
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
         sampler = sampler_of(mechanism, finding.seed, **running)
         maker = replace(maker, name=name or sampler.mechanism.name)
-        with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
+        with gathered(), followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
             sampler = replace(sampler, report=report)
             search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
             for index, start, share in maker.begun(search, runs):

@@ -272,3 +272,18 @@ def test_the_inputs_of_a_witness_can_be_had_where_the_audit_was_made(tmp_path: P
 
 def noisy_total(data: Any, rng: np.random.Generator) -> float:
     return float(sum(data) + rng.laplace())
+
+
+def test_values_outside_of_the_bounds_are_left_out_where_something_clips_before() -> None:
+    data, options = [0.1, 0.5, 0.9] * 5, {"bounds": (0, 1), "epsilon": 1.2, "trials": 3_000}
+    broken = dpaudit.audit_privacy(noisy_total, data=data, **options)
+    assert broken.verdict == "violation"
+    assert "outside the bounds" in broken.witness.neighbour
+    private = dpaudit.audit_privacy(noisy_total, data=data, outside=False, **options)
+    assert private.verdict == "consistent"
+    assert "outside=False" in str(private)
+    assert not any("outside" in one.text or "NaN" in one.text or "infinity" in one.text for one in private.origins)
+    with pytest.raises(InputError, match="outside belongs to data, which must be given too"):
+        dpaudit.audit_privacy(noisy_total, [([0.0], [1.0])], epsilon=1, outside=False)
+    with pytest.raises(InputError, match="outside must be True or False"):
+        dpaudit.audit_privacy(noisy_total, data=data, epsilon=1, outside="no")

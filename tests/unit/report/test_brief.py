@@ -8,6 +8,7 @@ import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
 from dpaudit.audit import evidence as gaps
+from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import PowerAt, Witness
 from dpaudit.audit.tested import EventTest
@@ -189,4 +190,14 @@ def test_a_command_that_no_shell_reads_is_shown_as_text():
     assert (
         laid_out([("repeat", ShellCommand("dpaudit run 'a\x1b[2J"))], width=60)
         == "repeat       dpaudit run 'a\\x1b[2J\n"
+    )
+
+
+def test_what_more_time_would_show_is_said_where_a_limit_left_too_little() -> None:
+    limited = privacy_finding(trials=1_000, stopped=Stopped(1_000, None, 16_000))
+    said = dict(brief_lines(limited))
+    assert said["more time"].startswith("give about 16 times the time_limit, for all 16,000 trials to catch any ε ≥ 1")
+    assert "more time" not in dict(brief_lines(privacy_finding(trials=1_000, stopped=Stopped(1_000))))
+    assert "more time" not in dict(
+        brief_lines(privacy_finding("violation", epsilon_lower=2.0, stopped=limited.stopped))
     )
