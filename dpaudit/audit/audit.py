@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -25,6 +26,7 @@ from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism, check_generator, one_run
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
+from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Favourite, favourite
 
 LOG = logging.getLogger(__name__)
@@ -38,6 +40,7 @@ def audit_privacy(
     data: Any = None,
     bounds: Any = None,
     unit: Any = None,
+    outside: bool = True,
     epsilon: float | None = None,
     delta: float | None = None,
     claim: Any = None,
@@ -81,8 +84,9 @@ def audit_privacy(
         Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
     data : dataset, optional
         One dataset in the place of pairs: `neighbours_of` makes them, and a local search varies the best one.
-    bounds, unit : optional
-        Of `data`: the values that are allowed, and what all rows of a user have in common; as for `neighbours_of`.
+    bounds, unit, outside : optional
+        Of `data`: the values that are allowed, what all rows of a user have in common, and whether values outside of
+        the bounds, NaN and infinity are tried; as for `neighbours_of`.
     epsilon, delta : float, optional
         The claim; a learner's own by default, and delta 0 for a callable.
     claim : PrivacyClaim or CurveClaim, optional
@@ -250,10 +254,12 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
             pass
 
     LOG.info("privacy of %s: %d pairs, %d runs a side", name, len(pairs), request.trials)
-    request.hygiene.open()
-    least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
-    trials = request.clock.trials(request.trials, 2, pace, least)
-    with followed(progress, 2 * trials, "runs", request.clock.left) as report:
+    with ExitStack() as stack:
+        stack.enter_context(gathered())
+        request.hygiene.open()
+        least = LEAST_RUNS // 2 if request.sequential else OPTIONS["trials"].limits["ge"]
+        trials = request.clock.trials(request.trials, 2, pace, least)
+        report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
         request = replace(request, favourite=_favourite(request))
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)

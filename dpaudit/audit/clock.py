@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable, Iterator
 
+from msgspec import UNSET, UnsetType
+
 from dpaudit.record import Frozen, Size
 
 LOOKS = (0.25, 0.5, 1.0)
@@ -28,10 +30,13 @@ class Stopped(Frozen, frozen=True):
         Runs on each side in all that the audit began with.
     looks : int or None
         Looks after which the time was over; None where it was not.
+    asked : int
+        The runs on each side that were asked for, where there was no time for them.
     """
 
     trials: Size
     looks: Size | None = None
+    asked: Size | UnsetType = UNSET
 
 
 class Clock:
@@ -57,7 +62,7 @@ class Clock:
     @property
     def stopped(self) -> Stopped:
         """The point at which the audit stopped, for its finding."""
-        return Stopped(self._trials, self._looks)
+        return Stopped(self._trials, self._looks, self._asked if self._trials < self._asked else UNSET)
 
     @property
     def warnings(self) -> tuple[str, ...]:

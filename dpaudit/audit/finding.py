@@ -19,6 +19,7 @@ from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld
 from dpaudit.events.explicit import choose
+from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
 
@@ -79,7 +80,7 @@ class PlainEvent(Frozen, frozen=True):
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
 
 
-class Witness(Frozen, frozen=True):
+class Witness(Frozen, frozen=True, dict=True):
     """The strongest event found, with everything it takes to check it.
 
     Attributes
@@ -129,8 +130,26 @@ class Witness(Frozen, frozen=True):
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
         """Return an event of the pair at an index, with what was counted."""
-        words = pair.in_words()
-        return cls(index, pair.origin, *words, direction, event, differs=differing(*words), **counted)
+        words = words_of(pair)
+        made = cls(index, pair.origin, *words, direction, event, differs=differing(*words), **counted)
+        made.__dict__["inputs"] = pair
+        return made
+
+    def build(self) -> tuple[Any, Any]:
+        """Return the two inputs, made again if they were made from a dataset.
+
+        Raises
+        ------
+        InputError
+            If the finding was read from a file: it has the words of the inputs alone.
+        """
+        pair = self.__dict__.get("inputs")
+        if pair is None:
+            raise InputError(
+                f"the finding was read from a file, which does not hold its inputs: they are number {self.pair} of the "
+                "pairs, or of dpaudit.neighbours_of(data, seed=...), if the local search did not vary them"
+            )
+        return pair.data, pair.neighbour
 
     @property
     def rates(self) -> tuple[float, float] | None:
@@ -332,7 +351,10 @@ def _without_values(made: Made, part: Any) -> Any:
             return WITHHELD if made.names_a_value(part, numbers=False) else part
         case Witness() | EventTest():
             events = ("event", "opposite", *(("plain",) if isinstance(part, Witness) else ()))
-            return replace(part, **{one: _without_values(made, getattr(part, one)) for one in events})
+            found = replace(part, **{one: _without_values(made, getattr(part, one)) for one in events})
+            if isinstance(part, Witness):
+                found.__dict__.update(part.__dict__)
+            return found
         case PlainEvent():
             return UNSET if isinstance(_without_values(made, part.event), Withheld) else part
         case NotLookedAt():

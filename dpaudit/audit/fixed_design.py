@@ -156,7 +156,8 @@ class Training:
         candidate.restart(candidate.fitted(first, confirm=confirm, thorough=True, discrete=discrete))
         second = candidate.sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
         candidate.representation = self._representation_event(first, second)
-        self.read = [[] if wide else outputs[:PLAIN_RUNS] for outputs in second]
+        halves = zip(first, second, strict=True)
+        self.read = [[] if wide else join([outputs[:PLAIN_RUNS] for outputs in side]) for side in halves]
         _compare(candidate, second)
         _refit(candidate, first, second)
         return training - left + runs + len(second[0])

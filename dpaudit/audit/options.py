@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
 
+OWN_DATA_SECONDS = 60.0
+"""The time limit of the command line where pairs are made of a dataset and none is given: they are many, and so are the
+runs that compare them."""
+
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str, "Relation": str}
 
 
@@ -161,6 +165,13 @@ class Options(_Declared):
         help="column of --data that names the users",
         usual="every row is one",
     )
+    outside: bool = _option(
+        default=True,
+        groups=("input",),
+        help="try values outside of the bounds of --data, NaN and infinity; leave them out where something before the "
+        "mechanism clips",
+        usual="they are tried",
+    )
     include_data: bool = _option(
         default=False,
         groups=("certificate",),
@@ -217,7 +228,7 @@ class Options(_Declared):
         gt=0,
         groups=("limit",),
         help="of an audit, about: it then makes fewer runs, and stops at looks fixed in advance",
-        usual="none",
+        usual=f"none, and {OWN_DATA_SECONDS:g} for dpaudit privacy with --data",
     )
     n: int | None = _option(
         default=None, groups=("input",), ge=1, metavar="N", help="examples in a sample", usual="the example's"
@@ -230,6 +241,8 @@ class Options(_Declared):
 
 OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, Option)}
 """The declarations by name."""
+OF_DATA = ("bounds", "unit", "outside")
+"""Those that say how pairs are made of a dataset."""
 SEED = Option(0, name="seed", ge=0, metavar="N", help="root of all randomness")
 """The root seed, of a run rather than of one audit."""
 JOBS = Option(1, name="n_jobs", metavar="JOBS", help="-1 for one a processor; no result depends on it")

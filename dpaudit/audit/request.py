@@ -13,7 +13,7 @@ from msgspec import UNSET
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import CURVE_SHARE, Options
+from dpaudit.audit.options import CURVE_SHARE, OF_DATA, OPTIONS, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.audit.tested import COIN, MELDED
@@ -70,10 +70,10 @@ def resolve_inputs(
             if getattr(options, name) is not None:
                 message = "{" + name + "} must be left out where {data} is given: pairs are made of it"
                 raise InputError(message, names=(name, "data"))
-        made = neighbours_of(options.data, claim.relation, bounds=options.bounds, unit=options.unit, seed=seed)
-        return tuple(made), OwnDataMoves(seed)
-    for name in ("bounds", "unit"):
-        if (given := getattr(options, name)) is not None:
+        how: dict[str, Any] = {name: getattr(options, name) for name in OF_DATA}
+        return tuple(neighbours_of(options.data, claim.relation, **how, seed=seed)), OwnDataMoves(seed)
+    for name in OF_DATA:
+        if (given := getattr(options, name)) != OPTIONS[name].default:
             message = "{" + name + "} belongs to {data}, which must be given too"
             raise InputError(message, names=(name, "data"), value=given)
     moves = None

@@ -15,7 +15,7 @@ from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.counting import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
-from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
+from dpaudit.contract import Learner, MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.explicit import ChosenEvent
 from dpaudit.neighbours.check import check_pairs
@@ -24,6 +24,7 @@ from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
+from dpaudit.running.warned import gathered
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
 STARTS = 8
@@ -107,7 +108,7 @@ def make(
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
         sampler = sampler_of(mechanism, finding.seed, **running)
         maker = replace(maker, name=name or sampler.mechanism.name)
-        with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
+        with gathered(), followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
             sampler = replace(sampler, report=report)
             search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
             for index, start, share in maker.begun(search, runs):
@@ -284,7 +285,7 @@ class _Maker:
         )
 
     def _hides(self, pair: Pair) -> bool:
-        return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
+        return pair.origin.kind.own and not self.include_data
 
     def _inputs(self, index: int, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
         """Return both inputs of a pair, as values or else by reference; None where neither identifies them.

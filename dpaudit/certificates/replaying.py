@@ -22,6 +22,7 @@ from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 from dpaudit.running.sampling import Sampler
+from dpaudit.running.warned import gathered
 
 
 class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
@@ -154,7 +155,7 @@ def _counted(certificate: Certificate, sampler: Sampler, pair: Pair, runs: int |
     if made.count is not UNSET and not (sampler.mechanism.batched and not certificate.delta):
         number = max(1, made.count.guesses * 2 * most // (made.runs + made.neighbour_runs))
     events = certificate.event, certificate.opposite
-    with followed(progress, 2 * most, "runs") as report:
+    with gathered(), followed(progress, 2 * most, "runs") as report:
         sampler = replace(sampler, report=report)
         counts = counted(sampler, "replay", pair, events, certificate.direction, most, number)
     return counts if certificate.bound == COIN else structs.replace(counts, count=UNSET)

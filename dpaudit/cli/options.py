@@ -58,7 +58,7 @@ class given(NamedTuple):
         usual = "" if "(default: " in self.help else f" (default: {'none' if self.default is None else self.default})"
         settings: dict[str, Any] = {"help": self.help + usual, "default": self.default, "metavar": self.metavar}
         if plain is bool:
-            if kind is not bool:  # None, the default, is neither
+            if kind is not bool or (self.default and not self.names):  # None, the default of others, is neither
                 typed[0] += f"/--no-{typed[0].removeprefix('--')}"
             settings |= {"is_flag": True, "default": bool(self.default) if kind is bool else self.default}
         elif several:

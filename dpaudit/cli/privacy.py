@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS, grouped
+from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
 from dpaudit.cli.command import command
 from dpaudit.cli.options import FORMS, PLAIN, Declared, Parameters, Seed, Shown, ShownPlain, argument, given, jobs
@@ -68,6 +68,8 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     if path is not None and not Path(path).parent.is_dir():
         raise InputError.of("certificate", path, "a file in a folder that exists")
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
+    if audit["data"] is not None and audit["time_limit"] is None:
+        audit = audit | {"time_limit": OWN_DATA_SECONDS}
     asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
     options: dict[str, Any] = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
     if runs.dry_run:
@@ -107,7 +109,10 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
-    say(f"{named.id}: {sides}, about {duration(seconds)}\n")
+    ended = (
+        f"; the time limit ends it after {duration(limit)}" if (limit := asked.time_limit or seconds) < seconds else ""
+    )
+    say(f"{named.id}: {sides}, about {duration(seconds)}{ended}\n")
     return 0
 
 
@@ -193,6 +198,7 @@ class Replaying(NamedTuple):
     ]
     bounds: Annotated[str | None, given("as in the audit of --data", metavar="LOW,HIGH")]
     unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
+    outside: Annotated[bool, given("as in the audit of --data (default: values outside of the bounds are tried)", True)]
     running: Annotated[dict[str, Any], Declared(grouped("run", "replay"))]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
     seed: Annotated[int | None, given("root of all randomness (default: random)")]
@@ -239,7 +245,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
 def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import OriginKind, Relation
+    from dpaudit.contract import Relation
     from dpaudit.neighbours.named import pairs_at
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.pairs import neighbours_of
@@ -248,7 +254,7 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     named = next((side for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)), None)
     source = "--data" if asked.data else "--pairs"
     if not given and asked.data is None:
-        if named is not None and certificate.origin.kind == OriginKind.OWN_DATA:
+        if named is not None and certificate.origin.kind.own:
             raise InputError(
                 "the certificate names its inputs and does not hold them, "
                 f"{named.place} ({certificate.origin.text}): replay with --data FILE"
@@ -262,8 +268,8 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
         pairs = pairs_at(given[0], certificate.seed)
     else:
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
-        options: dict[str, Any] = {"bounds": bounds_of_text(asked.bounds), "unit": asked.unit, "seed": certificate.seed}
-        pairs = neighbours_of(read_dataset(str(asked.data)), relation, **options)
+        options: dict[str, Any] = {"bounds": bounds_of_text(asked.bounds), "unit": asked.unit, "outside": asked.outside}
+        pairs = neighbours_of(read_dataset(str(asked.data)), relation, **options, seed=certificate.seed)
     if named.index >= len(pairs):
         raise InputError(f"{source} must have the pair [{named.index}] of the certificate; it has {len(pairs)}")
     return pairs[named.index]

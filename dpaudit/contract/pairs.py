@@ -23,10 +23,16 @@ class OriginKind(StrEnum):
     ENUMERATED = "enumerated"
     GIVEN = "given"
     OWN_DATA = "own data"
+    OWN_USERS = "own data by user"
     PATTERN = "pattern"
     RANDOM = "random"
     RECORDED = "recorded"
     STRATEGY = "strategy"
+
+    @property
+    def own(self) -> bool:
+        """Whether the pair was made from somebody's dataset."""
+        return self in (OriginKind.OWN_DATA, OriginKind.OWN_USERS)
 
 
 @dataclass(frozen=True)

@@ -161,9 +161,9 @@ class Interval(_Event, frozen=True, tag="interval"):
     ----------
     feature : str
         The name of the score. "value": the number itself. "sum", "maximum", "minimum", "length": of the numbers of a
-        sequence or an array, or the length of a text. "lowest bit": the exponent of the lowest bit that is set in a
-        float. "raised": 1 if the run ended in an exception, else 0; "NaN" and "present" likewise, if the number is NaN,
-        and if the output has such a part.
+        sequence, a dictionary or an array, or the length of a text. "lowest bit": the exponent of the lowest bit that
+        is set in a float. "raised": 1 if the run ended in an exception, else 0; "NaN" and "present" likewise, if the
+        number is NaN, and if the output has such a part.
     low, high : float
         The ends; an infinite one is no limit.
     path : tuple of int or str
@@ -334,7 +334,9 @@ def _value(value: Any) -> float:
 
 
 def _flat(value: Any) -> Array:
-    """Return the numbers of a sequence or an array; none of anything else."""
+    """Return the numbers of a sequence, a dictionary or an array; none of anything else."""
+    if isinstance(value, dict):
+        value = list(value.values())
     if not isinstance(value, list | tuple | np.ndarray) and not is_table(value):
         return np.zeros(0)
     try:

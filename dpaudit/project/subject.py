@@ -10,7 +10,7 @@ from typing import Any
 
 from dpaudit.arguments import check_built
 from dpaudit.audit.curve_claims import named_claim
-from dpaudit.audit.options import OPTIONS, grouped
+from dpaudit.audit.options import OF_DATA, OPTIONS, grouped
 from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -51,7 +51,7 @@ class Subject:
     def pairs(self) -> list[Any]:
         """Return the pairs that its audit begins with."""
         if self.arguments.get("data") is not None:
-            of_data = {name: self.arguments[name] for name in ("bounds", "unit", "seed")}
+            of_data = {name: self.arguments[name] for name in (*OF_DATA, "seed")}
             relation = self.arguments["relation"] or Relation.ADD_REMOVE_ONE
             return neighbours_of(self.arguments["data"], relation, **of_data)
         given = self.arguments.get("pairs")
@@ -93,7 +93,7 @@ def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", 
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
     """Return the arguments that say on what a mechanism is audited."""
     bounds = bounds_of_text(audit.bounds) if isinstance(audit.bounds, str) else audit.bounds
-    of_data = {"bounds": bounds, "unit": audit.unit}  # without data the audit refuses them
+    of_data = {"bounds": bounds, "unit": audit.unit, "outside": audit.outside}  # without data the audit refuses them
     if audit.data is not None:
         from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
 

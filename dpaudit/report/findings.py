@@ -30,7 +30,7 @@ Shown = Callable[[str, str | None], str]
 
 _DIGITS = 3
 """Those of numbers in brief."""
-_HEAD, _TAIL = 87, 88
+_HEAD, _TAIL = 87, 40
 """Characters that are kept of the beginning and of the end of a long input or event."""
 _MANY_TRIALS = 100_000
 _DEPENDS = {
@@ -166,7 +166,7 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
             caught = curve_claims.power_words(finding)
-            return [("power", caught or wording.power_words(finding))]
+            return [("power", caught or wording.power_words(finding)), *_more_time(finding, shown)]
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
         case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
@@ -226,12 +226,12 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     shown = witness if witness.plain is UNSET else witness.plain
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
-    sides = _cut(witness.data), _cut(witness.neighbour)
+    sides = [_cut(wording.input_words(one)) for one in (witness.data, witness.neighbour)]
     likely, other = sides if shown.direction == Direction.FORWARD else sides[::-1]
     if shown.rates is None:
         return f"{event}; {likely} against {other}"
     p, q = shown.rates
-    when = "" if witness.plain is UNSET else " in training"
+    when = "" if witness.plain is UNSET else " in training" if finding.design == "fixed" else " in the runs bet on"
     words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{when}"
     if "floating-point noise" in getattr(shown.event, "feature", ""):
         words = f"{_ROUNDING}; {words}"
@@ -271,7 +271,7 @@ def _share(share: float) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a long text in one line without its middle: a digest at its end stays whole, to be copied."""
+    """Return a long text in one line without its middle."""
     text = " ".join(line.strip() for line in text.splitlines())
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}...{text[-_TAIL:]}"
 
@@ -342,18 +342,36 @@ def _remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
 
 
 def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
-    """Return the advice to make more runs, with the epsilon that these detect on an event as likely as that tested."""
-    advice, given, rates = f"add {shown('trials', str(trials))}", len(finding.origins), finding.witness.rates
-    advice = f"record {count(trials)} outputs on each side" if finding.recorded else advice
-    least = math.inf
+    """Return the advice to make more runs, or to allow the time for those that were asked for."""
+    if longer := _more_time(finding, shown):
+        return longer[0][1]
+    advice = (
+        f"record {count(trials)} outputs on each side" if finding.recorded else f"add {shown('trials', str(trials))}"
+    )
+    return advice + _catches(finding, trials)
+
+
+def _more_time(finding: PrivacyFinding, shown: Shown) -> Lines:
+    """Return what the runs that were asked for would show, where a limit left no time for them."""
+    if finding.stopped is UNSET or finding.stopped.asked is UNSET:
+        return []
+    asked, made = finding.stopped.asked, finding.stopped.trials
+    times = significant(asked / made, digits=2)
+    more = f"give about {times} times the {shown('time_limit', None)}, for all {count(asked)} {shown('trials', None)}"
+    return [("more time", f"{more}{_catches(finding, asked)}")]
+
+
+def _catches(finding: PrivacyFinding, trials: int) -> str:
+    """Return which leaks so many trials detect on an event as likely as that tested."""
+    given, rates, least = len(finding.origins), finding.witness.rates, math.inf
     if rates is not None:
         budget = Budget.of(trials, given, local=finding.pairs > given)
         claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
         training = budget.pilot + budget.training
         least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
     if math.isinf(least):
-        return f"{advice}: more runs see smaller leaks"
-    return f"{advice} to catch any ε ≥ {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
+        return ": more runs see smaller leaks"
+    return f" to catch any ε ≥ {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
 
 
 def check_words(check: Check) -> str:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import OF_PRIVACY, Direction, Part, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
+from dpaudit.contract.pairs import differing
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
-from dpaudit.registry.import_spec import parted
+from dpaudit.registry.import_spec import is_place, parted
 from dpaudit.report import figures, sentences
 from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
@@ -34,7 +35,7 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
-from dpaudit.report.wording import BOUNDS, answer_words, detected_words, event_words, label_parameters
+from dpaudit.report.wording import BOUNDS, answer_words, detected_words, event_words, input_words, label_parameters
 
 if TYPE_CHECKING:
     import jinja2
@@ -48,12 +49,12 @@ _VERDICTS = (*OF_PRIVACY, Verdict.NO_CLAIM, Verdict.CAUGHT)
 _SHOWN = 100
 """The most characters shown of what differs between two inputs, and of what stands before and behind it."""
 _NEIGHBOURS = {
-    Relation.REPLACE_ONE: ("one example is replaced", "one example changes"),
-    Relation.ADD_REMOVE_ONE: ("one example is added or removed", "one example more or less"),
-    Relation.REPLACE_PRIVATE: ("one private example is replaced", "one private example changes"),
+    Relation.REPLACE_ONE: ("one {} is replaced", "one {} changes"),
+    Relation.ADD_REMOVE_ONE: ("one {} is added or removed", "one {} more or less"),
+    Relation.REPLACE_PRIVATE: ("one private {} is replaced", "one private {} changes"),
     None: ("as you gave them", "two neighbouring inputs"),
 }
-"""Relations of neighbours in words, and what then differs between two of them."""
+"""Relations of neighbours in words, and what then differs between two of them; {} is what comes or goes."""
 
 
 # Pages.
@@ -271,7 +272,8 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
     row, claim, lines = mechanism.tested, mechanism.tested.claim, list[tuple[str, str]]()
     if claim is not None:
         relation = claim.relation if row.blackbox is None else row.blackbox.relation
-        claimed = f"claimed, with δ = {raised(value_text(claim.delta))}; neighbours: {_NEIGHBOURS[relation][0]}"
+        neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
+        claimed = f"claimed, with δ = {raised(value_text(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(value_text(claim.epsilon))}", claimed))
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
@@ -299,11 +301,19 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
     return lines
 
 
+def _noun(row: Row) -> str:
+    """Return what neighbours of a mechanism differ in: a learner's samples hold examples."""
+    origins = () if row.blackbox is None else row.blackbox.origins
+    if any(origin.kind is OriginKind.OWN_USERS for origin in origins):
+        return "user"
+    return "record" if is_place(row.learner) else "example"
+
+
 def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     """Return the witness of an audit, which refutes the claim or comes nearest to that: title, answer, both inputs."""
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
-    title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1]}"
+    title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     told = found if found.plain is UNSET else found.plain
     if told.hits is None:
         answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
@@ -313,8 +323,9 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
         counts = [(told.hits, told.trials or 0), (told.neighbour_hits or 0, told.neighbour_trials or 0)]
     if told.direction == Direction.BACKWARD:
         counts.reverse()
-    places = [(0, 0)] * 2 if found.differs is UNSET else found.differs
-    sides = [("D", found.data, places[0], *counts[0]), ("D′", found.neighbour, places[1], *counts[1])]
+    words = input_words(found.data), input_words(found.neighbour)
+    places = [(0, 0)] * 2 if found.differs is UNSET else differing(*words)
+    sides = [("D", words[0], places[0], *counts[0]), ("D′", words[1], places[1], *counts[1])]
     return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
 
 

@@ -67,7 +67,7 @@ def command_line(
     for name, value in parameters.items():
         words += ["-p", f"{name}={getattr(value, 'value', value)}"]
     for name, value in options.items():
-        if value is False and name in OPTIONS and OPTIONS[name].default is None:
+        if value is False and name in OPTIONS and OPTIONS[name].default is not False:
             words.append(f"--no-{name}")
         elif value is not None and value is not False:
             words += [f"--{_SPELLED.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]

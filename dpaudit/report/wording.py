@@ -6,6 +6,7 @@ All sentences of reports have the signs of mathematics, as ε and ≥; `report.t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -35,6 +36,7 @@ _MOST = 12
 """The most labels of an event that are shown."""
 _FEW, _LONG = 4, 60
 """The most answers that are listed one by one, and the most characters of one."""
+_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]{64}\)")
 _RARE = "any output rare or unseen in training"
 
 
@@ -183,6 +185,11 @@ def pairs_words(finding: PrivacyFinding) -> str:
     number = "one" if finding.compared == 1 else count(finding.compared)
     were = "was" if finding.compared == 1 else "were"
     return f"on the {number} of {count(finding.pairs)} pairs that {were} {long_enough}"
+
+
+def input_words(text: str) -> str:
+    """Return the words of an input without the digest of the data, which the JSON has."""
+    return _DIGEST.sub("", text)
 
 
 def output_text(finding: LawFinding, decoded: Decoded = None) -> str:

@@ -17,6 +17,7 @@ from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
+from dpaudit.running.warned import Counts, add, taken
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
@@ -95,7 +96,8 @@ class Isolated:
                 child.close()
                 raise
             else:
-                rest, state = returned
+                rest, state, warned = returned
+                add(warned)
                 rng.bit_generator.state = state
                 return rest if batched else outputs + parts
 
@@ -106,7 +108,7 @@ class Isolated:
             child = self._children.child = Child(self._runs if child is None else self._runs_reseeded)
         return child
 
-    def _runs_reseeded(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any]:
+    def _runs_reseeded(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any, Counts]:
         """Make runs in a child that takes the place of one: the state of generators that all share goes elsewhere."""
         np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         return self._runs(emit, *arguments)
@@ -118,19 +120,20 @@ class Isolated:
         rng: np.random.Generator,
         size: int,
         context: Context,
-    ) -> tuple[Any, Any]:
-        """Make runs, in the child; return their outputs if they are made as a batch, else send them one by one."""
+    ) -> tuple[Any, Any, Counts]:
+        """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
         held = data.sides if isinstance(data, InTurn) else data
         before = contents(held) if size <= LOOK else None
         mechanism = self.mechanism
         if not mechanism.batched:
             mechanism = replace(mechanism, function=replace(mechanism.function, emit=emit))
+        taken()
         outputs = mechanism(data, rng, size, context)
         if before is not None and contents(held) != before:
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
             )
-        return outputs if mechanism.batched else None, rng.bit_generator.state
+        return outputs if mechanism.batched else None, rng.bit_generator.state, taken()
 
 
 def _rest(data: InTurn, runs: int) -> InTurn:

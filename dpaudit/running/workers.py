@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from dpaudit.errors import DpauditError, InputError, ToolFault
 from dpaudit.running.child import RETURNED, Child, sendable, value_of
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
+from dpaudit.running.warned import Counts, add, counted, taken
 
 T = TypeVar("T")
 _UNSENDABLE = (
@@ -28,9 +29,10 @@ class WorkerDied(ToolFault):
 
 
 class _Sent(NamedTuple):
-    """The result of a call in a worker process, as bytes."""
+    """The result of a call in a worker process, as bytes, and the warnings of that."""
 
     content: bytes
+    warned: Counts
 
 
 def spread(
@@ -66,7 +68,11 @@ def spread(
         with postponed(lazy and backend != "threading"), _one_hash_seed():
             results = parallel(jobs)
         for result in _until_left(results):
-            yield value_of(result.content) if isinstance(result, _Sent) else result
+            if isinstance(result, _Sent):
+                add(result.warned)
+                yield value_of(result.content)
+            else:
+                yield result
     except TerminatedWorkerError as error:
         message = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
         raise WorkerDied(message) from error
@@ -112,8 +118,8 @@ def _call(call: Callable[[], Any], home: int) -> Any:
     """Make a call; in a worker process, without touching the standard output."""
     if os.getpid() == home:
         return call()
-    with redirect_stdout(sys.stderr):
-        return _Sent(sendable(call(), *_UNSENDABLE))
+    with redirect_stdout(sys.stderr), counted():
+        return _Sent(sendable(call(), *_UNSENDABLE), taken())
 
 
 def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[str, T | DpauditError]]:

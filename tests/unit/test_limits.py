@@ -216,7 +216,7 @@ def test_the_time_of_a_run_says_with_how_many_an_audit_begins(each, begun):
     assert trials == (begun if begun != 10 else trials)
     assert trials in [1_000 // 2**k for k in range(10)]
     assert trials >= 10
-    assert clock.stopped == Stopped(trials)
+    assert clock.stopped == (Stopped(trials) if trials == 1_000 else Stopped(trials, None, 1_000))
     assert bool(clock.warnings) == (trials < 1_000)
 
 
@@ -228,7 +228,7 @@ def test_a_day_by_a_slow_clock():
     assert not clock.over(1)
     now.seconds += 1
     assert clock.over(2)
-    assert clock.stopped == Stopped(500_000, 2)
+    assert clock.stopped == Stopped(500_000, 2, 1_000_000)
     again = Clock(clock.stopped)
     assert again.trials(1_000_000, 2, lambda runs: pytest.fail("nothing is timed"), 10) == 500_000
     assert [again.over(looks) for looks in (0, 1, 2)] == [False, False, True]

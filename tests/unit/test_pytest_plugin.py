@@ -55,8 +55,8 @@ def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(py
             "*false alarm: at most 0.001*",
         ]
     )
-    # Bets are on no single event, so there are no counts to tell.
-    result.stdout.fnmatch_lines(["*no single event: bets on * runs of this pair*"])
+    # Bets are on no single event; one in simple words stands for them.
+    result.stdout.fnmatch_lines(['*because      answer "*": * in the runs bet*'])
     result.stdout.fnmatch_lines(["E *InputError: epsilon must be *, got -1.0*"])
     assert "None of None" not in result.stdout.str()
     assert "pytest_plugin.py" not in result.stdout.str()

@@ -136,7 +136,7 @@ def neighbours_of(
         MadePair(
             MadeData(source, one.data, f"{one.background} (SHA-256 of the data: {source.digest})"),
             MadeData(source, one.neighbour, f"the same, {one.change}"),
-            Origin(OriginKind.OWN_DATA, f"{one.background}; {one.change}"),
+            Origin(OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS, f"{one.background}; {one.change}"),
         )
         for one in recipes
     ]

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ def test_a_leak_at_a_rare_dataset_is_found(name: str) -> None:
     leak = LEAKS[name]
     finding = dpaudit.audit_privacy(leak.leaking, data=leak.data, epsilon=1.0, trials=RUNS, **leak.options)
     assert finding.verdict == "violation"
-    assert finding.witness.origin.kind is OriginKind.OWN_DATA
+    kind = OriginKind.OWN_USERS if "unit" in leak.options else OriginKind.OWN_DATA
+    assert finding.witness.origin.kind is kind
+    assert kind.own
 
 
 @pytest.mark.parametrize("name", LEAKS)
@@ -250,3 +253,37 @@ def test_fewer_of_many_pairs_are_compared_long_enough() -> None:
     one, two, many = (dpaudit.audit_privacy(noisy_sum, pairs[:n], epsilon=1, trials=400) for n in (1, 2, 12))
     assert (one.compared, two.compared, many.compared) == (1, 2, 1)
     assert str(one).count("on this pair") == 1
+
+
+def test_the_inputs_of_a_witness_can_be_had_where_the_audit_was_made(tmp_path: Path) -> None:
+    data = [0.25, 0.5, 0.75] * 4
+    finding = dpaudit.audit_privacy(noisy_total, data=data, bounds=(0, 1), epsilon=1, trials=2_000)
+    assert finding.verdict == "violation"
+    first, second = finding.witness.build()
+    assert abs(len(first) - len(second)) == 1
+    assert "SHA-256" in finding.witness.data
+    assert "SHA-256" not in str(finding)
+    finding.save(tmp_path / "finding.json")
+    with pytest.raises(InputError, match=r"read from a file.*neighbours_of\(data, seed"):
+        dpaudit.PrivacyFinding.load(tmp_path / "finding.json").witness.build()
+    given = dpaudit.audit_privacy(noisy_sum, [([0.0], [1.0])], epsilon=1, trials=400)
+    assert given.witness.build() == ([0.0], [1.0])
+
+
+def noisy_total(data: Any, rng: np.random.Generator) -> float:
+    return float(sum(data) + rng.laplace())
+
+
+def test_values_outside_of_the_bounds_are_left_out_where_something_clips_before() -> None:
+    data, options = [0.1, 0.5, 0.9] * 5, {"bounds": (0, 1), "epsilon": 1.2, "trials": 3_000}
+    broken = dpaudit.audit_privacy(noisy_total, data=data, **options)
+    assert broken.verdict == "violation"
+    assert "outside the bounds" in broken.witness.neighbour
+    private = dpaudit.audit_privacy(noisy_total, data=data, outside=False, **options)
+    assert private.verdict == "consistent"
+    assert "outside=False" in str(private)
+    assert not any("outside" in one.text or "NaN" in one.text or "infinity" in one.text for one in private.origins)
+    with pytest.raises(InputError, match="outside belongs to data, which must be given too"):
+        dpaudit.audit_privacy(noisy_total, [([0.0], [1.0])], epsilon=1, outside=False)
+    with pytest.raises(InputError, match="outside must be True or False"):
+        dpaudit.audit_privacy(noisy_total, data=data, epsilon=1, outside="no")

@@ -1,95 +1,89 @@
-"""Audits of a dataset in a file: options, messages, and that nothing written names a value."""
+"""Audits of a file of one's own data on the command line: their time, and values outside of the bounds."""
 
 from __future__ import annotations
 
-import json
+import re
+import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from dpaudit.audit.options import OWN_DATA_SECONDS
 from dpaudit.cli import main
 
-MODULE = """
-def greatest(data, rng):
-    return float(data["income"].max()) if len(data) else 0.0
+MECHANISM = '''
+import time
 
 
-def people(data, rng):
-    return len(set(data["user"].tolist())) + float(rng.laplace())
-"""
-CANARY = "8675309"
-PEOPLE = f"user,name,income\n1,Aa,10.5\n2,Zebediah,{CANARY}.25\n2,Cc,12.5\n"
-QUICK = ("--epsilon", "1", "--trials", "40", "--quiet")
+def total(data, rng):
+    """Return the sum of values in [0, 1], which the mechanism does not clip."""
+    return float(data["share"].sum()) + rng.laplace()
+
+
+def slow(data, rng):
+    time.sleep(0.002)
+    return total(data, rng)
+'''
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "mine.py").write_text(MODULE)
-    (tmp_path / "people.csv").write_text(PEOPLE)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    Path("sums.py").write_text(MECHANISM)
+    Path("shares.csv").write_text("share\n" + "\n".join(str(i / 10) for i in range(11)) + "\n")
 
 
-def call(capsys: Any, *words: str) -> tuple[int, str, str]:
-    status = main(["privacy", *words])
-    return (status, *capsys.readouterr())
+def audit(capsys: pytest.CaptureFixture[str], *words: str, status: int) -> str:
+    assert main(["privacy", *words, "--data", "shares.csv", "--bounds", "0,1", "--epsilon", "1.2"]) == status
+    return " ".join(capsys.readouterr().out.split())
 
 
-def test_a_file_is_audited_and_no_value_of_it_is_written(capsys: Any, here: Path) -> None:
-    words = ("mine.py:greatest", "--data", "people.csv", *QUICK)
-    status, out, err = call(capsys, *words, "-v", "--out", "report.html")
-    assert status == 1
-    assert "--data people.csv" in out
-    told = out + err + (here / "report.html").read_text()
-    assert "SHA-256 of the data" in told
-    assert call(capsys, *words, "--json")[0] == 1
-    for secret in (CANARY, "8.67531e", "Zebediah"):
-        assert secret not in told
+def test_own_data_has_a_minute_unless_another_limit_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    usual = audit(capsys, "sums.py:total", "--trials", "1000", status=1)
+    assert f"--time-limit {OWN_DATA_SECONDS} " in usual
+    assert "--time-limit 50.0 " in audit(capsys, "sums.py:total", "--trials", "1000", "--time-limit", "50", status=1)
+    repeat = shlex.split(usual.partition("dpaudit privacy ")[2])
+    assert main(["privacy", *repeat]) == 1
+    assert "--time-limit" not in capsys.readouterr().out.replace(f"--time-limit {OWN_DATA_SECONDS}", "")
 
 
-def test_values_are_shown_on_request_and_the_command_says_so(capsys: Any) -> None:
-    status, out, _ = call(capsys, "mine.py:greatest", "--data", "people.csv", "--include-data", *QUICK, "--json")
-    result = json.loads(out)
-    assert status == 1
-    assert "--include-data" in result["command"]
-    witness = result["finding"]["witness"]
-    assert "income" in witness["data"] + witness["neighbour"]
+def test_pairs_given_have_no_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("sums.py").write_text(MECHANISM + "\nimport pandas as pd\nEMPTY = pd.DataFrame({'share': []})\n"
+                               "PAIRS = [(EMPTY, pd.DataFrame({'share': [1.0]}))]\n")  # fmt: skip
+    assert main(["privacy", "sums.py:total", "--epsilon", "1.2", "--trials", "400"]) == 0
+    assert "--time-limit" not in capsys.readouterr().out
 
 
-def test_options_reach_the_audit(capsys: Any) -> None:
-    words = ("mine.py:people", "--data", "people.csv", "--unit", "user", "--bounds", "income=0,100", *QUICK)
-    status, out, _ = call(capsys, *words, "--trials", "3000", "--relation", "substitute", "--json")
-    result = json.loads(out)
-    assert status == 0
-    assert result["finding"]["relation"] == "replace-one"
-    assert result["arguments"]["bounds"] == "income=0,100"
-    assert any("the unit of row" in origin["text"] for origin in result["finding"]["origins"])
+def test_what_more_time_would_show_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    said = audit(capsys, "sums.py:slow", "--no-outside", "--trials", "1e5", "--time-limit", "1", status=3)
+    assert re.search(
+        r"next give about \d+ times the --time-limit, for all 100,000 --trials to catch any eps.* >= 1\.\d", said
+    )
+    assert "the time limit left " in said
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--data", "poeple.csv"), "--data must be a file that is there, got 'poeple.csv'; did you mean people.csv?"),
-        (("--data", "mine.py"), "--data must be a file .csv, .tsv, .parquet, .npy, got 'mine.py'"),
-        (("--data", "people.csv", "--bounds", "1,0"), "did you mean (0.0, 1.0)?"),
-        (("--data", "people.csv", "--bounds", "0;1"), "--bounds must be LOW,HIGH, or COLUMN=LOW,HIGH"),
-        (("--data", "people.csv", "--bounds", "incom=0,1"), "--bounds must name a column of --data, got 'incom'"),
-        (("--data", "people.csv", "--unit", "usr"), "--unit must name a column of --data, got 'usr'"),
-        (("--bounds", "0,1"), "--pairs must be given"),
-        (("--data", "people.csv", "--pairs", "patterns:3"), "--pairs must be left out where --data is given"),
-        (("--data", "people.csv", "--n", "3"), "--n is for learners"),
-    ],
-)
-def test_wrong_options_are_refused_in_the_words_of_the_command_line(
-    options: tuple[str, ...], message: str, capsys: Any
+def test_a_dry_run_says_when_the_limit_ends_the_audit(capsys: pytest.CaptureFixture[str]) -> None:
+    said = audit(capsys, "sums.py:slow", "--dry-run", status=0)
+    assert said.endswith("; the time limit ends it after 1:00")
+    assert "time limit" not in audit(capsys, "sums.py:total", "--trials", "1000", "--dry-run", status=0)
+
+
+def test_values_outside_of_the_bounds_are_an_option_of_commands_and_settings(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, _, err = call(capsys, "mine.py:people", *options, *QUICK)
-    assert status == 2
-    assert message in " ".join(err.split())
+    said = audit(capsys, "sums.py:total", "--no-outside", "--trials", "2000", "--seed", "1", status=0)
+    assert "--no-outside" in said.partition("dpaudit privacy")[2]
+    assert "outside the bounds" in audit(capsys, "sums.py:total", "--outside", "--trials", "2000", status=1)
+    settings = '[[audit]]\nname = "total"\nmechanism = "sums.py:total"\ndata = "shares.csv"\nbounds = [0, 1]\n'
+    for outside, status in (("true", 1), ("false", 0)):
+        Path("audit.toml").write_text(f"{settings}epsilon = 1.2\ntrials = 2000\nseed = 1\noutside = {outside}\n")
+        assert main(["check"]) == status
+    capsys.readouterr()
 
 
-def test_a_learner_takes_no_file(capsys: Any) -> None:
-    status, _, err = call(capsys, "parity-private", "--data", "people.csv", "--trials", "40", "--quiet")
-    assert status == 2
-    assert "--data is for mechanisms that take it" in " ".join(err.split())
+def test_a_certificate_without_values_outside_is_replayed_without_them(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--epsilon", "0.3", "--no-outside", "--trials", "4000", "--certificate", "found.json"]
+    assert main(["privacy", "sums.py:total", "--data", "shares.csv", "--bounds", "0,1", *asked]) == 1
+    words = ["replay", "found.json", "sums.py:total", "--data", "shares.csv", "--bounds", "0,1", "--seed", "9"]
+    assert main([*words, "--no-outside"]) == 1
+    capsys.readouterr()

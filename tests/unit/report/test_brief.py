@@ -8,6 +8,7 @@ import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
 from dpaudit.audit import evidence as gaps
+from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import PowerAt, Witness
 from dpaudit.audit.tested import EventTest
@@ -57,10 +58,11 @@ def test_a_ratio_near_what_the_claim_allows_stands_on_its_own_side() -> None:
     assert told.endswith("that is 2.72 times as often, the claim allows 2.7")
 
 
-def test_a_long_input_is_cut_to_one_line_and_its_digest_stays_whole() -> None:
+def test_a_long_input_is_cut_to_one_line_without_the_digest() -> None:
     digest = f" (SHA-256 of the data: {'0123456789abcdef' * 4})"
     seen = Witness(0, Origin(text="toy"), "x" * 200 + digest, "a\n   b", Direction.FORWARD, OUTPUT_1, 9, 10, 1, 10)
-    assert f"on {'x' * 87}...{digest}, 10.0 % on a b;" in because(witness=seen)
+    assert f"on {'x' * 87}...{'x' * 40}, 10.0 % on a b;" in because(witness=seen)
+    assert digest in seen.data
 
 
 def test_bets_have_no_counts() -> None:
@@ -188,4 +190,14 @@ def test_a_command_that_no_shell_reads_is_shown_as_text():
     assert (
         laid_out([("repeat", ShellCommand("dpaudit run 'a\x1b[2J"))], width=60)
         == "repeat       dpaudit run 'a\\x1b[2J\n"
+    )
+
+
+def test_what_more_time_would_show_is_said_where_a_limit_left_too_little() -> None:
+    limited = privacy_finding(trials=1_000, stopped=Stopped(1_000, None, 16_000))
+    said = dict(brief_lines(limited))
+    assert said["more time"].startswith("give about 16 times the time_limit, for all 16,000 trials to catch any ε ≥ 1")
+    assert "more time" not in dict(brief_lines(privacy_finding(trials=1_000, stopped=Stopped(1_000))))
+    assert "more time" not in dict(
+        brief_lines(privacy_finding("violation", epsilon_lower=2.0, stopped=limited.stopped))
     )

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from reporter_runs import change, claiming, first, load_small, only, put, retold, with_results
+from toy_records import privacy_finding
 
 from dpaudit.bounds.curve import claimed_delta, fit_curve
+from dpaudit.contract import Origin, OriginKind, Relation
 from dpaudit.contract.pairs import differing
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.outputs.canonical import canonical
 from dpaudit.report.figures import accuracy_figure, claim_bar, claim_row, curve_figure, place, power_figure
 from dpaudit.report.findings import times_words
-from dpaudit.report.html import _side
+from dpaudit.report.html import _side, render_finding
 from dpaudit.report.numbers import number, raised, share
 from dpaudit.report.summary import summarise
-from dpaudit.report.view import mechanisms
+from dpaudit.report.view import alone, mechanisms
 from dpaudit.report.wording import answer_words
 
 
@@ -243,3 +245,18 @@ def test_power_shows_the_frontier_and_nothing_where_there_is_none():
     assert ">1 in 1,000<" in drawn
     assert "1 in 10,000" not in drawn  # there no leak is within reach
     assert power_figure(replace(finding, frontier=((0.1, math.inf),))) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "learner", "noun"),
+    [
+        (OriginKind.OWN_USERS, "counts.py:counts", "user"),
+        (OriginKind.OWN_DATA, "counts.py:counts", "record"),
+        (OriginKind.CRAFTED, "parity-private", "example"),
+    ],
+)
+def test_a_page_says_what_comes_or_goes_between_neighbours(kind, learner, noun):
+    finding = privacy_finding(origins=(Origin(kind, "toy"),), relation=Relation.ADD_REMOVE_ONE)
+    page = render_finding(replace(alone(finding), learner=learner))
+    assert f"one {noun} more or less" in page
+    assert all(f"one {other} more or less" not in page for other in {"user", "record", "example"} - {noun})

@@ -1,0 +1,82 @@
+"""Both inputs of a pair in words: long ones are cut around the elements that differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import MadePair, Pair
+from dpaudit.jsonable import stable_repr
+
+LONGEST = 300
+"""Characters of an input that are shown as they are."""
+BESIDE, MOST = 3, 12
+"""Elements that both inputs share which are shown on either side of those that differ, and the most of all."""
+
+
+def words_of(pair: Pair) -> tuple[str, str]:
+    """Return both inputs as findings describe them.
+
+    Of lists, tuples, arrays, and tables of pandas that are long, what is shown begins a few elements before the first
+    one that differs.
+    """
+    if isinstance(pair, MadePair) and not pair.shown:
+        return pair.in_words()
+    return _around(pair.data, pair.neighbour) or pair.in_words()
+
+
+def _around(data: Any, neighbour: Any) -> tuple[str, str] | None:
+    """Return two long values of one type cut around what differs; None for others."""
+    if type(data) is not type(neighbour) or not _is_long(data) or not _is_long(neighbour):
+        return None
+    start, end = _shared(data, neighbour)
+    if len(data) == len(neighbour) == start + 1 + end and not hasattr(data, "iloc"):
+        within = _around(data[start], neighbour[start])
+        if within is not None:
+            return f"row {start} of {len(data)}: {within[0]}", f"row {start} of {len(data)}: {within[1]}"
+    return _cut(data, start, end), _cut(neighbour, start, end)
+
+
+def _is_long(value: Any) -> bool:
+    """Say whether a value has elements that are shown in part alone."""
+    table = hasattr(value, "iloc")
+    if not (isinstance(value, list | tuple | np.ndarray) or table) or not getattr(value, "ndim", 1):
+        return False
+    return len(value) > MOST and (table or np.size(value) > 1_000 or len(repr(value)) > LONGEST)
+
+
+def _shared(data: Any, neighbour: Any) -> tuple[int, int]:
+    """Return how many elements both values have in common at the start, and at the end beside those."""
+    least = min(len(data), len(neighbour))
+    first = _alike(data[:least], neighbour[:least])
+    start = least if first.all() else int(np.argmin(first))
+    last = _alike(data[len(data) - least + start :], neighbour[len(neighbour) - least + start :])[::-1]
+    return start, len(last) if last.all() else int(np.argmin(last))
+
+
+def _alike(one: Any, other: Any) -> NDArray[np.bool_]:
+    """Say of each two elements whether they are written alike."""
+    if isinstance(one, np.ndarray) and one.dtype.kind in "iufb" and one.shape == other.shape:
+        same = (one == other) | ((one != one) & (other != other))
+        return np.asarray(same.reshape(len(one), math.prod(one.shape[1:])).all(axis=1))
+    rows = [_rows(value) for value in (one, other)]
+    return np.array([a is b or stable_repr(a) == stable_repr(b) for a, b in zip(*rows, strict=True)], dtype=np.bool_)
+
+
+def _rows(value: Any) -> Sequence[Any]:
+    if hasattr(value, "itertuples"):
+        return list(value.itertuples(index=False, name=None))
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def _cut(value: Any, start: int, end: int) -> str:
+    """Return the elements of a value from a few before the first that differs to a few behind the last."""
+    low = max(0, start - BESIDE)
+    high = min(len(value) - end + BESIDE, low + MOST, len(value))
+    part = value.iloc[low:high] if hasattr(value, "iloc") else value[low:high]
+    before, after = f"{low} before, " if low else "", f", {len(value) - high} after" if high < len(value) else ""
+    return f"{len(value)} elements: {before}{part!r:.{LONGEST}}{after}"

@@ -1,0 +1,87 @@
+"""Warnings of what is audited: counted while runs are made, here and in other processes, and shown once each."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+
+class Place(NamedTuple):
+    """The line that warned, and the module and the name of the category, which a warning of another process has too."""
+
+    module: str
+    category: str
+    file: str
+    line: int
+
+
+Counts = Mapping[Place, tuple[str, int]]
+"""The first text of each place, and how often it warned."""
+
+_counts: dict[Place, tuple[str, int]] = {}
+_lock = threading.Lock()
+_open: list[int] = []
+"""The blocks of `gathered` that are under way."""
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """Count warnings in the block and show none; those that the user's filters ignore, or make errors, stay so.
+
+    Filters are those of the whole process, so that only its main thread may change them for a while.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", append=True)
+        warnings.showwarning = _count
+        yield
+
+
+@contextmanager
+def gathered() -> Iterator[None]:
+    """Count warnings in the block, and at its end show each line that warned once, with how often it did."""
+    _open.append(1)
+    try:
+        with counted():
+            yield
+    finally:
+        _open.pop()
+        if not _open:
+            _show(taken())
+
+
+def add(counts: Counts) -> None:
+    """Add what was counted in another process; show it where nothing is gathered."""
+    _add(counts) if _open else _show(counts)
+
+
+def taken() -> Counts:
+    """Return what was counted in this process, and forget it."""
+    with _lock:
+        found = dict(_counts)
+        _counts.clear()
+    return found
+
+
+def _add(counts: Counts) -> None:
+    with _lock:
+        for place, (text, number) in counts.items():
+            first, before = _counts.get(place, (text, 0))
+            _counts[place] = first, before + number
+
+
+def _show(counts: Counts) -> None:
+    for place, (text, number) in counts.items():
+        category = getattr(sys.modules.get(place.module), place.category, UserWarning)
+        shown = text if number == 1 else f"{text} (this line warned {number:,} times)"
+        warnings.warn_explicit(shown, category, place.file, place.line)
+
+
+def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    _add({Place(category.__module__, category.__qualname__, filename, lineno): (str(message), 1)})
