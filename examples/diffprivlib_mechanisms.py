@@ -163,7 +163,7 @@ CLASSES = [
 ]
 LINE = [(0.1 * i, 0.1 * i) for i in range(9)]
 ORIGIN = [([(0.0, 0.0)] * 3, [(0.0, 0.0)] * 2 + [(1.0, 0.0)])]
-"""The sum of squares of x is 0 or 1, and its noise goes by the lower bound alone, taken twice: by 0, less a noisy mean."""
+"""The sum of squares of x differs by 1, and the scale of its noise is that of the lower bound, 0, alone."""
 
 CASES = (
     Case("laplace", laplace, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats"),
