@@ -162,6 +162,8 @@ CLASSES = [
     (([0.2, 0.4, 0.6, 0.8], [0, 0, 0, 1]), ([0.2, 0.4, 0.6, 0.8], [0, 0, 0, 0])),
 ]
 LINE = [(0.1 * i, 0.1 * i) for i in range(9)]
+ORIGIN = [([(0.0, 0.0)] * 3, [(0.0, 0.0)] * 2 + [(1.0, 0.0)])]
+"""The sum of squares of x differs by 1, and the scale of its noise is that of the lower bound, 0, alone."""
 
 CASES = (
     Case("laplace", laplace, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats"),
@@ -235,5 +237,14 @@ CASES = (
         [([*LINE, (0.9, 0.0)], [*LINE, (0.9, 1.0)]), ([(0.5, 0.5)] * 3, [(0.5, 0.5)] * 2 + [(1.0, 1.0)])],
         1.0,
         trials=4_000,
+    ),
+    Case(
+        "linear regression, at the origin",
+        regression,
+        ORIGIN,
+        1.0,
+        looks_for="a sensitivity of the wrong bound",
+        trials=1_000,
+        shrinks=False,
     ),
 )

@@ -21,12 +21,14 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+from bench_scripts import script
 from source_tree import ROOT
 
 import dpaudit
 from dpaudit.cli import main
 from dpaudit.registry import list_statements
 
+PAGES_MADE = script("write_commands").PAGES
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"(?<![A-Za-z])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
@@ -152,6 +154,24 @@ def test_output_is_compared_with_its_numbers_but_for_times() -> None:
 def test_every_page_is_in_the_menu() -> None:
     menu = re.findall(r"[\w-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert sorted(menu) == sorted(page.name for page in PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES_MADE)
+def test_the_pages_that_are_made_from_code_are_current(name: str) -> None:
+    made = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert made == PAGES_MADE[name](), "run: python scripts/write_commands.py"
+
+
+def test_formulas_become_mathml_and_unknown_ones_are_refused() -> None:
+    pytest.importorskip("latex2mathml", reason="the site is built with it")
+    hook = script("mathml")
+    page = r'<p><span class="arithmatex">\(a &lt; b\)</span></p><div class="arithmatex">\[\frac{1}{2}\]</div>'
+    made = hook.on_page_content(page)
+    assert made.count("<math") == 2
+    assert "arithmatex" not in made
+    assert "<mfrac>" in made
+    with pytest.raises(ValueError, match=r"\\nonsense is not known in MathML"):
+        hook.in_mathml(r"\nonsense{x}", display=False)
 
 
 def test_the_hook_runs_a_command_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
