@@ -20,14 +20,15 @@ from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
-from dpaudit.contract import Learner, MadePair, Relation
+from dpaudit.contract import Learner, MadePair, Pair, Relation
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism, check_generator, one_run
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
-from dpaudit.sensitivity.screening import Favourite, favourite
+from dpaudit.sensitivity.screening import Shortlist, shortlist
 
 LOG = logging.getLogger(__name__)
 
@@ -225,16 +226,27 @@ def sampler_of(
     return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 
-def _favourite(request: Request) -> Favourite | None:
-    """Return the pair of a dataset that recorded noise chooses, where runs are made in this process one by one.
+SCREENED, SCREENED_SHARE = 400, 20
+"""The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
 
-    In the sequential design, whose runs are slow, no variations are looked at.
+
+def _shortlist(request: Request) -> Shortlist | None:
+    """Return the pairs of a dataset that recorded noise speaks for, where runs are made in this process one by one.
+
+    In the sequential design, whose runs are slow, no pairs but those given are looked at.
     """
     run, pairs = one_run(request.sampler.mechanism), request.pairs
     if run is None or request.moves is None or request.continued is not None:
         return None
-    moves, claim = None if request.sequential else request.moves, request.claim
-    return favourite(run, pairs, moves, claim.epsilon, claim.delta, request.sampler.seed)
+    claim, options, seed = request.claim, request.options, request.sampler.seed
+    moves, more = None if request.sequential else request.moves, list[Pair]()
+    most = min(SCREENED, request.trials // SCREENED_SHARE)
+    if moves is not None and most > len(pairs):
+        how: dict[str, Any] = {"bounds": options.bounds, "unit": options.unit, "outside": options.outside, "seed": seed}
+        more = neighbours_of(options.data, claim.relation, count=most, **how)[len(pairs) :]
+        if options.include_data:
+            more = [MadePair(*pair.sides, pair.origin, True) for pair in more]
+    return shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed)
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
@@ -261,7 +273,7 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         trials = request.clock.trials(request.trials, 2, pace, least)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
-        request = replace(request, favourite=_favourite(request))
+        request = replace(request, shortlist=_shortlist(request))
         finding = sequential_finding(request) if request.sequential else fixed_finding(request)
         LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
         return withheld(finding, pairs)

@@ -96,14 +96,20 @@ class Training:
         given, index, used = request.pairs, 0, 0
         if len(given) == 1:
             return 0, given[0], request
-        if request.favourite is not None:
-            self.pairs = max(self.pairs, request.favourite.tried)
-            return request.favourite.index, request.favourite.pair, replace(request, searched=(0, 0))
+        short = request.shortlist
+        if short is not None:
+            self.pairs = max(self.pairs, short.tried)
+            if short.sure or len(short.pairs) == 1:
+                (index, pair), *_ = short.pairs
+                return index, pair, replace(request, searched=(0, 0))
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
-        search = Session(betting, 2 * budget.search, SURE, name="search")
+        among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
+        search = Session(among, 2 * budget.search, SURE, name="search")
         best = search.search()
         index, used, self.not_run = best.index, search.runs_used, search.not_run
+        if short is not None:
+            index = short.pairs[best.index][0]
         self.runs_of = {bets.index: bets.runs for bets in search.bets}
         nearby = 0
         for step in range(LOCAL_ROUNDS if budget.local else 0):

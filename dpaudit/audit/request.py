@@ -30,7 +30,7 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
 from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
-from dpaudit.sensitivity.screening import Favourite
+from dpaudit.sensitivity.screening import Shortlist
 
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
@@ -251,7 +251,7 @@ class Request:
     where it is more than scores can be fitted on; else 0. The search among pairs, and near the best, has `searched` by
     so many runs a side, None until it is over. Of a `curve_claim` the `claim` is a point: one to search by,
     and from the end of training on the one that is tested. Where the audit is `continued`, its runs are in that file.
-    If replays without noise found a `favourite`, the search is spared.
+    Recorded noise may have put some pairs on a `shortlist`, among which the search then is.
     """
 
     source: Any
@@ -268,7 +268,7 @@ class Request:
     searched: tuple[int, int] | None = None
     curve_claim: CurveClaim | None = None
     continued: str | Path | None = None
-    favourite: Favourite | None = None
+    shortlist: Shortlist | None = None
 
     @property
     def gamma(self) -> float:
@@ -365,7 +365,7 @@ class Request:
                 *self.clock.warnings,
             ),
             stopped=self.clock.stopped if self.clock.limited else UNSET,
-            replayed=UNSET if self.favourite is None else self.favourite.runs,
+            replayed=UNSET if self.shortlist is None else self.shortlist.runs,
             **found,
         )
 

@@ -57,8 +57,8 @@ WIDE_SHARE, WIDE_AGAIN, LEAST_WIDE_RUNS = 0.5, 4, 32
 these grow until columns are chosen again; and the least on each side."""
 LEAST_RUNS = 100
 """Fewer leave next to nothing to bet on after the first batch."""
-FAVOURITE_SHARE = 0.5
-"""Of the runs, to the pair that replays without noise chose, before any other pair is run."""
+SHORTLIST_SHARE = 0.5
+"""Of the runs, to the pairs that recorded noise speaks for, before any other pair is run."""
 LEAST_SHARE = 0.25
 """Of the runs, in equal parts to all pairs: a leak too rare to show in a few of them is met some time."""
 AIM = 2
@@ -211,9 +211,8 @@ class Session:
         Where a search finds no growth against the claim, it is of the strongest pair and its rivals the one of fewest
         runs. A rival is estimated to have an epsilon that the strongest would bear out in no more runs than it had.
         """
-        favourite = self.request.favourite
-        if favourite is not None and self.bets[favourite.index].runs < FAVOURITE_SHARE * self.runs:
-            return self.bets[favourite.index]
+        if (chosen := self._of_shortlist()) is not None:
+            return chosen
         behind = min(self.bets, key=lambda bets: bets.runs)
         if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
             return behind
@@ -222,6 +221,18 @@ class Session:
         best = self._strongest()
         rivals = [bets for bets in self.bets if bets.borne_out(1) >= best.borne_out(bets.runs, CHANCE)]
         return min([best, *rivals], key=lambda bets: bets.runs)
+
+    def _of_shortlist(self) -> PairBets | None:
+        """Return the pair to run next of those that recorded noise speaks for, while these have runs to come."""
+        short = self.request.shortlist
+        chosen = [] if short is None else [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
+        runs = sum(bets.runs for bets in chosen)
+        if not chosen or runs >= SHORTLIST_SHARE * self.runs:
+            return None
+        behind = min(chosen, key=lambda bets: bets.runs)
+        if behind.runs < LEAST_SHARE * runs / len(chosen) or not behind.runs:
+            return behind
+        return max(chosen, key=lambda bets: bets.promise(self.target))
 
     def _likeliest(self) -> PairBets:
         """Return the pair most likely to be leaking.

@@ -76,7 +76,7 @@ class RecordedMechanism:
 
     def __init__(self, run: Run, seed: int, declared: Fraction | None = None, metric: str | None = None) -> None:
         self.run, self.seed, self.declared, self.metric = run, seed, declared, metric
-        self.runs = self.diverged = 0
+        self.runs = self.diverged = self.flow_diverged = self.untraced = 0
         self.beside = False
         self.why_diverged = self.raised = ""
 
@@ -118,10 +118,13 @@ class RecordedMechanism:
         if any(raised):  # if on the data alone, the replay may have ended earlier, at a draw
             self.beside = True
             return PairMoves((), True, (first, second), record)
+        self.untraced += len(record.untraced)
         if not again.diverged and len(again.draws) < len(record.draws):
+            again.flow = True
             again.diverged = f"on the neighbour {record.draws[len(again.draws)].primitive.name} is not called"
         if again.diverged:
             self.diverged += 1
+            self.flow_diverged += again.flow
             self.why_diverged = self.why_diverged or again.diverged
             return None
         if len(again.values) < len(record.values):

@@ -70,13 +70,15 @@ class Recording:
         The values that noise was added to, in their order.
     diverged : str
         Why a replay could not follow the recording to its end; empty if it could.
+    flow : bool
+        Whether that is because other primitives were called, and not the same ones for more or fewer numbers.
     """
 
     def __init__(self, seed: int = 0, source: Recording | None = None) -> None:
         self.seed, self._source = seed, source
         self.draws: list[Draw] = []
         self.values: list[Value] = []
-        self.diverged = ""
+        self.diverged, self.flow = "", False
         self.active = self._inside = False
         self._streams = 0
         self.rng = recorded_generator(self, self.stream())
@@ -132,10 +134,10 @@ class Recording:
         if self._source is None:
             return None
         if len(self.draws) >= len(self._source.draws):
-            self._diverge(f"{primitive.name} is called once more")
+            self._diverge(f"{primitive.name} is called once more", flow=True)
         before = self._source.draws[len(self.draws)]
         if before.primitive.name != primitive.name:
-            self._diverge(f"{primitive.name} is called in place of {before.primitive.name}")
+            self._diverge(f"{primitive.name} is called in place of {before.primitive.name}", flow=True)
         return before
 
     def _add(self, noise: Noise, total: Any) -> tuple[Any, int]:
@@ -148,7 +150,8 @@ class Recording:
         if self._source is not None:
             known = self._source.values[number] if number < len(self._source.values) else None
             if known is None or known.draws != noise.draws:
-                raise Diverged("on the neighbour noise is added in another order")
+                self._diverge("noise is added in another order", flow=True)
+            assert known is not None
             if np.shape(known.noisy) != np.shape(total):
                 self._diverge(f"noise is added to {_shape(total)} in place of {_shape(known.noisy)}")
             total = _copied(known.noisy)
@@ -157,7 +160,8 @@ class Recording:
         self.values.append(Value(noise.draws, noise.factor, as_numbers(value), _copied(total), _caller()))
         return total, number
 
-    def _diverge(self, why: str) -> None:
+    def _diverge(self, why: str, *, flow: bool = False) -> None:
+        self.flow = flow
         raise Diverged(f"on the neighbour {why}")
 
     @property

@@ -45,7 +45,7 @@ def request_of(mechanism: Mechanism, pairs: Sequence[Pair], claim: PrivacyClaim,
         claim=claim,
         options=SimpleNamespace(float_bits=False),
         clock=SimpleNamespace(over=lambda looks: False),
-        favourite=None,
+        shortlist=None,
     )
 
 

@@ -20,6 +20,8 @@ from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
 SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
 """Sums of integers of common types wrap round here."""
+FEW = 20
+"""The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs."""
 LEAST_LARGE, LARGER = 300, 4
 """A background of equal records whose sum wraps round has at most so many of them, or so many times those given."""
 
@@ -136,6 +138,8 @@ def recipes_of(
     backgrounds = list(_backgrounds(candidates, known, groups))
     for turn in zip_longest(*(background.recipes(relation) for background in backgrounds)):
         yield from (recipe for recipe in turn if recipe is not None)
+    for background in _few(candidates, tuple(candidates.made()[:1])):
+        yield from background.recipes(relation)
 
 
 def _backgrounds(
@@ -167,6 +171,17 @@ def _backgrounds(
     yield _Background("the data", nothing, everything, front)
 
 
+def _few(candidates: CandidateRows, other: tuple[UnitRows, ...]) -> Iterator[_Background]:
+    """Yield backgrounds of few copies of a record, to which one more may come that passes a threshold on a count."""
+    if not candidates.units.alone or candidates.group > 1:
+        return
+    row = candidates.template
+    more = (UnitRows((row,), f"a copy of row {row}"), *other)
+    for times in range(1, FEW + 1):
+        copies = "copy" if times == 1 else "copies"
+        yield _Background(f"{times} {copies} of row {row}", _copies(row, times), Rows(), more)
+
+
 def _equal(candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[UnitRows, ...]) -> Iterator[_Background]:
     """Yield backgrounds of one record, of many equal ones and of ties, of a unit of its own."""
     size = candidates.size
@@ -183,7 +198,9 @@ def _equal(candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[U
     if len(equal) > 1:
         (low, _), (high, _), half = *equal[:2], max(1, size // 2)
         words = f"{half} records with the least value and {half} with the greatest"
-        yield _Background(words, _copies(low, half) + _copies(high, half), Rows(), made)
+        mixed = candidates.mixed()
+        units = (mixed, *made) if mixed is not None else made
+        yield _Background(words, _copies(low, half) + _copies(high, half), Rows(), units)
 
 
 def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_Background]:

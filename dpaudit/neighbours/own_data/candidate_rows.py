@@ -16,6 +16,8 @@ FAR = 1000
 """Widths of the bounds by which the farther of the values outside lie outside."""
 LONG = 1000
 """Words of the long text."""
+MIXED = 4
+"""Columns of numbers, at least, of a record with both ends of the bounds."""
 MANY = 10
 """Times as many rows as the largest unit has, that a new unit has to test whether its contribution is bounded."""
 MOST_ROWS = 1000
@@ -126,6 +128,20 @@ class CandidateRows:
         if len(several) > 1:
             made += [self.with_value(value, i) for value in tried for i in several]
         return [unit for unit in made if unit is not None]
+
+    def mixed(self) -> UnitRows | None:
+        """Return a new unit with the greatest value in half of the columns and the least in the others.
+
+        It moves many counts in one direction and keeps the others. None where there are few columns of numbers.
+        """
+        both = [i for i, held in self.values.items() if NewValue.HIGH in held and NewValue.LOW in held]
+        if len(both) < MIXED or not self.adds_units:
+            return None
+        half = len(both) // 2
+        cells = {i: self.values[i][NewValue.HIGH if place < half else NewValue.LOW] for place, i in enumerate(both)}
+        rows = tuple(self.row(cells, unit) for unit in range(self.group))
+        words = f"{NewValue.HIGH.value} in half of the columns and {NewValue.LOW.value} in the others"
+        return UnitRows(rows, f"{self._noun()} with {words}")
 
     def doubled(self, unit: UnitRows) -> UnitRows:
         """Return the copy of a unit, under names of its own."""
