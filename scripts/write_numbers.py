@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / folder) for folder in ("", "tests/support", "tests/meta")]
+sys.path.extend(str(Path(__file__).resolve().parent.parent / folder) for folder in ("", "tests/support", "tests/meta"))
 
+from source_tree import ROOT
 from test_docs import NUMBER, PAGES, numbers_printed, outputs_of
 
 
