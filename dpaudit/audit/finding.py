@@ -141,8 +141,10 @@ class Witness(Frozen, frozen=True, dict=True):
         Raises
         ------
         InputError
-            If the finding was read from a file: it has the words of the inputs alone.
+            If the finding was read from a file: it has the words of the inputs alone. Also if outputs were recorded.
         """
+        if self.origin.kind == OriginKind.RECORDED:
+            raise InputError("the outputs were recorded elsewhere, and nothing is known of the inputs")
         pair = self.__dict__.get("inputs")
         if pair is None:
             raise InputError(

@@ -97,7 +97,7 @@ def numbers_printed(shown: str, printed: str, tolerance: float) -> list[str] | N
 
 
 def _literal(text: str) -> str:
-    return ".*".join(re.escape(piece) for piece in text.split("..."))
+    return ".*?".join(re.escape(piece) for piece in text.split("..."))
 
 
 def _value(number: str) -> float:

@@ -38,6 +38,8 @@ def test_a_leak_is_a_violation_between_the_claim_and_the_truth() -> None:
     assert found.checks == ()
     assert not found.in_any_state
     assert found.recorded
+    with pytest.raises(InputError, match="nothing is known of the inputs"):
+        found.witness.build()
 
 
 def test_the_finding_says_what_it_assumes_and_repeats_itself() -> None:
@@ -48,6 +50,7 @@ def test_the_finding_says_what_it_assumes_and_repeats_itself() -> None:
     assert found.warnings[0].endswith("of 1,500 neighbour_outputs were used")
     assert found.warnings[0] in found.summary()
     assert used in " ".join(str(found).split())
+    assert "(99.9 % sure, assuming independent outputs)" in " ".join(str(found).split())
     assert "holds           for independent runs" in found.summary()
     names = {"dpaudit": dpaudit, "outputs": outputs, "neighbour_outputs": neighbour_outputs[:1_500]}
     assert eval(found.call, names) == found
