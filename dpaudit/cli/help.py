@@ -48,7 +48,6 @@ Start here
   dpaudit privacy FILE.py:function --epsilon 1    with the PAIRS beside it
   dpaudit new mechanism NAME        a file to begin with, its test and its audit
   dpaudit check                     every claim of this project, one table
-  dpaudit help privacy              how to say what your neighbours are
 
 Commands
 {verbs}
