@@ -136,10 +136,8 @@ def _shows(finding: OneAudit) -> str:
             words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
             if finding.curve_test is not None:
                 words = curve_claims.shows_words(finding, finding.curve_test)
-            if finding.verdict != Verdict.VIOLATION:
-                return words
-            assumed = ", assuming independent outputs" if finding.recorded else ""
-            return f"{words} ({percent(finding.confidence)} sure{assumed})"
+            sure = f"{percent(finding.confidence)} sure{', assuming independent outputs' if finding.recorded else ''}"
+            return f"{words} ({sure})" if finding.verdict == Verdict.VIOLATION else words
         case LawFinding():
             return f"has {_loss(finding)} ({finding.grade})"
         case UtilityFinding():
