@@ -193,6 +193,19 @@ def test_formulas_become_mathml_and_unknown_ones_are_refused() -> None:
         hook.in_mathml(r"\nonsense{x}", display=False)
 
 
+def test_the_readme_shows_the_numbers_of_the_pages() -> None:
+    readme, first, measured = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/index.md", "docs/benchmark.md")
+    )
+    shown = [one.shown for block in blocks(readme) if block.language == "console" for one in commands(block.text)]
+    assert all(output in first for output in shown)
+    assert any("VIOLATION" in output for output in shown)
+    medians = dict(re.findall(r"^\| (\w+) (?:\| [^|]+ ){5}\| ([\d.]+) \|", measured, re.MULTILINE))
+    ours = re.findall(r"^\| (\w+) \([^)]+\) .*\| ([\d.]+) \|$", readme, re.MULTILINE)
+    assert len(ours) == 5
+    assert [(name, f"{float(medians[name]):.3f}") for name, _ in ours] == ours
+
+
 def test_the_hook_runs_a_command_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     entry = re.search(r"entry: (dpaudit .+)", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert entry
