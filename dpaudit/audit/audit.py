@@ -81,8 +81,9 @@ def audit_privacy(
     mechanism : Learner or callable
         A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. The
         generator may be for a keyword alone. An exception raised by an unbatched mechanism is an output like any other.
-    pairs : sequence of (data, neighbour) or Pair, optional
-        Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
+    pairs : sequence of (data, neighbour) or Pair, or a hypothesis strategy of them, optional
+        Neighbouring inputs, opaque to dpaudit; those of a strategy are drawn from the root seed. For a learner the
+        default is crafted samples of `n` examples.
     data : dataset, optional
         One dataset in the place of pairs: `neighbours_of` makes them, and a local search varies the best one.
     bounds, unit, outside : optional
