@@ -72,9 +72,9 @@ def audit_privacy(
     often than the claim allows: if a lower confidence bound on epsilon exceeds the claim (a few guesses share the
     error, so that all of their bounds hold at `confidence`). With delta > 0 it may be a bound on ln((p - delta) / q), p
     and q being the probabilities of an event on the two sides. Otherwise it is
-    "consistent", which says that nothing was found at these runs, pairs and events where a leak of
-    `detectable_epsilon`, visible in the features looked at, would have been; or "no evidence" where the audit could not
-    have seen one: `finding.gaps` says why.
+    "consistent", which says that nothing was found where a leak of `detectable_epsilon`, visible in the features looked
+    at, would have been on an event as likely as the one tested, on the pairs compared long enough; or "no evidence"
+    where the audit could not have seen one: `finding.gaps` says why.
 
     Parameters
     ----------

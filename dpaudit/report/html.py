@@ -35,7 +35,15 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
-from dpaudit.report.wording import BOUNDS, answer_words, detected_words, event_words, input_words, label_parameters
+from dpaudit.report.wording import (
+    BOUNDS,
+    answer_words,
+    detected_words,
+    event_words,
+    input_words,
+    label_parameters,
+    pairs_words,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -213,7 +221,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
-        "often": OFTEN,
+        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
         "words": meanings(OF_ONE),
