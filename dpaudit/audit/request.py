@@ -272,6 +272,11 @@ class Request:
     shortlist: Shortlist | None = None
 
     @property
+    def coded(self) -> bool:
+        """Whether outputs are codes of a learner's hypotheses, which have neither order nor parts."""
+        return isinstance(self.source, Learner)
+
+    @property
     def gamma(self) -> float:
         """The probability of error that the finding may have in all."""
         return 1 - self.options.confidence
