@@ -43,6 +43,7 @@ from dpaudit.report.wording import (
     input_words,
     label_parameters,
     pairs_words,
+    seen_words,
 )
 
 if TYPE_CHECKING:
@@ -328,12 +329,12 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
-    told = found if found.plain is UNSET else found.plain
+    told = found.plain or found
     if told.hits is None:
         answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
         title += f", and one answer comes {_often(finding, *(told.rates or (0.0, 0.0)))}"
-        answer = answer_words(told.event, decoded)
+        answer = answer_words(told.event, decoded) + seen_words(finding)
         counts = [(told.hits, told.trials or 0), (told.neighbour_hits or 0, told.neighbour_trials or 0)]
     if told.direction == Direction.BACKWARD:
         counts.reverse()
