@@ -204,5 +204,6 @@ def _because(finding: PrivacyFinding) -> str:
     lines = [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"false alarm: at most {error}"]
     if witness.hits is not None:  # bets, of the sequential design, are on no single event
         ours = f"{witness.hits} of {witness.trials} runs"
-        lines.insert(0, f"{ours} against {witness.neighbour_hits} of {witness.neighbour_trials} ({witness.direction})")
+        counts = f"{ours} against {witness.neighbour_hits} of {witness.neighbour_trials} ({witness.direction})"
+        lines.insert(0, f"in the event tested {counts}" if witness.plain else counts)
     return "\n".join([str(finding), *map(printable, lines)])

@@ -72,17 +72,18 @@ def audit_privacy(
     often than the claim allows: if a lower confidence bound on epsilon exceeds the claim (a few guesses share the
     error, so that all of their bounds hold at `confidence`). With delta > 0 it may be a bound on ln((p - delta) / q), p
     and q being the probabilities of an event on the two sides. Otherwise it is
-    "consistent", which says that nothing was found at these runs, pairs and events where a leak of
-    `detectable_epsilon`, visible in the features looked at, would have been; or "no evidence" where the audit could not
-    have seen one: `finding.gaps` says why.
+    "consistent", which says that nothing was found where a leak of `detectable_epsilon`, visible in the features looked
+    at, would have been on an event as likely as the one tested, on the pairs compared long enough; or "no evidence"
+    where the audit could not have seen one: `finding.gaps` says why.
 
     Parameters
     ----------
     mechanism : Learner or callable
         A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. The
         generator may be for a keyword alone. An exception raised by an unbatched mechanism is an output like any other.
-    pairs : sequence of (data, neighbour) or Pair, optional
-        Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
+    pairs : sequence of (data, neighbour) or Pair, or a hypothesis strategy of them, optional
+        Neighbouring inputs, opaque to dpaudit; those of a strategy are drawn from the root seed. For a learner the
+        default is crafted samples of `n` examples.
     data : dataset, optional
         One dataset in the place of pairs: `neighbours_of` makes them, and a local search varies the best one.
     bounds, unit, outside : optional

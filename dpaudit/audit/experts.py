@@ -163,6 +163,11 @@ class PairBets(CountedPair):
         self._levels: dict[tuple[int, float], int] = {}
         super().__init__(request, index, pair, [])
 
+    @property
+    def kept(self) -> list[Any]:
+        """The outputs of both sides; none where they are kept no more, or some of their columns alone."""
+        return [] if self.outputs is None or self.reduced else [join(side) if side else [] for side in self.outputs]
+
     def settle(self, sides: Sequence[Sides], live: NDArray[np.intp]) -> None:
         """Pay out the bets on a batch, given its cells by discretizer, at the live epsilons."""
         self.batches += 1

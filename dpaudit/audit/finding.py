@@ -17,7 +17,7 @@ from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, OriginKind, Pair, Relation, Verdict
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
-from dpaudit.events.event import Cells, Event, Interval, Withheld
+from dpaudit.events.event import Cells, Event, Interval, Withheld, is_table
 from dpaudit.events.explicit import choose
 from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
@@ -43,6 +43,8 @@ class PowerAt(enum.StrEnum):
 PLAIN_RUNS, PLAIN_ERROR, PLAIN_WORTH = 500, 0.05, 0.7
 """Runs a side that choose an event in simple words, the error of the bounds that they compare, which prove nothing, and
 the part of the best one that it must reach."""
+PLAIN_TABLES = 150
+"""The same where outputs are tables of pandas, whose parts take ten times as long to read."""
 
 
 class PlainEvent(Frozen, frozen=True):
@@ -68,8 +70,10 @@ class PlainEvent(Frozen, frozen=True):
     @classmethod
     def of(cls, sides: Sequence[Any], epsilon: float, delta: float) -> PlainEvent | UnsetType:
         """Return an event that refutes a claim on outputs of both sides alone, if there is one."""
-        some = [outputs[:PLAIN_RUNS] for outputs in sides]
-        found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH) if all(map(len, some)) else None
+        if not all(map(len, sides)):
+            return UNSET
+        runs = PLAIN_TABLES if is_table(sides[0][0]) else PLAIN_RUNS
+        found = choose([outputs[:runs] for outputs in sides], delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
             return UNSET
         return cls(found.event, found.direction, *found.counts)

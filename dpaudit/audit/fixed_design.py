@@ -169,8 +169,10 @@ class Training:
         return training - left + runs + len(second[0])
 
     def reads(self, event: Event, discretizer: Discretizer) -> bool:
-        """Say whether a person can read an event over the cells of a discretizer off the outputs."""
-        return not discretizer.learned and (not len(self.read[0]) or is_plain(event, self.read[0][0]))
+        """Say whether no event is easier to read off the outputs than one over the cells of a discretizer."""
+        if self.request.coded or not len(self.read[0]):
+            return True
+        return not discretizer.learned and is_plain(event, self.read[0][0])
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.

@@ -27,8 +27,9 @@ from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.named import is_strategy
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
-from dpaudit.neighbours.sampled import SampleMoves
+from dpaudit.neighbours.sampled import SampleMoves, pairs_from_strategy
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
@@ -86,7 +87,7 @@ def resolve_inputs(
     elif options.n is not None:
         message = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {value_}"
         raise InputError(message, names=("n", "pairs"), value=options.n, value_=repr(options.n))
-    checked = check_pairs(pairs, known)
+    checked = check_pairs(pairs_from_strategy(pairs, seed=seed) if is_strategy(pairs) else pairs, known)
     if learner:
         check_samples(checked)
     return tuple(checked), moves
@@ -269,6 +270,11 @@ class Request:
     curve_claim: CurveClaim | None = None
     continued: str | Path | None = None
     shortlist: Shortlist | None = None
+
+    @property
+    def coded(self) -> bool:
+        """Whether outputs are codes of a learner's hypotheses, which have neither order nor parts."""
+        return isinstance(self.source, Learner)
 
     @property
     def gamma(self) -> float:

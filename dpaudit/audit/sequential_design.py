@@ -371,7 +371,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     best = max(found.bets, key=lambda bets: bets.log_wealth[found.target])
     event = Bets(best.runs, float(best.log_wealth[found.target]))
-    kept = [join(side) if side else [] for side in best.outputs or ()] if found.rejected and not best.reduced else []
+    kept = best.kept if found.rejected and not request.coded else []
     plain = PlainEvent.of(kept, claim.epsilon, claim.delta) if kept else UNSET
     # Scores take few of the runs, the choice of columns more than can be left out.
     promised = max(0, able - found.fitted) if found.pilot.width else able

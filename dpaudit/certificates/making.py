@@ -20,6 +20,8 @@ from dpaudit.errors import InputError
 from dpaudit.events.explicit import ChosenEvent
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.named import is_strategy
+from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
@@ -63,7 +65,7 @@ def make(
     ----------
     finding : PrivacyFinding
         A violation.
-    pairs : sequence of (data, neighbour) or Pair, optional
+    pairs : sequence of (data, neighbour) or Pair, or the strategy, optional
         The pairs that were audited; by default those that are crafted for a learner.
     mechanism : Learner or callable, optional
         The mechanism.
@@ -102,6 +104,7 @@ def make(
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
     bound = read_choice("bound", bound or (MELDED if finding.delta else COIN), KINDS)
     listed = _listed(finding, pairs, mechanism, n)
+    strategy = pairs if strategy is None and is_strategy(pairs) else strategy
     maker = _Maker(finding, listed, name or "a mechanism", place, include_data)
     if mechanism is not None:
         check_built(mechanism, "mechanism")
@@ -126,7 +129,7 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
             raise InputError("{pairs} must be given, as they were audited", names=("pairs",))
         relation = finding.relation or Relation.REPLACE_ONE
         pairs = crafted_pairs(mechanism.domain, mechanism.instance.n if n is None else n, relation)
-    listed = check_pairs(pairs, None)
+    listed = check_pairs(pairs_from_strategy(pairs, seed=finding.seed) if is_strategy(pairs) else pairs, None)
     if [pair.origin for pair in listed] != list(finding.origins):
         text = "{pairs} must be the {audited} that were audited, in their order; got {given} pairs"
         raise InputError(text, names=("pairs",), audited=len(finding.origins), given=len(listed))

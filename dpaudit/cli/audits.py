@@ -140,11 +140,11 @@ def run_of(
     listed: Mapping[str, Listed] | None = None,
 ) -> Run:
     """Return results of one command as a run: with the audits that raised, and those that a project lists."""
-    from dpaudit.engine.records import Header, Planned, Run
+    from dpaudit.engine.records import SINGLE, Header, Planned, Run
 
     plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    header = Header(plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults))
+    header = Header(plan=plan, seed=seed, profile=SINGLE, command=command, controls=controls, faults=tuple(faults))
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 

@@ -51,9 +51,10 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
 
     The event that distinguishes the inputs of a pair best is chosen on some of the runs, and epsilon is bounded from
     below on fresh runs. A bound above the claim is a violation. Otherwise the claim is consistent with these runs,
-    which would have shown a leak of the stated size; or there is no evidence, where they could not have shown one, for
-    the reason given. ID is FILE.py:function or MODULE:function, a function (data, rng) -> output, on the list PAIRS of
-    (data, neighbour) beside it or on --pairs; or a learner of `dpaudit list`, on crafted samples.
+    which would have shown a leak of the stated size on an event as likely as the one tested, on the pairs that were
+    compared long enough; or there is no evidence, where they could not have shown one, for the reason given. ID is
+    FILE.py:function or MODULE:function, a function (data, rng) -> output, on the list PAIRS of (data, neighbour) beside
+    it or on --pairs; or a learner of `dpaudit list`, on crafted samples.
     """
     from msgspec.structs import replace
 

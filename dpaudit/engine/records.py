@@ -340,7 +340,14 @@ class Run(Frozen, frozen=True):
         """The total of a sealed run; of any other its state, in words."""
         return self.total or str(self.header.state)
 
+    @property
+    def single(self) -> bool:
+        """Whether it is of audits that were asked for one by one, which have no seal and need no controls."""
+        return self.header.profile == SINGLE
 
+
+SINGLE = "single"
+"""The profile of audits that are no run of learners."""
 _MOST = 4
 _LONGEST = 60
 

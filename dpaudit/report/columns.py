@@ -115,6 +115,13 @@ def shown_claim(claim: PrivacyClaim) -> str:
 
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:
-    """Return the columns of a table of plain text: no delta where all are 0, and intervals only in a whole one."""
+    """Return the columns of a table: intervals only in a whole one, no delta where all are 0, and none without numbers.
+
+    Those of the claim and of what runs found stay in any case.
+    """
     left = set() if any(one.get("claimed_delta") for one in numbers) else {"claimed_delta"}
+    for column in columns:
+        optional = column.promise == "accuracy" or column.name == "exact_epsilon"
+        if optional and all(one.get(column.name) is None for one in numbers):
+            left.add(column.name)
     return [column for column in columns if column.name not in left and (whole or not column.low)]

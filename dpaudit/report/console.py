@@ -113,7 +113,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
         parts += ["", *laid_out(reasons, width, color).splitlines()]
     ends = [
         ("repeat", ShellCommand(run.header.command)),
-        ("seal", run.seal),
+        *([] if run.single else [("seal", run.seal)]),
         ("status", f"{status} ({_STATUS[status]})"),
     ]
     return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])

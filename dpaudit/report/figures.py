@@ -279,7 +279,9 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
     parts, last = [], -math.inf
     for e, d, name, below in sorted(labels, key=lambda label: -label[1]):
         last = max(up(d) + below, last + 17)
-        parts.append(words(name, share(min(100 * e / right, 60.0)), last, class_="halo", dx=6))
+        place = 100 * e / right
+        anchor, dx = ("end", -6) if place > 50 else (None, 6)  # left of the place where there is no room right of it
+        parts.append(words(name, share(min(place, 100.0)), last, anchor, class_="halo", dx=dx))
     end = 0.3 * right
     if found and min(_at(found, end), _at(promised, end) if promised else 1.0) > 0.12 * top:
         parts.append(words("ruled out by the runs", "1%", 206, class_="t"))

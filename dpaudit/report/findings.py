@@ -224,7 +224,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
         return curve_claims.holder_words(tested)
-    shown = witness if witness.plain is UNSET else witness.plain
+    shown = witness.plain or witness
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
     sides = [_cut(wording.input_words(one)) for one in (witness.data, witness.neighbour)]
@@ -232,8 +232,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     if shown.rates is None:
         return f"{event}; {likely} against {other}"
     p, q = shown.rates
-    when = "" if witness.plain is UNSET else " in training" if finding.design == "fixed" else " in the runs bet on"
-    words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{when}"
+    words = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}{wording.seen_words(finding)}"
     if "floating-point noise" in getattr(shown.event, "feature", ""):
         words = f"{_ROUNDING}; {words}"
     if finding.delta:

@@ -23,7 +23,7 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.registry.import_spec import parted
-from dpaudit.report.columns import COLUMNS, numbers_of
+from dpaudit.report.columns import columns_of, numbers_of
 from dpaudit.report.numbers import raised
 from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
@@ -91,7 +91,7 @@ def junit(run: Run) -> str:
         The stored run.
     """
     summary = summarise(run)
-    return junit_of(promises(summary), _SUBJECTS, summary.lost, run.seal)
+    return junit_of(promises(summary), _SUBJECTS, summary.lost, "" if run.single else run.seal)
 
 
 def junit_of(
@@ -169,7 +169,7 @@ def sarif(run: Run) -> str:
         "invocations": [invocation],
         "results": [_result(promise) for promise in promises(summary) if promise.verdict.sarif],
         "columnKind": "unicodeCodePoints",
-        "properties": {"seal": run.seal},
+        "properties": {} if run.single else {"seal": run.seal},
     }
     document = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [found]}
     return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -219,7 +219,7 @@ def markdown(run: Run) -> str:
     parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
     parts += [CAVEAT]
     parts += [fenced(run.header.command)]
-    parts += [f"Seal of the results: `{run.seal}`"]
+    parts += [] if run.single else [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -230,13 +230,15 @@ def _told(phrases: Iterable[Phrase]) -> str:
 
 
 def _table(shown: Sequence[AuditedMechanism]) -> str:
-    heads = ("Mechanism", "Verdict", *(column.title for column in COLUMNS), "accuracy")
-    rows = [heads, ("---", "---", *["--:"] * len(COLUMNS), "---")]
+    columns = columns_of([numbers_of(mechanism) for mechanism in shown])
+    accuracy = any(column.promise == "accuracy" for column in columns)
+    heads = ("Mechanism", "Verdict", *(column.title for column in columns), *["accuracy"] * accuracy)
+    rows = [heads, ("---", "---", *["--:"] * len(columns), *["---"] * accuracy)]
     for mechanism in shown:
         numbers = numbers_of(mechanism)
         verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
-        cells = [escaped(raised(column.text(numbers))) for column in COLUMNS]
-        rows.append((escaped(mechanism.name), verdict, *cells, str(mechanism.accuracy)))
+        cells = [escaped(raised(column.text(numbers))) for column in columns]
+        rows.append((escaped(mechanism.name), verdict, *cells, *[str(mechanism.accuracy)] * accuracy))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

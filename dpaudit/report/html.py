@@ -23,7 +23,7 @@ from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place, parted
 from dpaudit.report import figures, sentences
-from dpaudit.report.columns import COLUMNS, PRIVACY, Column, numbers_of, shown_number
+from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
 from dpaudit.report.glossary import OF_ONE, OF_RUNS, OFTEN, meanings
@@ -35,7 +35,16 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
-from dpaudit.report.wording import BOUNDS, answer_words, detected_words, event_words, input_words, label_parameters
+from dpaudit.report.wording import (
+    BOUNDS,
+    answer_words,
+    detected_words,
+    event_words,
+    input_words,
+    label_parameters,
+    pairs_words,
+    seen_words,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -74,6 +83,8 @@ def render(run: Run) -> str:
     parts = {m.id: _part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     audits = [row.blackbox for row in (*summary.learners, *summary.controls)]
     confidences = {finding.confidence for finding in audits if finding is not None}
+    columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
+    claiming = [m for m in learners if m.state != Verdict.NO_CLAIM]
 
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
@@ -82,19 +93,22 @@ def render(run: Run) -> str:
         "answer": sentences.headline(summary),
         "counts": sentences.counts(summary),
         "caveat": sentences.CAVEAT,
-        "contents": _contents(summary),
+        "contents": _contents(summary, run),
         "grid": figures.grid(),
         "axis": figures.claims_axis(),
-        "rows": drawn([*missed, *learners]),
+        "rows": drawn([*missed, *claiming]),
+        "unclaimed": plural(len(learners) - len(claiming), "mechanism") if len(claiming) < len(learners) else "",
         "control_rows": drawn(few),
         "confidence": " or ".join(map(percent, sorted(confidences))) or "not",
         "verdicts": _VERDICTS,
-        "columns": COLUMNS,
-        "lines": [_line(m, COLUMNS) for m in (*missed, *learners, *few)],
+        "columns": columns,
+        "accuracy": any(column.promise == "accuracy" for column in columns),
+        "lines": [_line(m, columns) for m in (*missed, *learners, *few)],
         "open": [parts[m.id] for m in (*missed, *learners) if m.needs_look],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
         "most": _MOST,
         "any_controls": bool(summary.controls),
+        "single": run.single,
         "controls": [parts[m.id] for m in few],
         "control_columns": PRIVACY,
         "control_lines": [] if few else [_line(m, PRIVACY) for m in rest],
@@ -109,8 +123,9 @@ def render(run: Run) -> str:
     return filled("run.html.j2", page)
 
 
-def _contents(summary: Summary) -> list[tuple[str, str]]:
-    found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism"), ("controls", "Controls")]
+def _contents(summary: Summary, run: Run) -> list[tuple[str, str]]:
+    found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism")]
+    found += [("controls", "Controls")] if summary.controls or not run.single else []
     found += [("ledger", "Ledger of papers")] if summary.ledger else []
     found += [("pending", "Without a result")] if summary.pending or summary.faults else []
     return [*found, ("words", "Words"), ("again", "Repeat")]
@@ -184,7 +199,7 @@ def _remake(run: Run) -> str:
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
     return (
         f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
-        f"{used}{digests}. Seal of the results, as `dpaudit verify` prints it: {run.seal}."
+        f"{used}{digests}." + (f" Seal of the results, as `dpaudit verify` prints it: {run.seal}." * (not run.single))
     )
 
 
@@ -207,7 +222,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
-        "often": OFTEN,
+        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
         "words": meanings(OF_ONE),
@@ -314,12 +329,12 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
-    told = found if found.plain is UNSET else found.plain
+    told = found.plain or found
     if told.hits is None:
         answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
         title += f", and one answer comes {_often(finding, *(told.rates or (0.0, 0.0)))}"
-        answer = answer_words(told.event, decoded)
+        answer = answer_words(told.event, decoded) + seen_words(finding)
         counts = [(told.hits, told.trials or 0), (told.neighbour_hits or 0, told.neighbour_trials or 0)]
     if told.direction == Direction.BACKWARD:
         counts.reverse()

@@ -157,6 +157,6 @@ def finding_words(mechanism: AuditedMechanism) -> list[Phrase]:
     phrases = privacy_words(mechanism)[1:] if runs is not None or row.exact is not None else []
     if runs is not None and not runs.gaps:
         wrong = f"A private mechanism would be accused like this in at most {share(1 - runs.confidence)} % of audits."
-        silent = "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."
+        silent = "Silence is not proof: a leak on other inputs, or in rarer answers, may have gone unseen."
         phrases.append(Phrase(f" {wrong if runs.verdict == Verdict.VIOLATION else silent}"))
     return phrases + (accuracy_words(row) if row.utility is not None else [])

@@ -187,6 +187,13 @@ def pairs_words(finding: PrivacyFinding) -> str:
     return f"on the {number} of {count(finding.pairs)} pairs that {were} {long_enough}"
 
 
+def seen_words(finding: PrivacyFinding) -> str:
+    """Return in which runs an event was seen that stands for the one tested; empty where there is none."""
+    if not finding.witness.plain:
+        return ""
+    return " in training" if finding.design == "fixed" else " in the runs bet on"
+
+
 def input_words(text: str) -> str:
     """Return the words of an input without the digest of the data, which the JSON has."""
     return _DIGEST.sub("", text)

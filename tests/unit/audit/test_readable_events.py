@@ -184,3 +184,11 @@ def test_the_certificate_calls_a_nan_so_too():
     made = certificates.make(finding, pairs, mechanism=divided)
     assert answer_words(made.event) in ("output is NaN", "output is not NaN")
     assert made.epsilon_lower > 0.8 * finding.epsilon_lower
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_codes_of_hypotheses_are_not_taken_for_numbers(sequential):
+    learner = dpaudit.pac.get_learner("point-consistent", domain_size=12)
+    finding = dpaudit.audit_privacy(learner, epsilon=0.5, delta=0.0, trials=2_000, sequential=sequential)
+    assert finding.verdict == "violation"
+    assert finding.witness.plain is msgspec.UNSET

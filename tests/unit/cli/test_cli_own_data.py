@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -84,6 +85,13 @@ def test_values_outside_of_the_bounds_are_an_option_of_commands_and_settings(
 def test_a_certificate_without_values_outside_is_replayed_without_them(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--epsilon", "0.3", "--no-outside", "--trials", "4000", "--certificate", "found.json"]
     assert main(["privacy", "sums.py:total", "--data", "shares.csv", "--bounds", "0,1", *asked]) == 1
+    noted = re.search(r"the certificate found.json shows epsilon >= ([\d.]+);", capsys.readouterr().err)
     words = ["replay", "found.json", "sums.py:total", "--data", "shares.csv", "--bounds", "0,1", "--seed", "9"]
     assert main([*words, "--no-outside"]) == 1
-    capsys.readouterr()
+    # The note, and the replay, round the bound of the certificate the safe way, to the same digits.
+    said = re.search(r"the certificate says ([\d.]+)", " ".join(capsys.readouterr().out.split()))
+    assert noted is not None
+    assert said is not None
+    bound = json.loads(Path("found.json").read_text())["epsilon_lower"]
+    assert noted[1] == said[1]
+    assert 0 <= bound - float(noted[1]) < 0.01

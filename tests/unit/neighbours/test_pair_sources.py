@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import dpaudit
+from dpaudit import certificates
 from dpaudit.audit.request import Budget
-from dpaudit.contract import Origin, Pair, Relation
+from dpaudit.contract import Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -205,3 +206,19 @@ def test_a_given_list_is_not_searched_further() -> None:
     assert finding.pairs == 3
     assert finding.budget["local"] == 0
     assert finding.origins == (Origin(text="mine"),) * 3
+
+
+def test_a_strategy_stands_in_the_place_of_pairs() -> None:
+    def counted(data: Any, rng: np.random.Generator) -> int:
+        return len(data) + int(rng.geometric(0.9))
+
+    strategy = st.lists(st.integers(0, 9), min_size=1, max_size=4).map(lambda data: (data, data[:-1]))
+    finding = dpaudit.audit_privacy(counted, strategy, epsilon=0.5, trials=2_000, seed=3)
+    listed = dpaudit.audit_privacy(counted, pairs_from_strategy(strategy, seed=3), epsilon=0.5, trials=2_000, seed=3)
+    assert finding == listed
+    assert {origin.kind for origin in finding.origins} == {OriginKind.STRATEGY}
+    assert finding.verdict == "violation"
+    made = certificates.make(finding, strategy, mechanism=counted)
+    assert made.epsilon_lower > 0.5
+    with pytest.raises(dpaudit.InputError, match="strategy must make tuples"):
+        dpaudit.audit_privacy(counted, st.integers(), epsilon=0.5, trials=200)

@@ -24,10 +24,10 @@ from reporter_runs import (
 from dpaudit.audit.evidence import Identical, Powerless
 from dpaudit.contract import Origin
 from dpaudit.engine.outcome import outcome
-from dpaudit.engine.records import Fault
+from dpaudit.engine.records import SINGLE, Fault
 from dpaudit.events.event import Cells
 from dpaudit.exact.finding import PairInWords
-from dpaudit.report import console, html
+from dpaudit.report import console, formats, html
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_the_words_of_a_whole_quick_run_are_few():
     page = Page(text)
     assert len(page.unfolded.split()) <= 2_500
     assert len(text.encode()) <= 1_000_000
-    assert page.unfolded.count("learner-number-") >= 72  # a row of the figure, and one of the table
+    assert page.unfolded.count("learner-number-") >= 60  # a row of the figure for each claim, and one of the table
     assert "97 of 97 planted faults caught" in page.unfolded
     assert "broken-number-96" in page.text
     assert "broken-number-96" not in page.unfolded
@@ -209,8 +209,8 @@ def test_numbers_of_the_table_are_in_the_json_report(small):
     for line in re.findall("<tr data-k.*?</tr>", table)[:2]:
         row = rows[re.search(">([^<]*)</a>", line)[1]]
         keys = [float(v) for v in re.findall('class="num" data-v="([^"]*)"', line)]
-        names = ("claimed_epsilon", "claimed_delta", "exact_epsilon", "epsilon_lower", "detectable_epsilon")
-        assert keys[:5] == [-1 if row["numbers"][name] is None else row["numbers"][name] for name in names]
+        names = ("claimed_epsilon", "exact_epsilon", "epsilon_lower", "detectable_epsilon")
+        assert keys[:4] == [-1 if row["numbers"][name] is None else row["numbers"][name] for name in names]
 
 
 def test_delta_decides_where_the_claim_has_one():
@@ -362,3 +362,32 @@ def test_contrast_in_both_themes_and_on_paper(small):
         assert contrast(theme["mute"], theme["noneband"]) >= 4.5
     assert contrast(themes[0]["link"], themes[0]["bg"]) >= 4.5
     assert contrast(themes[1]["link"], themes[1]["bg"]) >= 4.5
+
+
+def test_mechanisms_without_a_claim_have_no_line_in_the_figure_of_claims(small):
+    figure = small.partition('id="figure"')[2].partition("</section>")[0]
+    table = small.partition('id="all"')[2].partition("</table>")[0]
+    assert "parity-elimination" not in figure
+    assert "Without a claim, and in the table alone: 1 mechanism." in figure
+    assert "parity-elimination" in table
+    assert "table alone" not in html.render(only(load_small(), "parity-private"))
+
+
+def test_single_audits_have_no_columns_and_parts_of_what_they_do_not_have():
+    run = only(load_small(), "parity-private", "privacy")
+    single = replace(run, header=replace(run.header, profile=SINGLE, controls={}), total="")
+    page = html.render(single)
+    shown = {"page": page, "text": console.render(single), "md": formats.markdown(single), "xml": formats.junit(single)}
+    for name, text in shown.items():
+        assert "not sealed" not in text, name
+        assert "fails" not in text.lower().partition("<style")[0] or name == "page", name
+    table = page.partition('id="all"')[2].partition("</table>")[0]
+    heads = re.findall(r'scope="col"[^>]*>([^<]*)', table)
+    assert heads == ["Mechanism", "Verdict", "claimed ε", "found ε ≥", "would catch ε ≥"]
+    assert 'id="controls"' not in page
+    assert "Controls" not in Page(page).text
+    assert "accuracy" not in shown["md"]
+    assert "exact" not in shown["md"].splitlines()[6]
+    whole = html.render(load_small())
+    assert 'id="controls"' in whole
+    assert ">Accuracy<" in whole

@@ -21,7 +21,7 @@ from dpaudit.report.findings import times_words
 from dpaudit.report.html import _side, render_finding
 from dpaudit.report.numbers import number, raised, share
 from dpaudit.report.summary import summarise
-from dpaudit.report.view import alone, mechanisms
+from dpaudit.report.view import AuditedMechanism, alone, mechanisms, row_of
 from dpaudit.report.wording import answer_words
 
 
@@ -260,3 +260,14 @@ def test_a_page_says_what_comes_or_goes_between_neighbours(kind, learner, noun):
     page = render_finding(replace(alone(finding), learner=learner))
     assert f"one {noun} more or less" in page
     assert all(f"one {other} more or less" not in page for other in {"user", "record", "example"} - {noun})
+
+
+@pytest.mark.parametrize(("lower", "anchor"), [(0.2, "start"), (0.98, "end")])
+def test_what_was_found_is_named_beside_its_mark_and_not_on_it(lower, anchor):
+    row = row_of([replace(alone(privacy_finding(epsilon_lower=lower)), learner="a.py:f")])
+    svg = curve_figure(AuditedMechanism("m", [row])).svg
+    text = re.search(r"<text ([^>]*)>found, ε", svg)[1]
+    mark = float(re.search(r'class="found" d="M([\d.]+)', svg)[1])
+    assert float(re.search(r'x="([\d.]+)%', text)[1]) == pytest.approx(mark / 10, abs=0.2)
+    assert ('text-anchor="end"' in text) == (anchor == "end")
+    assert f'dx="{-6 if anchor == "end" else 6}"' in text
