@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
+from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
 from dpaudit.neighbours.own_data.pairs import neighbours_of
@@ -56,6 +58,7 @@ def audit_privacy(
     sequential: bool | None = None,
     continued: str | Path | None = None,
     probe: Any = None,
+    time: bool = False,
     n: int | None = None,
     relation: Relation | str | None = None,
     randomness: str = "argument",
@@ -124,6 +127,11 @@ def audit_privacy(
     probe : array, data frame or "data", optional
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
         "data" they are those of `probe_of`, made from the records of the pairs.
+    time : bool
+        Let the verdict rest on the time of each run too: see `audit.run_time`. `finding.run_time` has what times show
+        and whether they were counted, which they are not where they distinguish equal inputs. As many runs again are
+        made and timed, and as many on equal inputs if the times would refute the claim. Only for functions that make
+        one run in a call; an audit with times cannot be repeated bit by bit.
     n : int, optional
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
@@ -205,6 +213,9 @@ def audit_privacy(
         curve_claim=curve_claim,
         continued=continued,
     )
+    if options.time:
+        limit = time_limit if isinstance(time_limit, Stopped) else options.time_limit
+        return with_run_time(request, limit, partial(_audited, progress=progress))
     return _audited(request, progress)
 
 

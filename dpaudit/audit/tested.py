@@ -83,6 +83,32 @@ class EventTest(Frozen, frozen=True):
     count: CoinCount | UnsetType = UNSET
 
 
+class RunTime(Frozen, frozen=True):
+    """What outputs together with the times of runs show beside the outputs alone; see `audit.run_time`.
+
+    Attributes
+    ----------
+    counted : bool
+        Whether the finding is that of outputs with their times: they refute the claim, where outputs alone do not, and
+        the control holds.
+    epsilon_lower : float
+        Their lower bound on epsilon, at the finding's delta.
+    event : Event
+        The strongest event over both.
+    trials : int
+        Runs on each side whose times were measured; as many again, on equal inputs, are a control.
+    control : float
+        The lower bound on epsilon of equal inputs: above 0, times depend on something else than the data and are no
+        evidence. It is unset where there was nothing to control.
+    """
+
+    counted: bool
+    epsilon_lower: NonNegative
+    event: Event
+    trials: Size
+    control: NonNegative | UnsetType = UNSET
+
+
 class HolderEvidence(Frozen, frozen=True):
     """The outcome of a test by Holder's inequality of a claim of Renyi or zero-concentrated privacy.
 
