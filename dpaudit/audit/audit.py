@@ -128,10 +128,10 @@ def audit_privacy(
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
         "data" they are those of `probe_of`, made from the records of the pairs.
     time : bool
-        Let the verdict rest on the time of each run too: see `audit.run_time`. `finding.run_time` has what times show
-        and whether they were counted, which they are not where they distinguish equal inputs. As many runs again are
-        made and timed, and as many on equal inputs if the times would refute the claim. Only for functions that make
-        one run in a call; an audit with times cannot be repeated bit by bit.
+        Let the verdict rest on the time of each run too (`audit.run_time` says how). `finding.run_time` has what
+        outputs and times together show, and whether it counts: not if times distinguish equal inputs. As many runs
+        again are made and timed, and once more as many on equal inputs if times alone refute the claim. Only for
+        functions that make one run in a call; what rests on times cannot be repeated bit by bit.
     n : int, optional
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
@@ -213,9 +213,6 @@ def audit_privacy(
         curve_claim=curve_claim,
         continued=continued,
     )
-    if options.time:
-        limit = time_limit if isinstance(time_limit, Stopped) else options.time_limit
-        return with_run_time(request, limit, partial(_audited, progress=progress))
     return _audited(request, progress)
 
 
@@ -262,6 +259,8 @@ def _shortlist(request: Request) -> Shortlist | None:
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
+    if request.options.time:
+        return with_run_time(request, partial(_audited, progress=progress))
     request.check_power()
     sampler, pairs = request.sampler, request.pairs
     if request.options.include_data:

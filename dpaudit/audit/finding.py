@@ -303,6 +303,11 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         return None if self.tested_claim is UNSET else self.tested_claim
 
     @property
+    def rests_on_time(self) -> bool:
+        """Whether the verdict is that of outputs with their run times."""
+        return self.run_time is not UNSET and self.run_time.counted
+
+    @property
     def recorded(self) -> bool:
         """Whether the outputs were recorded elsewhere."""
         return self.witness.origin.kind == OriginKind.RECORDED

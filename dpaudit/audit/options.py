@@ -199,8 +199,8 @@ class Options(_Declared):
     )
     time: bool = _option(
         default=False,
-        help="let the verdict rest on the time of each run too, unless equal inputs take different times; makes two to "
-        "three times the runs",
+        help="let the verdict rest on the time of each run too, unless times distinguish equal inputs; makes two or "
+        "three times as many runs",
         usual="outputs alone",
     )
     randomness: str = _option(

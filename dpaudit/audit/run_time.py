@@ -1,18 +1,18 @@
 """The run time as a part of the output, with equal inputs as a control.
 
-Whoever sees an answer often sees how long it took: the claim must then hold for both together. Where a sampler needs
-the longer the larger its noise is, neither the outputs nor the times reveal the input, and both together do.
+An attacker who sees an answer often sees how long it took, so the claim should hold for both together. A sampler that
+takes longer for larger noise leaks through neither alone: the output less the noise that its time reveals is the input.
 
-A time is no function of the seed, and on a busy machine it is none of the data either. So nothing is measured unless
-it is asked for; outputs alone are then audited as ever, and give the finding wherever they refute the claim. Beside it
-the mechanism that returns (output, nanoseconds) is audited, on runs of its own and with half of the error. The verdict
-rests on it only if it refutes the claim, and a third audit, with as many runs, does not tell apart the data and a copy
-of them: times that do so depend on where inputs lie in memory, for instance.
+A measured time is not a function of the seed, so by default none is measured. If it is asked for, the outputs alone are
+audited first, as without it. Then the mechanism that returns (output, nanoseconds) is audited on runs of its own, and
+its bound is reported beside the verdict. Each of the two has half of the error. The verdict rests on the times only if
+they refute the claim where outputs alone do not, and a third audit, of as many runs on the data and a copy of them at
+epsilon = 0, finds no difference: one that it finds comes from where inputs lie in memory, for instance.
 
-The side of each run that decides is that of a fair coin, which neither the mechanism nor the machine knows. So other
-programs, a processor that slows down, and several workers at a time make times less telling, and accuse nobody. It is
-assumed that of earlier runs nothing reaches a time that depends on which side they were on, but for what the claim
-speaks of: with delta = 0 it must hold in whatever state they leave the mechanism.
+The side of each run that decides is that of a fair coin, of which neither the mechanism nor the machine knows. So a
+machine that is busy, or slows down during the audit, or runs several workers at a time, costs power and not validity.
+As for outputs, the claim is assumed to hold in whatever state earlier runs leave the mechanism; with delta > 0, which
+has bounds for independent runs, times may drift if their drift does not depend on the sides of earlier runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import replace
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from dpaudit.audit.clock import Clock, Stopped
+from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Check
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import Options
@@ -37,13 +37,13 @@ from dpaudit.running.adapters import timed
 from dpaudit.running.sampling import Sampler
 
 AUDITS = 3
-"""Audits at most, which share a time limit equally: of outputs, of outputs with times, and of equal inputs."""
+"""Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs."""
 ALONE, TIMED = "outputs alone", "run time"
-"""The statements that have half of the error each; that of the finding is called the verdict there."""
+"""The statements, each with half of the error, by the names that they have where the verdict is of the other."""
 
 
 class _Known(Hygiene):
-    """The checks of a mechanism that were made without its times, which equal generators do not repeat."""
+    """The checks that were made without times, which equal generators do not repeat."""
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, checks: tuple[Check, ...]) -> None:
         super().__init__(sampler, pairs, trials, own=True)
@@ -59,44 +59,39 @@ class _Known(Hygiene):
         return self._known
 
 
-def with_run_time(
-    request: Request, limit: float | Stopped | None, audit: Callable[[Request], PrivacyFinding]
-) -> PrivacyFinding:
-    """Return the finding of outputs, or of outputs with run times if these alone refute the claim and are evidence.
+def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) -> PrivacyFinding:
+    """Return the finding of outputs alone, or that of outputs with run times if the verdict rests on these.
 
     Parameters
     ----------
     request : Request
         The audit of the outputs.
-    limit : float, Stopped or None
-        The seconds that all audits may take together, or where the audit stopped.
     audit : callable
-        Makes an audit.
+        Makes an audit without times.
 
     Raises
     ------
     InputError
         If a call makes many runs, or the audit is to be continued from a file, which holds no times.
     """
-    mechanism, pairs, trials = timed(request.sampler.mechanism), request.pairs, request.trials
+    mechanism, clock = timed(request.sampler.mechanism), request.clock
     if request.continued is not None:
         raise InputError("{continued} keeps outputs alone: leave out {time}", names=("continued", "time"))
-    limit = limit / AUDITS if isinstance(limit, int | float) else limit
     half = request.gamma / 2
-    options = Options(**vars(request.options) | {"confidence": 1 - half})
-    alone = audit(replace(request, options=options, clock=Clock(limit)))
+    options = Options(**vars(request.options) | {"confidence": 1 - half, "time": False})
+    alone = audit(replace(request, options=options, clock=clock.part(AUDITS)))
     sampler = replace(request.sampler, mechanism=mechanism)
     measured = replace(
         request,
         sampler=sampler,
         moves=None,
         options=Options(**vars(options) | {"randomness": "own"}),
-        hygiene=_Known(sampler, pairs, trials, alone.checks),
-        clock=Clock(limit),
+        hygiene=_Known(sampler, request.pairs, request.trials, alone.checks),
+        clock=clock.part(AUDITS),
     )
     both, control = audit(measured), None
     if both.verdict == Verdict.VIOLATION and alone.verdict != Verdict.VIOLATION:
-        control = audit(_of_equal_inputs(measured, both.witness.pair, Clock(limit)))
+        control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(AUDITS)))
     counted = control is not None and control.verdict != Verdict.VIOLATION
     lower = UNSET if control is None else control.epsilon_lower
     found, other = (both, ALONE) if counted else (alone, TIMED)
@@ -104,16 +99,14 @@ def with_run_time(
         found,
         confidence=request.options.confidence,
         errors=found.errors | {other: half},
-        run_time=RunTime(counted, both.epsilon_lower, both.witness.event, both.trials, lower),
+        run_time=RunTime(counted, both.epsilon_lower, both.detectable_epsilon, both.witness.event, both.trials, lower),
     )
 
 
 def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
-    """Return the audit that asks whether the data of a pair and a copy of them are told apart at all."""
+    """Return the audit that finds any difference between the data of a pair and a copy of them."""
     pair, mechanism = request.pairs[index], request.sampler.mechanism
-    sampler = replace(
-        request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs")
-    )
+    sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
     pairs = (_equal(pair),)
     return replace(
         request,
@@ -127,7 +120,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
 
 
 def _equal(pair: Pair) -> Pair:
-    """Return the data of a pair with a copy of them, which is made anew where data are; else the data twice."""
+    """Return the data of a pair with a copy of them, or with themselves where they cannot be copied."""
     data = pair.sides[0]
     if isinstance(pair, MadePair):
         return MadePair(data, data, pair.origin)

@@ -84,26 +84,27 @@ class EventTest(Frozen, frozen=True):
 
 
 class RunTime(Frozen, frozen=True):
-    """What outputs together with the times of runs show beside the outputs alone; see `audit.run_time`.
+    """What outputs show together with the times of the runs; see `audit.run_time`.
 
     Attributes
     ----------
     counted : bool
-        Whether the finding is that of outputs with their times: they refute the claim, where outputs alone do not, and
-        the control holds.
-    epsilon_lower : float
-        Their lower bound on epsilon, at the finding's delta.
+        Whether the finding is that of outputs with their times: these refute the claim, outputs alone do not, and the
+        control shows nothing.
+    epsilon_lower, detectable_epsilon : float
+        The lower bound on epsilon, and the power, of outputs with their times; as those of the finding.
     event : Event
         The strongest event over both.
     trials : int
-        Runs on each side whose times were measured; as many again, on equal inputs, are a control.
+        Runs on each side whose times were measured; the control has as many.
     control : float
-        The lower bound on epsilon of equal inputs: above 0, times depend on something else than the data and are no
-        evidence. It is unset where there was nothing to control.
+        The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
+        counted. Unset where the times decide nothing, so that no control was made.
     """
 
     counted: bool
     epsilon_lower: NonNegative
+    detectable_epsilon: NonNegative
     event: Event
     trials: Size
     control: NonNegative | UnsetType = UNSET

@@ -107,8 +107,7 @@ def parts(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: 
     """
     promised = not isinstance(finding, LawFinding) or finding.claimed_epsilon is not None
     verdict = finding.verdict if promised else Verdict.NO_CLAIM
-    measured = run_time_text(finding) if isinstance(finding, PrivacyFinding) else ""
-    timed = [("run time", measured)] if measured else []
+    timed = wording.run_time_lines(finding) if isinstance(finding, PrivacyFinding) else []
     return [(verdict, statement([finding], name)), *reasons(finding, decoded, shown), *timed, *_warnings(finding)]
 
 
@@ -398,19 +397,3 @@ def representation_text(finding: PrivacyFinding) -> str:
         f"{_ROUNDING}, ε ≥ {lower} {at} ({wording.event_words(test.event)}: {count(test.hits)} against "
         f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
     )
-
-
-def run_time_text(finding: PrivacyFinding) -> str:
-    """Return what outputs show together with run times, and whether it counts; empty where no times were measured."""
-    found = finding.run_time
-    if found is UNSET:
-        return ""
-    lower = significant(found.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
-    words = f"with the run time of {plural(found.trials, 'run')} a side, outputs show ε ≥ {lower}"
-    if found.counted:
-        return f"{words}, which counts: times do not distinguish equal inputs"
-    words += f" ({_cut(wording.event_words(found.event))})"
-    if found.control is UNSET:
-        return words
-    apart = significant(found.control, "down", digits=_DIGITS, apart_from=0.0)
-    return f"{words}, which does not count: times are no evidence here, as equal inputs show ε ≥ {apart} too"
