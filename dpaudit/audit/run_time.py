@@ -6,8 +6,9 @@ takes longer for larger noise leaks through neither alone: the output less the n
 A measured time is not a function of the seed, so by default none is measured. If it is asked for, the outputs alone are
 audited first, as without it. Then the mechanism that returns (output, nanoseconds) is audited on runs of its own, and
 its bound is reported beside the verdict. Each of the two has half of the error. The verdict rests on the times only if
-they refute the claim where outputs alone do not, and a third audit, of as many runs on the data and a copy of them at
-epsilon = 0, finds no difference: one that it finds comes from where inputs lie in memory, for instance.
+they refute the claim where outputs alone do not, and a third audit, of as many runs on two copies of the data at
+epsilon = 0, finds no difference: one that it finds comes from where inputs lie in memory, for instance. So that such
+differences are rare, each chunk of runs has copies of its inputs.
 
 The side of each run that decides is that of a fair coin, of which neither the mechanism nor the machine knows. So a
 machine that is busy, or slows down during the audit, or runs several workers at a time, costs power and not validity.
@@ -19,7 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace as changed
@@ -31,9 +33,10 @@ from dpaudit.audit.options import Options
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import RunTime
-from dpaudit.contract import MadePair, Pair, Verdict
+from dpaudit.contract import Made, MadePair, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.running.adapters import timed
+from dpaudit.running.run_notes import brief
 from dpaudit.running.sampling import Sampler
 
 AUDITS = 3
@@ -80,13 +83,14 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
     half = request.gamma / 2
     options = Options(**vars(request.options) | {"confidence": 1 - half, "time": False})
     alone = audit(replace(request, options=options, clock=clock.part(AUDITS)))
-    sampler = replace(request.sampler, mechanism=mechanism)
+    sampler, pairs = replace(request.sampler, mechanism=mechanism), tuple(map(_copied, request.pairs))
     measured = replace(
         request,
         sampler=sampler,
+        pairs=pairs,
         moves=None,
         options=Options(**vars(options) | {"randomness": "own"}),
-        hygiene=_Known(sampler, request.pairs, request.trials, alone.checks),
+        hygiene=_Known(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS),
     )
     both, control = audit(measured), None
@@ -104,10 +108,10 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
 
 
 def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
-    """Return the audit that finds any difference between the data of a pair and a copy of them."""
+    """Return the audit that finds any difference between two copies of the data of a pair."""
     pair, mechanism = request.pairs[index], request.sampler.mechanism
     sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
-    pairs = (_equal(pair),)
+    pairs = (_copied(pair, 0, 0),)
     return replace(
         request,
         sampler=sampler,
@@ -119,12 +123,31 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
     )
 
 
-def _equal(pair: Pair) -> Pair:
-    """Return the data of a pair with a copy of them, or with themselves where they cannot be copied."""
-    data = pair.sides[0]
+@dataclass(frozen=True)
+class _Copied(Made):
+    """An input of which each chunk of runs gets another copy, so that none keeps one place in memory."""
+
+    data: Any
+
+    def build(self) -> Any:
+        """Return a copy, or the input itself where there is none."""
+        try:
+            return deepcopy(self.data)
+        except Exception:  # of any type: a copy is made by third-party code
+            return self.data
+
+    def in_words(self) -> str:
+        """Return the input as jobs show it."""
+        return brief(self.data)
+
+    def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
+        """Return that nothing is withheld of an input that was given as it is."""
+        return False
+
+
+def _copied(pair: Pair, first: int = 0, second: int = 1) -> MadePair:
+    """Return two sides of a pair, of which each chunk of runs makes its own copies."""
+    one, other = pair.sides[first], pair.sides[second]
     if isinstance(pair, MadePair):
-        return MadePair(data, data, pair.origin)
-    try:
-        return Pair(data, deepcopy(data), pair.origin)
-    except Exception:  # of any type: a copy is made by third-party code
-        return Pair(data, data, pair.origin)
+        return MadePair(one, other, pair.origin, pair.shown)
+    return MadePair(_Copied(one), _Copied(other), pair.origin, shown=True)

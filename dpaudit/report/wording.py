@@ -233,9 +233,9 @@ def run_time_lines(finding: PrivacyFinding) -> Lines:
         return []
     lower = significant(found.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
     words = f"with the run times of {plural(found.trials, 'run')} a side, outputs show ε ≥ {lower}"
-    if found.counted:
-        words += ", which counts: times do not distinguish equal inputs"
-    elif found.control is not UNSET:
+    if found.counted:  # the event is that of the witness
+        return [("run time", f"{words}, which counts: times do not distinguish equal inputs")]
+    if found.control is not UNSET:
         apart = significant(found.control, "down", digits=3, apart_from=0.0)
         words += f", which does not count: equal inputs show ε ≥ {apart} too, so times are no evidence here"
     elif found.epsilon_lower <= finding.epsilon and math.isfinite(found.detectable_epsilon):

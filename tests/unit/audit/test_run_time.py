@@ -5,6 +5,7 @@ The clock is a fake, so that every finding is a function of its seed. A true cla
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,10 @@ from toy_learners import ToyCoin
 
 import dpaudit
 from dpaudit import certificates
+from dpaudit.audit import run_time
 from dpaudit.audit.clock import Clock, Stopped
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.run_time import _equal
-from dpaudit.contract import MadePair
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.report.findings import brief_lines
 from dpaudit.running import adapters
 from dpaudit.running.adapters import as_mechanism, timed
@@ -119,14 +118,22 @@ def test_the_finding_of_outputs_is_the_one_without_times_at_half_of_the_error(cl
     assert audit(slow_on_one(clock)).errors == pytest.approx({"verdict": 0.0005, "outputs alone": 0.0005})
 
 
-def test_times_that_distinguish_equal_inputs_are_not_counted(clock: FakeClock) -> None:
-    data, neighbour = [1, 2], [1, 2, 3]
+def test_times_that_distinguish_equal_inputs_are_not_counted(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Placed(list[int]):
+        slow = False
 
-    def placed(given: list[int], rng: np.random.Generator) -> float:
-        clock.pass_(1_500 if given is data else 1_000)  # as where one input lies in a faster part of the memory
+    def copied(data: list[int]) -> Placed:
+        copy = Placed(data)
+        copy.slow = next(places) % 2 == 0  # data are copied before their neighbour
+        return copy
+
+    def run(data: Placed, rng: np.random.Generator) -> float:
+        clock.pass_(1_500 if data.slow else 1_000)
         return rng.laplace()
 
-    finding = audit(placed, [(data, neighbour)])
+    places = itertools.count()
+    monkeypatch.setattr(run_time, "deepcopy", copied)
+    finding = audit(run, [(Placed([1, 2]), Placed([1, 2, 3]))])
     assert (finding.verdict, finding.rests_on_time) == ("consistent", False)
     assert finding.run_time.epsilon_lower > 1.5
     assert finding.run_time.control > 1.5
@@ -185,15 +192,15 @@ def test_predictions_are_made_after_the_clock_is_read(clock: FakeClock) -> None:
     assert (made["output"].tolist(), made["nanoseconds"]) == ([1.0, 2.0], 7)
 
 
-def test_equal_inputs_are_two_objects_where_they_can_be_copied() -> None:
-    pair = _equal(dpaudit.Pair([1, 2], [1]))
-    assert pair.data == pair.neighbour
-    assert pair.data is not pair.neighbour
-    lock = (one for one in ())
-    assert _equal(dpaudit.Pair(lock, [1])).sides == (lock, lock)
-    made = _equal(neighbours_of([1.0, 2.0, 3.0], dpaudit.Relation.ADD_REMOVE_ONE)[0])
-    assert isinstance(made, MadePair)
-    assert made.data == made.neighbour
+def test_each_chunk_of_runs_has_copies_of_its_inputs_where_there_are_any() -> None:
+    pair = run_time._copied(dpaudit.Pair([1, 2], [1], "a note"))
+    assert (pair.data, pair.neighbour, pair.origin.text) == ([1, 2], [1], "a note")
+    assert pair.data is not pair.data
+    assert pair.in_words() == dpaudit.Pair([1, 2], [1]).in_words()
+    assert not pair.sides[0].names_a_value(1)
+    assert run_time._copied(pair, 0, 0).sides == (pair.sides[0], pair.sides[0])
+    generator = (one for one in ())
+    assert run_time._copied(dpaudit.Pair(generator, [1])).data is generator
 
 
 def test_the_control_is_made_of_the_pair_that_leaks(clock: FakeClock) -> None:
