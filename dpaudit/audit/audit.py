@@ -197,8 +197,6 @@ def audit_privacy(
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
-    if options.randomness != "own":
-        check_generator(sampler.mechanism)
     request = Request(
         mechanism,
         sampler,
@@ -261,6 +259,8 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     if request.options.time:
         return with_run_time(request, partial(_audited, progress=progress))
+    if request.options.randomness != "own":
+        check_generator(request.sampler.mechanism)
     request.check_power()
     sampler, pairs = request.sampler, request.pairs
     if request.options.include_data:

@@ -84,7 +84,7 @@ class EventTest(Frozen, frozen=True):
 
 
 class RunTime(Frozen, frozen=True):
-    """What outputs show together with the times of the runs; see `audit.run_time`.
+    """The bound that outputs and the times of the runs give together; see `audit.run_time`.
 
     Attributes
     ----------
