@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import OPTIONS, Options, grouped
 from dpaudit.audit.preflight import Hygiene
 from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
+from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
 from dpaudit.neighbours.own_data.pairs import neighbours_of
@@ -56,6 +58,7 @@ def audit_privacy(
     sequential: bool | None = None,
     continued: str | Path | None = None,
     probe: Any = None,
+    time: bool = False,
     n: int | None = None,
     relation: Relation | str | None = None,
     randomness: str = "argument",
@@ -125,6 +128,11 @@ def audit_privacy(
     probe : array, data frame or "data", optional
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
         "data" they are those of `probe_of`, made from the records of the pairs.
+    time : bool
+        Let the verdict rest on the time of each run too (`audit.run_time` says how). `finding.run_time` has what
+        outputs and times together show, and whether it counts: not if times distinguish equal inputs. As many runs
+        again are made and timed, and once more as many on equal inputs if times alone refute the claim. Only for
+        functions that make one run in a call; what rests on times cannot be repeated bit by bit.
     n : int, optional
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
@@ -190,8 +198,6 @@ def audit_privacy(
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
     how = {name: given[name] for name in grouped("run")}
     sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
-    if options.randomness != "own":
-        check_generator(sampler.mechanism)
     request = Request(
         mechanism,
         sampler,
@@ -252,6 +258,10 @@ def _shortlist(request: Request) -> Shortlist | None:
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
+    if request.options.time:
+        return with_run_time(request, partial(_audited, progress=progress))
+    if request.options.randomness != "own":
+        check_generator(request.sampler.mechanism)
     request.check_power()
     sampler, pairs = request.sampler, request.pairs
     if request.options.include_data:

@@ -54,6 +54,11 @@ class Clock:
         self._asked = self._trials = 0
         self._looks: int | None = None
 
+    def part(self, parts: int) -> Clock:
+        """Return the clock of one of so many parts of the audit, from now on."""
+        limited = self.limited and self._again is None
+        return Clock(self._seconds / parts if limited else self._again, self._now)
+
     @property
     def left(self) -> float:
         """The seconds that are left; infinite without a limit."""

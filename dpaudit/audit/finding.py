@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
-from dpaudit.audit.tested import CoinCount, CurveTest, EventTest
+from dpaudit.audit.tested import CoinCount, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, OriginKind, Pair, Relation, Verdict
 from dpaudit.contract.pairs import differing
@@ -258,6 +258,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     replayed : int
         Runs with recorded noise, none of which is counted, that chose the pair: the values that noise is added to move
         more on it than the claim allows. The other pairs were not run.
+    run_time : RunTime
+        What outputs show together with the times of the runs; only with `time`.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -299,11 +301,17 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     stopped: Stopped | UnsetType = UNSET
     replayed: Count | UnsetType = UNSET
     compared: Size | UnsetType = UNSET
+    run_time: RunTime | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:
         """The test of a claim that is a curve; None where the claim is (epsilon, delta)-privacy."""
         return None if self.tested_claim is UNSET else self.tested_claim
+
+    @property
+    def rests_on_time(self) -> bool:
+        """Whether the verdict is that of outputs with their run times."""
+        return self.run_time is not UNSET and self.run_time.counted
 
     @property
     def recorded(self) -> bool:

@@ -197,6 +197,12 @@ class Options(_Declared):
     float_bits: bool = _option(
         default=False, groups=("certificate",), help="look at the bits of floats too", usual="at their values"
     )
+    time: bool = _option(
+        default=False,
+        help="let the verdict rest on the time of each run too, unless times distinguish equal inputs; makes two or "
+        "three times as many runs",
+        usual="outputs alone",
+    )
     randomness: str = _option(
         default="argument",
         metavar="SOURCE",

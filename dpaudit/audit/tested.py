@@ -83,6 +83,33 @@ class EventTest(Frozen, frozen=True):
     count: CoinCount | UnsetType = UNSET
 
 
+class RunTime(Frozen, frozen=True):
+    """The bound that outputs and the times of the runs give together; see `audit.run_time`.
+
+    Attributes
+    ----------
+    counted : bool
+        Whether the finding is that of outputs with their times: these refute the claim, outputs alone do not, and the
+        control shows nothing.
+    epsilon_lower, detectable_epsilon : float
+        The lower bound on epsilon, and the power, of outputs with their times; as those of the finding.
+    event : Event
+        The strongest event over both.
+    trials : int
+        Runs on each side whose times were measured; the control has as many.
+    control : float
+        The lower bound on epsilon of equal inputs. Above 0 times depend on something else than the data and are not
+        counted. Unset where the times decide nothing, so that no control was made.
+    """
+
+    counted: bool
+    epsilon_lower: NonNegative
+    detectable_epsilon: NonNegative
+    event: Event
+    trials: Size
+    control: NonNegative | UnsetType = UNSET
+
+
 class HolderEvidence(Frozen, frozen=True):
     """The outcome of a test by Holder's inequality of a claim of Renyi or zero-concentrated privacy.
 

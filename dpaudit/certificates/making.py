@@ -97,11 +97,13 @@ def make(
     Raises
     ------
     InputError
-        If the finding is no violation, the pairs are not those that were audited, or the finding's own pair is a
-        variation of them that is not known any more and none of them refutes the claim.
+        If the finding is no violation or rests on run times, the pairs are not those that were audited, or the
+        finding's own pair is a variation of them that is not known any more and none of them refutes the claim.
     """
     if finding.verdict is not Verdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
+    if finding.rests_on_time:
+        raise InputError("finding rests on run times, which a certificate does not hold", parameter="finding")
     bound = read_choice("bound", bound or (MELDED if finding.delta else COIN), KINDS)
     listed = _listed(finding, pairs, mechanism, n)
     strategy = pairs if strategy is None and is_strategy(pairs) else strategy

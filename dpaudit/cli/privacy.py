@@ -169,6 +169,9 @@ def _certify(
     if finding.curve_test is not None and finding.epsilon_lower <= finding.epsilon:
         pending.append("a bet on all outputs refutes the claim and no event does, so no certificate is written")
         return
+    if finding.rests_on_time:
+        pending.append("the verdict rests on run times, which a certificate does not hold, so none is written")
+        return
     about |= {name: getattr(arguments, name) for name in grouped("run", "certificate")}
     made = certificates.make(finding, pairs(), mechanism=mechanism, **about)
     made.write(path)

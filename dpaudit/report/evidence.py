@@ -176,6 +176,7 @@ def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         *_plain(result, finding),
         *_coins(result, finding),
         *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+        *wording.run_time_lines(finding),
         *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
     ]

@@ -107,7 +107,8 @@ def parts(finding: OneAudit, name: str, decoded: wording.Decoded = None, shown: 
     """
     promised = not isinstance(finding, LawFinding) or finding.claimed_epsilon is not None
     verdict = finding.verdict if promised else Verdict.NO_CLAIM
-    return [(verdict, statement([finding], name)), *reasons(finding, decoded, shown), *_warnings(finding)]
+    timed = wording.run_time_lines(finding) if isinstance(finding, PrivacyFinding) else []
+    return [(verdict, statement([finding], name)), *reasons(finding, decoded, shown), *timed, *_warnings(finding)]
 
 
 def statement(found: Sequence[OneAudit], name: str) -> str:

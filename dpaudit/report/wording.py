@@ -20,7 +20,8 @@ from dpaudit.events import event as events
 from dpaudit.events.event import Cells, Event, Interval
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.glossary import OFTEN
-from dpaudit.report.numbers import count, significant, value_text
+from dpaudit.report.numbers import count, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
 
 Decoded: TypeAlias = Mapping[str, str] | None
@@ -230,3 +231,21 @@ def label_parameters(parameters: Mapping[str, Any]) -> str:
 def verdict_words(verdict: Verdict, promises: Sequence[str] = ()) -> str:
     """Return the verdict on a learner, with the promises that it is about where these are to blame."""
     return f"{verdict}: {' and '.join(promises)}" if promises else str(verdict)
+
+
+def run_time_lines(finding: PrivacyFinding) -> Lines:
+    """Return what outputs show together with run times, and whether it counts; nothing where none were measured."""
+    found = finding.run_time
+    if found is UNSET:
+        return []
+    lower = significant(found.epsilon_lower, "down", digits=3, apart_from=finding.epsilon)
+    words = f"with the run times of {plural(found.trials, 'run')} a side, outputs show ε ≥ {lower}"
+    if found.counted:  # the event is that of the witness
+        return [("run time", f"{words}, which counts: times do not distinguish equal inputs")]
+    if found.control is not UNSET:
+        apart = significant(found.control, "down", digits=3, apart_from=0.0)
+        words += f", which does not count: equal inputs show ε ≥ {apart} too, so times are no evidence here"
+    elif found.epsilon_lower <= finding.epsilon and math.isfinite(found.detectable_epsilon):
+        able = significant(found.detectable_epsilon, "up", digits=3, apart_from=finding.epsilon)
+        words += f"; any ε ≥ {able} would be detected on an event as likely"
+    return [("run time", f"{words} ({event_words(found.event)})")]

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import islice, repeat
+from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Mechanism:
                 with context():
                     outputs = self.function(data, rng, size)
             if self.probe is not None:
-                outputs = [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
+                outputs = [_predicted(output, self.probe) for output in outputs]
         try:
             count = len(outputs)
         except TypeError:
@@ -159,6 +160,50 @@ class _OneByOne:
 def one_run(mechanism: Mechanism) -> Callable[[Any, np.random.Generator], Any] | None:
     """Return the function that makes one run of a mechanism in this process; None where calls make many, or isolate."""
     return mechanism.function.function if isinstance(mechanism.function, _OneByOne) else None
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Returns the output of a run with the nanoseconds of the call, an exception with the time until it was raised."""
+
+    function: Callable[[Any, np.random.Generator], Any]
+    probe: Any = field(default=None, compare=False)
+
+    def __call__(self, data: Any, rng: np.random.Generator) -> dict[str, Any]:
+        """Return both, the output by its predictions where there is a probe."""
+        began = perf_counter_ns()
+        try:
+            output = self.function(data, rng)
+            took = perf_counter_ns() - began
+        except Exception as error:  # as in `_OneByOne`
+            took = perf_counter_ns() - began
+            output = Raised(error)
+        return {"output": _predicted(output, self.probe), "nanoseconds": took}
+
+
+def timed(mechanism: Mechanism) -> Mechanism:
+    """Return a mechanism whose output is that of another with its run time, measured in the process that makes the run.
+
+    Raises
+    ------
+    InputError
+        If its calls make many runs: their times are not those of single ones.
+    """
+    if mechanism.batched:
+        message = "{time:=True} needs a function that makes one run in a call: leave it out for learners, and where "
+        message += "{batched:=True}"
+        raise InputError(message, names=("time", "batched"))
+    if isinstance(mechanism.function, Isolated):
+        inner = timed(replace(mechanism.function.mechanism, probe=mechanism.probe))
+        return replace(inner, function=Isolated(inner, mechanism.function.timeout))
+    assert isinstance(mechanism.function, _OneByOne)
+    function = _OneByOne(_Timed(mechanism.function.function, mechanism.probe))
+    return replace(mechanism, function=function, probe=None, stream=f"{mechanism.stream}, timed")
+
+
+def _predicted(output: Any, probe: Any) -> Any:
+    """Return the predictions of a hypothesis on the points of a probe; another output as it is."""
+    return np.asarray(output.predict(probe)) if probe is not None and hasattr(output, "predict") else output
 
 
 def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:

@@ -59,7 +59,7 @@ ROOMS = {
     "dpaudit.project": 942,
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
-    "dpaudit.running": 1_620,
+    "dpaudit.running": 1_660,
     "dpaudit.sensitivity": 1_839,
     "dpaudit.utility": 2_757,
     "learners": 876,

@@ -1,0 +1,153 @@
+"""The run time as a part of the output, with equal inputs as a control.
+
+An attacker who sees an answer often sees how long it took, so the claim should hold for both together. A sampler that
+takes longer for larger noise leaks through neither alone: the output less the noise that its time reveals is the input.
+
+A measured time is not a function of the seed, so by default none is measured. If it is asked for, the outputs alone are
+audited first, as without it. Then the mechanism that returns (output, nanoseconds) is audited on runs of its own, and
+its bound is reported beside the verdict. Each of the two has half of the error. The verdict rests on the times only if
+they refute the claim where outputs alone do not, and a third audit, of as many runs on two copies of the data at
+epsilon = 0, finds no difference: one that it finds comes from where inputs lie in memory, for instance. So that such
+differences are rare, each chunk of runs has copies of its inputs.
+
+The side of each run that decides is that of a fair coin, of which neither the mechanism nor the machine knows. So a
+machine that is busy, or slows down during the audit, or runs several workers at a time, costs power and not validity.
+As for outputs, the claim is assumed to hold in whatever state earlier runs leave the mechanism; with delta > 0, which
+has bounds for independent runs, times may drift if their drift does not depend on the sides of earlier runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace as changed
+
+from dpaudit.audit.clock import Clock
+from dpaudit.audit.evidence import Check
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import Options
+from dpaudit.audit.preflight import Hygiene
+from dpaudit.audit.request import Request
+from dpaudit.audit.tested import RunTime
+from dpaudit.contract import Made, MadePair, Pair, Verdict
+from dpaudit.errors import InputError
+from dpaudit.running.adapters import timed
+from dpaudit.running.run_notes import brief
+from dpaudit.running.sampling import Sampler
+
+AUDITS = 3
+"""Audits at most, which have equal parts of a time limit: of outputs, of outputs with times, and of equal inputs."""
+ALONE, TIMED = "outputs alone", "run time"
+"""The statements, each with half of the error, by the names that they have where the verdict is of the other."""
+
+
+class _Known(Hygiene):
+    """The checks that were made without times, which equal generators do not repeat."""
+
+    def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, checks: tuple[Check, ...]) -> None:
+        super().__init__(sampler, pairs, trials, own=True)
+        self._known = checks
+
+    def _before(self) -> tuple[Check, ...]:
+        self._check_batch(0, "data")
+        self._check_batch(1, "neighbour")
+        return ()
+
+    def close(self) -> tuple[Check, ...]:
+        """Return what is known."""
+        return self._known
+
+
+def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) -> PrivacyFinding:
+    """Return the finding of outputs alone, or that of outputs with run times if the verdict rests on these.
+
+    Parameters
+    ----------
+    request : Request
+        The audit of the outputs.
+    audit : callable
+        Makes an audit without times.
+
+    Raises
+    ------
+    InputError
+        If a call makes many runs, or the audit is to be continued from a file, which holds no times.
+    """
+    mechanism, clock = timed(request.sampler.mechanism), request.clock
+    if request.continued is not None:
+        raise InputError("{continued} keeps outputs alone: leave out {time}", names=("continued", "time"))
+    half = request.gamma / 2
+    options = Options(**vars(request.options) | {"confidence": 1 - half, "time": False})
+    alone = audit(replace(request, options=options, clock=clock.part(AUDITS)))
+    sampler, pairs = replace(request.sampler, mechanism=mechanism), tuple(map(_copied, request.pairs))
+    measured = replace(
+        request,
+        sampler=sampler,
+        pairs=pairs,
+        moves=None,
+        options=Options(**vars(options) | {"randomness": "own"}),
+        hygiene=_Known(sampler, pairs, request.trials, alone.checks),
+        clock=clock.part(AUDITS),
+    )
+    both, control = audit(measured), None
+    if both.verdict == Verdict.VIOLATION and alone.verdict != Verdict.VIOLATION:
+        control = audit(_of_equal_inputs(measured, both.witness.pair, clock.part(AUDITS)))
+    counted = control is not None and control.verdict != Verdict.VIOLATION
+    lower = UNSET if control is None else control.epsilon_lower
+    found, other = (both, ALONE) if counted else (alone, TIMED)
+    return changed(
+        found,
+        confidence=request.options.confidence,
+        errors=found.errors | {other: half},
+        run_time=RunTime(counted, both.epsilon_lower, both.detectable_epsilon, both.witness.event, both.trials, lower),
+    )
+
+
+def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
+    """Return the audit that finds any difference between two copies of the data of a pair."""
+    pair, mechanism = request.pairs[index], request.sampler.mechanism
+    sampler = replace(request.sampler, mechanism=replace(mechanism, stream=f"{mechanism.stream}, of equal inputs"))
+    pairs = (_copied(pair, 0, 0),)
+    return replace(
+        request,
+        sampler=sampler,
+        pairs=pairs,
+        claim=replace(request.claim, epsilon=0.0, delta=0.0, claim_id=""),
+        curve_claim=None,
+        hygiene=_Known(sampler, pairs, request.trials, ()),
+        clock=clock,
+    )
+
+
+@dataclass(frozen=True)
+class _Copied(Made):
+    """An input of which each chunk of runs gets another copy, so that none keeps one place in memory."""
+
+    data: Any
+
+    def build(self) -> Any:
+        """Return a copy, or the input itself where there is none."""
+        try:
+            return deepcopy(self.data)
+        except Exception:  # of any type: a copy is made by third-party code
+            return self.data
+
+    def in_words(self) -> str:
+        """Return the input as jobs show it."""
+        return brief(self.data)
+
+    def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
+        """Return that nothing is withheld of an input that was given as it is."""
+        return False
+
+
+def _copied(pair: Pair, first: int = 0, second: int = 1) -> MadePair:
+    """Return two sides of a pair, of which each chunk of runs makes its own copies."""
+    one, other = pair.sides[first], pair.sides[second]
+    if isinstance(pair, MadePair):
+        return MadePair(one, other, pair.origin, pair.shown)
+    return MadePair(_Copied(one), _Copied(other), pair.origin, shown=True)
