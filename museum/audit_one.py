@@ -16,13 +16,22 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates, neighbours_of
+from dpaudit.audit import audit as audits
 from dpaudit.report.wording import event_words
 from dpaudit.verify_certificate import verify
 from museum.exhibit import Exhibit, read
 
 __all__ = ["audit", "main", "module_of"]
 
-TRIALS = {("wrong", False): 20_000, ("right", False): 5_000, ("wrong", True): 5_000, ("right", True): 5_000}
+UNRECORDED = "unrecorded"
+"""The wrong side, in an audit for which recorded noise does not choose pairs."""
+TRIALS = {
+    ("wrong", False): 20_000,
+    ("right", False): 5_000,
+    ("wrong", True): 5_000,
+    ("right", True): 5_000,
+    (UNRECORDED, False): 20_000,
+}
 """Runs on each input, by the side that is audited and whether a pair is given: a limit on runs and none on the time, so
 that findings can be made again."""
 
@@ -39,9 +48,11 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
     """Return what an audit of a side found, as a record."""
     running: dict[str, Any] = {"batched": exhibit.batched, "float_bits": exhibit.float_bits}
     of_data: dict[str, Any] = {"bounds": _bounds(exhibit), "unit": exhibit.unit}
+    if side == UNRECORDED:
+        audits._shortlist = lambda request: None  # a process audits one side
     began = time.perf_counter()
     finding = audit_privacy(
-        getattr(module, side),
+        module.right if side == "right" else module.wrong,
         **({"pairs": module.PAIRS} if pair else {"data": module.DATA, "include_data": True, **of_data}),
         epsilon=exhibit.epsilon,
         delta=exhibit.delta,
@@ -66,7 +77,7 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
     if finding.verdict == "violation" and side == "right":  # an accusation that stands only with a certificate
         pairs = module.PAIRS if pair else neighbours_of(module.DATA, exhibit.relation, **of_data)
         name = f"{module.__name__}.py:{side}"
-        record["certificate"] = _certified(finding, pairs, mechanism=getattr(module, side), name=name, **running)
+        record["certificate"] = _certified(finding, pairs, mechanism=module.right, name=name, **running)
     return record
 
 
@@ -94,7 +105,7 @@ def main(words: list[str] | None = None) -> int:
     """Audit one side and print the record."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("side", choices=["wrong", "right"])
+    parser.add_argument("side", choices=["wrong", "right", UNRECORDED])
     parser.add_argument("--pair", action="store_true", help="give the pair in the place of the data")
     args = parser.parse_args(words)
     exhibit = read(args.file)

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from museum.audit_one import UNRECORDED
 from museum.exhibit import ROOT, Exhibit
 
 __all__ = ["misses", "text"]
@@ -15,11 +16,13 @@ HEAD = """# The museum
 Defects of libraries for differential privacy that were found by others and are public. Each is a file under `museum/`:
 the thread, the version that is wrong, the mechanism as a user calls it, one dataset and the claim. An audit gets the
 data and the claim alone, and a second one a pair that shows the defect. The version or the change that is right is
-audited in the same way; where no pair is wrong, an accusation would be an error of the audit. Datasets were fixed
+audited in the same way; to accuse it is an error of the audit unless the certificate is verified. Datasets were fixed
 with the list before the first audit, and a third of the list, drawn by lot, was set apart ("held out"). A reduction
 is the logic of a package written again in plain Python, for versions that do not install beside dpaudit any more.
 
-`./scripts/museum` makes an environment for each version, audits all and writes this page.
+Audits of a dataset spend their runs on the pairs that [recorded noise](sensitivity.md) speaks for; one column has what
+they find where that is switched off. `./scripts/museum` makes an environment for each version, audits all and writes
+this page.
 """
 COLUMNS = "| defect | package | data alone | a pair given | runs, seconds | right twin |\n|---|---|---|---|---|---|\n"
 
@@ -59,7 +62,8 @@ def _totals(
     names: Sequence[str],
     held_out: set[str],
 ) -> str:
-    lines = ["| | exhibits | data alone | a pair given | right twins accused |\n|---|---|---|---|---|\n"]
+    heads = "| | exhibits | data alone | without recorded noise | a pair given | right twins accused |\n"
+    lines = [f"{heads}|---|---|---|---|---|---|\n"]
     groups = {
         "installed": [name for name in names if exhibits[name].kind == "installed"],
         "reductions": [name for name in names if exhibits[name].kind == "reduction"],
@@ -69,9 +73,10 @@ def _totals(
     for title, group in groups.items():
         if group:
             alone, given = (sum(_is_found(found, name, pair) for name in group) for pair in (False, True))
+            before = sum(_is_found(found, name, False, UNRECORDED) for name in group)
             accused = sum(_is_found(found, n, False, "right") or _is_found(found, n, True, "right") for n in group)
             share = f" ({alone / len(group):.0%})"
-            lines.append(f"| {title} | {len(group)} | {alone}{share} | {given} | {accused} |\n")
+            lines.append(f"| {title} | {len(group)} | {alone}{share} | {before} | {given} | {accused} |\n")
     return "".join(lines)
 
 

@@ -1,6 +1,7 @@
 """Audit exhibits, each in an environment of its own: ``scripts/museum [NAME ...] [--resume] [--jobs N] [--pages]``.
 
-Every exhibit has four audits: its wrong and its right side, with its data alone and with its pair given. Records are
+Every exhibit has five audits: its wrong and its right side, with its data alone and with its pair given, and the wrong
+side with data alone once more where recorded noise does not choose pairs. Records are
 appended to a file as they come; ``museum/findings.json`` and ``docs/museum.md`` are then written from all of them.
 """
 
@@ -18,6 +19,7 @@ from threading import Lock
 from typing import Any
 
 from museum import page
+from museum.audit_one import TRIALS
 from museum.exhibit import ROOT, Exhibit, exhibits, read
 
 __all__ = ["environment", "main", "one"]
@@ -55,12 +57,12 @@ def one(cache: Path, file: Path, exhibit: Exhibit, side: str, pair: bool) -> dic
         return known | {"verdict": "error", "error": f"{type(error).__name__}: {error!s:.500}"}
 
 
-def key_of(record: dict[str, Any]) -> tuple[str, bool, bool]:
-    """Return what a record is of, in the order of the page."""
-    return record["name"], record["pair_given"], record["side"] == "right"
+def key_of(record: dict[str, Any]) -> tuple[str, bool, str]:
+    """Return what a record is of."""
+    return record["name"], record["pair_given"], record["side"]
 
 
-def stored(log: Path) -> dict[tuple[str, bool, bool], dict[str, Any]]:
+def stored(log: Path) -> dict[tuple[str, bool, str], dict[str, Any]]:
     """Return the records of a file by what they are of, the last of each."""
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     return {key_of(record): record for record in map(json.loads, lines)}
@@ -91,17 +93,12 @@ def main(words: list[str] | None = None) -> int:
             given = "pair given" if pair else "data alone"
             print(f"{record['verdict']:<12} {name}, {side}, {given}: {record.get('epsilon_lower')}", flush=True)
 
-    every = ((name, pair, side) for pair, side, name in product((False, True), ("wrong", "right"), asked))
-    tasks = [task for task in every if _key(task) not in done]
+    every = ((name, pair, side) for (side, pair), name in product(TRIALS, asked))
+    tasks = [task for task in every if task not in done]
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(work, tasks))
     write(log)
     return 0
-
-
-def _key(task: tuple[str, bool, str]) -> tuple[str, bool, bool]:
-    name, pair, side = task
-    return name, pair, side == "right"
 
 
 def write(log: Path) -> None:

@@ -133,7 +133,7 @@ def test_the_page_has_the_totals_and_a_row_for_each_exhibit(tmp_path: Path) -> N
         record("right", True, "consistent", 0.9),
     ]
     shown = page.text({"sums-no-bounds": exhibit}, records, {"sums-no-bounds": "no row is large"})
-    assert "| reductions | 1 | 0 (0%) | 1 | 0 |" in shown
+    assert "| reductions | 1 | 0 (0%) | 0 | 1 | 0 |" in shown
     assert (
         "| [sum without bounds](https://example.org/1) | sums 1.0, reduction | consistent | **found**: 2 of 1 "
         "| 1,200, 3 s | consistent |" in shown
