@@ -140,7 +140,7 @@ def test_the_page_has_the_totals_and_a_row_for_each_exhibit(tmp_path: Path) -> N
     )
     assert "- sum without bounds (`sums-no-bounds`): no row is large" in shown
     held_out = page.text({"sums-no-bounds": exhibit}, [one | {"held_out": True} for one in records], {})
-    assert "| held out | 1 | 0 (0%) | 1 | 0 |" in held_out
+    assert "| held out | 1 | 0 (0%) | 0 | 1 | 0 |" in held_out
     assert "## Held out" in held_out
 
 
