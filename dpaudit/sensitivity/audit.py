@@ -239,7 +239,7 @@ _OPENDP_METRICS = {
     "L1Distance": "l1",
     "L2Distance": "l2",
     "LInfDistance": "linf",
-    "L0PInfDistance": "linf",
+    "L01InfDistance": "l1",
     "HammingDistance": "hamming",
     "ChangeOneDistance": "hamming",
     "SymmetricDistance": "symmetric",
@@ -258,5 +258,7 @@ def _read(f: Any, relation: Relation | None) -> tuple[Callable[[Any], Any], Any,
         raise InputError(text, names=("relation",), given=str(f.input_metric))
     distance = 1 if changes or relation is not Relation.REPLACE_ONE else 2
     if name not in _OPENDP_METRICS:
-        raise InputError.among("f", str(f.output_metric), _OPENDP_METRICS)
-    return f.invoke, f.map(distance), _OPENDP_METRICS[name]
+        raise InputError.of("f", str(f.output_metric), f"a transformation to one of {', '.join(_OPENDP_METRICS)}")
+    declared = f.map(distance)
+    # That of three metrics at once: the L0, the L1 and the L-infinity distance.
+    return f.invoke, declared[1] if isinstance(declared, tuple) else declared, _OPENDP_METRICS[name]

@@ -169,7 +169,7 @@ def _randomise(record: Recorder, kind: type) -> Callable[..., Any]:
         declared = float(sensitivity) if number and isinstance(sensitivity, int | float) else None
         scale = getattr(self, "_scale", None)
         family = {"Laplace": "laplace", "Gaussian": "gaussian", "GaussianAnalytic": "gaussian"}.get(kind.__name__, "")
-        known = float(scale) if isinstance(scale, int | float) and scale else None
+        known = float(scale) if family and isinstance(scale, int | float) and scale else None
         primitive = Primitive(f"diffprivlib.{type(self).__name__}", family, known, declared)
         return record.drawn(primitive, lambda: plain(self, *args, **kwargs), value if number else None)
 

@@ -266,7 +266,7 @@ def _not_covered(mechanism: RecordedMechanism, pairs: Sequence[Pair]) -> tuple[s
         if isinstance(output, Raised):
             continue
         again, other = mechanism.replayed(record, pair.data)
-        found = [f"{one.primitive.name} ({one.place})" for one in record.untraced]
+        found = [f"{one.primitive.name} ({one.place})" if one.place else one.primitive.name for one in record.untraced]
         if again.diverged or not same(output, other):
             found.append("randomness that is not recorded: two replays on one input differ")
         return tuple(dict.fromkeys(found))

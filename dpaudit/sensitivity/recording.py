@@ -21,7 +21,7 @@ from dpaudit.outputs.canonical import canonical
 from dpaudit.sensitivity.primitives import patched, recorded_generator
 from dpaudit.sensitivity.tracing import Noise, Primitive, traced, untraced
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
 
