@@ -33,6 +33,11 @@ GLOSSARY = {
     "blind zone": "from the claim to the power: a leak of this size goes undetected",
     "trials": "runs of the mechanism on each of the two inputs of a pair, of all pairs together",
     "control": "a mechanism with a planted fault: an audit that misses it is blind",
+    "confidence": "a claim that is true is refuted with probability 1 - confidence at most",
+    "relation": "what neighbours are: a record comes or goes (add-remove-one), or is replaced",
+    "sensitivity": "the most by which one record moves a value before noise is added",
+    "canary": "a record put into a training to be found again in what it releases",
+    "certificate": "a file with a violation's pair, event and counts, to check or run again",
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }
 """Word -> its meaning in a line."""
