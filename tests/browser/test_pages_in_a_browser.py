@@ -10,11 +10,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pages import many
 from reporter_runs import controls_missed, first, load_small
+from toy_records import privacy_finding
 
 from dpaudit.report import html as report
 from dpaudit.report.html import render_finding
+from dpaudit.report.view import alone
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if BROWSER is None:  # before any page is made
@@ -39,6 +42,15 @@ addEventListener("load", () => {
     [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).filter(e => {
       const ink = luminance(view.getComputedStyle(e).color);
       return (Math.max(ink, back) + .05) / (Math.min(ink, back) + .05) < 4.5; }).map(e => e.outerHTML.slice(0, 90));
+  const size = e => parseFloat(view.getComputedStyle(e).fontSize);
+  told.small = [...doc.querySelectorAll("svg text")].filter(e => size(e) < 11.5).map(e => e.textContent);
+  const apart = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) < 1
+    || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < 3;
+  told.overprinted = [...doc.querySelectorAll("svg")].flatMap(figure => {
+    const drawn = [...figure.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
+    const later = i => drawn.slice(i + 1);
+    return drawn.flatMap(([one, a], i) => later(i).filter(([, b]) => !apart(a, b)).map(([two]) => [one, two]));
+  });
   ACT
   const out = document.createElement("pre");
   out.id = "told"; out.textContent = JSON.stringify(told); document.body.append(out);
@@ -92,12 +104,25 @@ def test_a_single_finding_is_two_printed_pages(tmp_path):
 MISSED = report.render(controls_missed(load_small()))
 
 
-@pytest.mark.parametrize("page", [WHOLE, ONE, MISSED], ids=["run", "one", "missed"])
+PLACE = f"{'a_long_name_' * 5}.py:{'of_a_function_' * 4}"
+FOUND = [("violation", 4.46), ("consistent", 0.98), ("consistent", 0.03)]
+LONG = [
+    render_finding(
+        replace(alone(privacy_finding(verdict, epsilon_lower=lower, detectable_epsilon=1.3)), learner=PLACE),
+        "dpaudit privacy counts.py:counts --data counts.csv",
+    )
+    for verdict, lower in FOUND
+]
+
+
+@pytest.mark.parametrize("page", [WHOLE, ONE, MISSED, *LONG], ids=["run", "one", "missed", "far", "near", "none"])
 def test_a_small_dark_screen_shows_all_in_its_width_and_readable(tmp_path, page):
     told = measured(tmp_path, page, 400, "dark")
     assert told["across"] <= 400
     assert told["wide"] == []
     assert told["faint"] == []
+    assert told["small"] == []
+    assert told["overprinted"] == []
 
 
 def test_all_that_is_unfolded_fits_too_and_is_readable(tmp_path):
