@@ -4,14 +4,10 @@ import hashlib
 import json
 import math
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
-from fractions import Fraction
-from typing import Any
+from collections.abc import Callable
 
 MOST_BYTES, MOST_RUNS, MOST_EPSILON, TOLERANCE, PANELS = 2**24, 10**12, 700, 1e-5, 32
 REALS, COUNTS = "epsilon epsilon_lower delta confidence error", "hits runs neighbour_hits neighbour_runs"
-METRICS = ("absolute", "l1", "l2", "linf", "hamming", "symmetric")
 _NODES = (0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363)  # Gauss-Legendre on [-1, 1]
 _WEIGHTS = (0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763)
 GAUSS = [(0.5 + s * x / 2, w / 2) for x, w in zip(_NODES, _WEIGHTS, strict=True) for s in (-1, 1)]
@@ -90,58 +86,12 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
     return max(0.0, math.log((p - delta) / q)) if p > delta else 0.0
 
 
-def leaves(value: object, key: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Fraction | str]]:
-    """Yield the numbers of an encoded value with their keys, as fractions, and anything else as text."""
-    if isinstance(value, dict) and value["kind"] in ("items", "array"):
-        for i, item in enumerate(value["items"]):
-            yield from leaves(item, (*key, i))
-    elif isinstance(value, dict) and value["kind"] == "entries":
-        for name, item in value["items"]:
-            yield from leaves(item, (*key, json.dumps(name)))
-    else:
-        yield key, Fraction(value) if isinstance(value, int | float) else json.dumps(value)
-
-
-def distance(metric: str, first: Any, second: Any) -> Fraction | float:
-    """Return the distance of two encoded values, of the metric l2 its square."""
-    if metric in ("hamming", "symmetric"):
-        a, b = ([json.dumps(item, sort_keys=True) for item in value["items"]] for value in (first, second))
-        if metric == "hamming":
-            return sum(map(str.__ne__, a, b)) if len(a) == len(b) else math.inf
-        return (Counter(a) - Counter(b)).total() + (Counter(b) - Counter(a)).total()
-    one, other = dict(leaves(first)), dict(leaves(second))
-    by_key = isinstance(first, dict) and first["kind"] == "entries"
-    if one.keys() != other.keys() and not by_key:
-        return math.inf
-    pairs = [(one.get(key, Fraction(0)), other.get(key, Fraction(0))) for key in {**one, **other}]
-    if any(a != b and isinstance(x, str) for a, b in pairs for x in (a, b)):
-        return math.inf
-    gaps = [abs(a - b) for a, b in pairs if not isinstance(a, str) and not isinstance(b, str)]
-    return {"linf": max(gaps, default=Fraction(0)), "l2": sum(x * x for x in gaps)}.get(metric, sum(gaps))
-
-
-def verify_sensitivity(stored: dict[str, Any]) -> tuple[int, str]:
-    """Return the exit status and one line of the certificate of a sensitivity."""
-    claim, metric, values = Fraction(stored["sensitivity"]), stored["metric"], stored["values"]
-    if claim < 0 or metric not in METRICS or len(values) != 2:
-        raise ValueError(f"a claim >= 0, one of {METRICS} and two values are needed: {claim}, {metric!r:.60}")
-    far = distance(metric, *values)
-    exact = all(isinstance(x, str) or x.denominator == 1 for value in values for _, x in leaves(value))
-    most = claim * (1 if exact else 1 + Fraction(1, 10**9))
-    right = far > (most * most if metric == "l2" else most)
-    shown = f"the values that it holds are {float(far) ** (0.5 if metric == 'l2' else 1):.6g} apart ({metric})"
-    return int(not right), f"{'right' if right else 'wrong'}: {shown}, the claim is {claim}"
-
-
 def verify(data: bytes) -> tuple[int, str]:
     """Return the exit status, 0 right, 1 wrong or 3 replay only, and one line; raise if not readable, which is 2."""
     stored = json.loads(data, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {})
     seal = hashlib.blake2b(json.dumps({**stored, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
-    known = ("certificate", "sensitivity certificate")
-    if stored["kind"] not in known or (stored["schema_version"], stored.get("seal", seal)) != (1, seal):
+    if (stored["kind"], stored["schema_version"], stored.get("seal", seal)) != ("certificate", 1, seal):
         raise ValueError("this is no certificate of version 1, or it was altered since it was written")
-    if stored["kind"] == "sensitivity certificate":
-        return verify_sensitivity(stored)
     explicit = stored["event"]["kind"] in ("interval", "cells") and stored["learned"] is None
     coins = stored["bound"] == "coin"
     if not (stored["bound"] in ("melded", "clopper-pearson", "coin") and explicit):

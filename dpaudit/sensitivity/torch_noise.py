@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dpaudit.sensitivity.tracing import Primitive, Recorder, Traced, added, noise_of, scaled, untraced
+from dpaudit.sensitivity.tracing import TRACED_AS, Primitive, Recorder, Traced, added, noise_of, scaled, untraced
 
 _SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "sub_", "__sub__", "__isub__"}
 _REVERSED = {"rsub", "__rsub__"}
@@ -69,6 +69,9 @@ class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need no
             made.noise = noise
             return made
         return total
+
+
+TRACED_AS[torch.Tensor] = lambda tensor: tensor.as_subclass(TracedTensor)
 
 
 def replaced(record: Recorder) -> Iterator[tuple[Any, str, Any]]:

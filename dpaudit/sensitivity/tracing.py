@@ -87,15 +87,17 @@ class Traced:
         raise NotImplementedError
 
 
+TRACED_AS: dict[type, Callable[[Any], Traced]] = {}
+"""Types of arrays of other libraries -> what makes one that knows of its noise."""
+
+
 def traced(drawn: Any, noise: Noise) -> Any:
     """Return a draw that knows what it is added to; what is no number and no array of numbers stays as it is."""
     made: Any
     if isinstance(drawn, np.ndarray) and drawn.dtype.kind in "if":
         made = drawn.view(TracedArray)
-    elif type(drawn).__module__ == "torch" and hasattr(drawn, "as_subclass"):
-        from dpaudit.sensitivity.torch_noise import TracedTensor  # loads torch, which is loaded then
-
-        made = drawn.as_subclass(TracedTensor)
+    elif type(drawn) in TRACED_AS:
+        made = TRACED_AS[type(drawn)](drawn)
     elif isinstance(drawn, bool | np.bool_) or not isinstance(drawn, int | float | np.integer | np.floating):
         return drawn
     else:

@@ -37,7 +37,7 @@ FLOORS = {
         ("report",),
         ("project",),
         ("pac",),
-        ("", "cli", "pytest_plugin", "verify_certificate", "__main__"),
+        ("", "cli", "pytest_plugin", "verify_certificate", "verify_sensitivity", "__main__"),
     ),
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
 }
@@ -45,7 +45,7 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 1_680,
-    "dpaudit.audit": 5_750,
+    "dpaudit.audit": 5_830,
     "dpaudit.bounds": 2_170,
     "dpaudit.certificates": 957,
     "dpaudit.cli": 2_551,

@@ -18,7 +18,7 @@ from dpaudit.certificates.certificate import seal_of
 from dpaudit.outputs.values import encode_value
 from dpaudit.record import encodable
 from dpaudit.sensitivity.metrics import METRICS
-from dpaudit.verify_certificate import distance, verify
+from dpaudit.verify_sensitivity import distance, verify
 
 ROWS = [0.25, 0.5, 1.0, 0.75]
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpaudit import RecordedFinding, SensitivityFinding, certificates
 from dpaudit.cli import main
-from dpaudit.verify_certificate import verify
+from dpaudit.verify_sensitivity import verify
 
 CODE = """
 def total(data):
