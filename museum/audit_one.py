@@ -56,7 +56,7 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
         **({"pairs": module.PAIRS} if pair else {"data": module.DATA, "include_data": True, **of_data}),
         epsilon=exhibit.epsilon,
         delta=exhibit.delta,
-        relation=exhibit.relation,
+        relation=None if pair and exhibit.unit else exhibit.relation,  # rows of a user are not checked
         randomness=exhibit.randomness,
         trials=TRIALS[side, pair],
         seed=0,
