@@ -42,6 +42,12 @@ class ValueMove:
         return self.distance.lower / scale if scale else self.distance.lower
 
     @property
+    def says_something(self) -> bool:
+        """Whether it is the value of noise: not one that more was added to, nor a centre of 0 on both inputs."""
+        centred = self.value.given and not np.any(self.value.value) and not np.any(self.other)
+        return not self.value.partial and not centred
+
+    @property
     def scale(self) -> float | None:
         """The scale of the noise as it was added."""
         known, factor = self.primitive.scale, self.value.factor
@@ -282,7 +288,7 @@ def _finding(
     epsilon: float | None,
     delta: float,
 ) -> RecordedFinding:
-    found = () if best is None else tuple(move for move in best[1].moves if not move.value.partial)
+    found = () if best is None else tuple(move for move in best[1].moves if move.says_something)
     losses = [None if best is None else loss_alone(move, best[1], delta) for move in found]
     over = [] if best is None else _loses(best[1], epsilon, delta)
     wrong = [move.exceeds for move in found]

@@ -8,25 +8,27 @@ from typing import Any
 
 import torch
 
-from dpaudit.sensitivity.tracing import TRACED_AS, Primitive, Recorder, Traced, added, noise_of, scaled, untraced
+from dpaudit.sensitivity.tracing import (
+    TRACED_AS,
+    Primitive,
+    Recorder,
+    Traced,
+    added,
+    noise_of,
+    scaled,
+    traced,
+    untraced,
+)
 
 _SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "sub_", "__sub__", "__isub__"}
 _REVERSED = {"rsub", "__rsub__"}
 _PRODUCTS = {"mul", "mul_", "__mul__", "__rmul__", "__imul__"}
 _QUOTIENTS = {"div", "div_", "__truediv__", "true_divide"}
-_SHAPES = {
-    "reshape",
-    "view",
-    "flatten",
-    "to",
-    "clone",
-    "detach",
-    "contiguous",
-    "float",
-    "double",
-    "squeeze",
-    "unsqueeze",
-}
+_PARTS = {
+    "reshape", "view", "flatten", "to", "clone", "detach", "contiguous", "float", "double", "squeeze", "unsqueeze",
+    "__getitem__", "item",
+}  # fmt: skip
+"""What keeps the numbers of a tensor, or takes some of them."""
 _DRAWS = {"normal": ("mean", "std"), "randn": ("", ""), "randn_like": ("", "")}
 """Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale."""
 
@@ -64,11 +66,8 @@ class TracedTensor(Traced, torch.Tensor):  # type: ignore[misc]  # torch need no
         if len(args) == 2 and name in _QUOTIENTS and noise_of(args[1]) is None:
             return scaled(args[0], 1 / plain[1], total)
         noise = noise_of(args[0]) if args else None
-        if noise is not None and name in _SHAPES and noise.value is None and isinstance(total, torch.Tensor):
-            made = total.as_subclass(TracedTensor)
-            made.noise = noise
-            return made
-        return total
+        known = noise is not None and noise.value is None and name in _PARTS
+        return traced(total, noise) if noise is not None and known else total
 
 
 TRACED_AS[torch.Tensor] = lambda tensor: tensor.as_subclass(TracedTensor)
