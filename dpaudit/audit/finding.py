@@ -19,6 +19,7 @@ from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event, Interval, Withheld, is_table
 from dpaudit.events.explicit import choose
+from dpaudit.events.families import likelier_first
 from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
@@ -73,10 +74,13 @@ class PlainEvent(Frozen, frozen=True):
         if not all(map(len, sides)):
             return UNSET
         runs = PLAIN_TABLES if is_table(sides[0][0]) else PLAIN_RUNS
-        found = choose([outputs[:runs] for outputs in sides], delta, PLAIN_ERROR, worth=PLAIN_WORTH)
+        some = [outputs[:runs] for outputs in sides]
+        found = choose(some, delta, PLAIN_ERROR, worth=PLAIN_WORTH)
         if found is None or found.lower <= epsilon:
             return UNSET
-        return cls(found.event, found.direction, *found.counts)
+        seen = [(int(found.event.holds(outputs).sum()), len(outputs)) for outputs in some]
+        likelier, other = likelier_first(found.direction, *seen)
+        return cls(found.event, found.direction, *likelier, *other)
 
     @property
     def rates(self) -> tuple[float, float]:

@@ -47,6 +47,8 @@ ROUNDED = 0.98
 """The part of a threshold's bound that it must keep with fewer digits."""
 QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
 """The quantiles, of the runs of both sides together, at which thresholds are tried."""
+FEW_RUNS = 24
+"""Runs a side for each standard error that proposals are marked down by, to three of them."""
 DIGITS = range(1, 7)
 FEW, AGGREGATED = 4, 4
 """The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output."""
@@ -63,13 +65,12 @@ Explicit = Interval | Cells
 class ChosenEvent:
     """An event, "forward" where it is likelier on the data, and the bound that the runs which compared events give.
 
-    That bound has chosen, and proves nothing. `counts` are hits and runs of the likelier side, then of the other.
+    That bound has chosen, and proves nothing.
     """
 
     event: Explicit
     direction: Direction
     lower: float
-    counts: tuple[int, int, int, int]
 
 
 def is_plain(event: Event, output: Any) -> bool:
@@ -104,7 +105,7 @@ def _chosen(sides: Sequence[Any], delta: float, error: float, float_bits: bool, 
             read[of] = [event.read(outputs) for outputs in halves[1]]
         likelier, other = likelier_first(direction, *((int(event.has(one).sum()), len(one)) for one in read[of]))
         lower = float(Melded().epsilon_lower(*likelier, *other, delta=delta, gamma=error))
-        found.append(ChosenEvent(event, direction, lower, (*likelier, *other)))
+        found.append(ChosenEvent(event, direction, lower))
     best = max((one.lower for one in found), default=0.0)
     near = [one for one in found if one.lower >= worth * best > 0]
     return min(near, key=lambda one: (_complexity(one.event), -one.lower), default=None)
@@ -232,8 +233,12 @@ def _can_be_listed(part: Any) -> bool:
 
 
 def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:
-    """Return about what bound so many hits give: ln((p - delta) / q) less three standard errors."""
+    """Return about what bound so many hits give: ln((p - delta) / q) less three standard errors, or fewer of few runs.
+
+    Three of a dozen runs would leave nothing of a difference that is total.
+    """
+    errors = np.minimum(3.0, np.minimum(n1, n2) / FEW_RUNS)
     p, q = (x + 0.5) / (n1 + 1), (y + 0.5) / (n2 + 1)
     gain = np.maximum(p - delta, 1e-12)
     spread = np.sqrt(p * (1 - p) / n1 / gain**2 + (1 - q) / (q * n2))
-    return np.asarray(np.log(gain / q) - 3 * spread)
+    return np.asarray(np.log(gain / q) - errors * spread)

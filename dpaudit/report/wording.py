@@ -190,9 +190,11 @@ def pairs_words(finding: PrivacyFinding) -> str:
 
 def seen_words(finding: PrivacyFinding) -> str:
     """Return in which runs an event was seen that stands for the one tested; empty where there is none."""
-    if not finding.witness.plain:
+    seen = finding.witness.plain
+    if not seen:
         return ""
-    return " in training" if finding.design == "fixed" else " in the runs bet on"
+    runs = f" in {count(seen.trials + seen.neighbour_trials)} runs"
+    return f"{runs} of training" if finding.design == "fixed" else f"{runs} that were bet on"
 
 
 def input_words(text: str) -> str:

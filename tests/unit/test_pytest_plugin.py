@@ -56,7 +56,7 @@ def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(py
         ]
     )
     # Bets are on no single event; one in simple words stands for them.
-    result.stdout.fnmatch_lines(['*because      answer "*": * in the runs bet*'])
+    result.stdout.fnmatch_lines(['*because      answer "*": * runs that were bet on*'])
     result.stdout.fnmatch_lines(["E *InputError: epsilon must be *, got -1.0*"])
     assert "None of None" not in result.stdout.str()
     assert "pytest_plugin.py" not in result.stdout.str()
