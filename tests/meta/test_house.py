@@ -44,10 +44,10 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_680,
+    "dpaudit": 1_770,
     "dpaudit.audit": 5_830,
     "dpaudit.bounds": 2_170,
-    "dpaudit.certificates": 957,
+    "dpaudit.certificates": 1_096,
     "dpaudit.cli": 2_551,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_810,
@@ -60,7 +60,7 @@ ROOMS = {
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
     "dpaudit.running": 1_660,
-    "dpaudit.sensitivity": 1_839,
+    "dpaudit.sensitivity": 2_060,
     "dpaudit.utility": 2_757,
     "learners": 876,
     "learners.boxes": 750,
@@ -159,6 +159,7 @@ def test_a_short_file_has_more_readers_than_the_one_beside_it() -> None:
             readers.setdefault(other, set()).add(module)
     named = {f"dpaudit.cli.{home}" for home, _ in COMMANDS.values()}  # loaded when they are typed, as are formats
     named |= {f"dpaudit.report.{home}" for home, _ in FORMS.values()}
+    named.add("dpaudit.sensitivity.torch_noise")  # where torch is
     for module, read_by in readers.items():
         beside = {one for one in read_by if one.rpartition(".")[0] == module.rpartition(".")[0]}
         if len(read_by) > 1 or not beside or module in named or MODULES[module].name == "__init__.py":
