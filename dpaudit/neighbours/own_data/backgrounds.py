@@ -18,6 +18,8 @@ from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, NewValue
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.units import UnitRows, words_of_rows
 
+OVERFLOWS = tuple(float(np.finfo(kind).max) for kind in (np.float16, np.float32, np.float64))
+"""Sums of floats of common types overflow beyond these."""
 SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
 """Sums of integers of common types wrap round here."""
 FEW = 20
@@ -215,8 +217,11 @@ def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_B
         yield _Background(words, Rows(), _copies(tiny, size), units)
     greatest = candidates.all_with(NewValue.HIGH)
     if greatest is not None:
-        highs = {int(high) for high in candidates.cells(NewValue.HIGH).values() if isinstance(high, int | np.integer)}
+        held = candidates.cells(NewValue.HIGH).values()
+        highs = {int(high) for high in held if isinstance(high, int | np.integer)}
         ends = {(end - 1) // high for end in SUMS for high in highs if high >= 1}
+        real = {float(high) for high in held if isinstance(high, float | np.floating) and high > 0}
+        ends |= {int(end // high) for end in OVERFLOWS for high in real if end // high <= most}
         for times in sorted(end for end in ends if 1 <= end <= most):
             yield _Background(f"{times} records with the greatest value", _copies(greatest, times), Rows(), units)
     row = candidates.all_with(NewValue.MOST) if candidates.outside else None
