@@ -24,7 +24,7 @@ from museum.exhibit import ROOT, Exhibit, exhibits, read
 
 __all__ = ["environment", "main", "one"]
 
-SECONDS = 300
+SECONDS = 1500
 """The most seconds that a process of one audit may take, the certificate included."""
 _making = Lock()
 _storing = Lock()
