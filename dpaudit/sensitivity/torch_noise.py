@@ -28,7 +28,7 @@ _PARTS = {
     "reshape", "view", "flatten", "to", "clone", "detach", "contiguous", "float", "double", "squeeze", "unsqueeze",
     "__getitem__", "item",
 }  # fmt: skip
-"""What keeps the numbers of a tensor, or takes some of them."""
+"""Methods that keep the numbers of a tensor, or take some of them."""
 _DRAWS = {"normal": ("mean", "std"), "randn": ("", ""), "randn_like": ("", "")}
 """Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale."""
 
