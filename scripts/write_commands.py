@@ -47,7 +47,9 @@ def _section(command: click.Command | None, above: click.Context) -> str:
     """Return the section of one command: usage, text, example, and a table of its options."""
     assert isinstance(command, Command)
     assert command.name is not None
-    usage = command.collect_usage_pieces(click.Context(command, info_name=command.name, parent=above))
+    # A command keeps the names of its help that it is first asked for.
+    inside = click.Context(command, info_name=command.name, parent=above, **command.context_settings)
+    usage = command.collect_usage_pieces(inside)
     options = [one for one in command.params if isinstance(one, click.Option)]
     lines = [
         f"## {command.name}",
