@@ -21,7 +21,7 @@ with the list before the first audit, and a third of the list, drawn by lot, was
 is the logic of a package written again in plain Python, for versions that do not install beside dpaudit any more.
 
 Audits of a dataset spend their runs on the pairs that [recorded noise](sensitivity.md) speaks for; one column has what
-they find where that is switched off. `./scripts/museum` makes an environment for each version, audits all and writes
+they find where that is switched off, of those audited so. `./scripts/museum` makes an environment for each version, audits all and writes
 this page.
 """
 COLUMNS = "| defect | package | data alone | a pair given | runs, seconds | right twin |\n|---|---|---|---|---|---|\n"
@@ -73,7 +73,8 @@ def _totals(
     for title, group in groups.items():
         if group:
             alone, given = (sum(_is_found(found, name, pair) for name in group) for pair in (False, True))
-            before = sum(_is_found(found, name, False, UNRECORDED) for name in group)
+            audited = [name for name in group if (name, False, UNRECORDED) in found]
+            before = f"{sum(_is_found(found, name, False, UNRECORDED) for name in audited)} of {len(audited)}"
             accused = sum(_is_found(found, n, False, "right") or _is_found(found, n, True, "right") for n in group)
             share = f" ({alone / len(group):.0%})"
             lines.append(f"| {title} | {len(group)} | {alone}{share} | {before} | {given} | {accused} |\n")

@@ -133,14 +133,14 @@ def test_the_page_has_the_totals_and_a_row_for_each_exhibit(tmp_path: Path) -> N
         record("right", True, "consistent", 0.9),
     ]
     shown = page.text({"sums-no-bounds": exhibit}, records, {"sums-no-bounds": "no row is large"})
-    assert "| reductions | 1 | 0 (0%) | 0 | 1 | 0 |" in shown
+    assert "| reductions | 1 | 0 (0%) | 0 of 0 | 1 | 0 |" in shown
     assert (
         "| [sum without bounds](https://example.org/1) | sums 1.0, reduction | consistent | **found**: 2 of 1 "
         "| 1,200, 3 s | consistent |" in shown
     )
     assert "- sum without bounds (`sums-no-bounds`): no row is large" in shown
     held_out = page.text({"sums-no-bounds": exhibit}, [one | {"held_out": True} for one in records], {})
-    assert "| held out | 1 | 0 (0%) | 0 | 1 | 0 |" in held_out
+    assert "| held out | 1 | 0 (0%) | 0 of 0 | 1 | 0 |" in held_out
     assert "## Held out" in held_out
 
 
