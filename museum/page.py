@@ -21,8 +21,8 @@ with the list before the first audit, and a third of the list, drawn by lot, was
 is the logic of a package written again in plain Python, for versions that do not install beside dpaudit any more.
 
 Audits of a dataset spend their runs on the pairs that [recorded noise](sensitivity.md) speaks for; one column has what
-they find where that is switched off, of those audited so. `./scripts/museum` makes an environment for each version, audits all and writes
-this page.
+they find where that is switched off, of the exhibits that were audited so. `./scripts/museum` makes an environment for
+each version, audits all and writes this page.
 """
 COLUMNS = "| defect | package | data alone | a pair given | runs, seconds | right twin |\n|---|---|---|---|---|---|\n"
 
