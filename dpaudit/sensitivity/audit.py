@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from dpaudit.results import remembering
 from dpaudit.running.adapters import with_generator
 from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
-from dpaudit.sensitivity.recorded import RecordedMechanism, Run, recorded_finding
+from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, inputs_of, recorded_finding
 from dpaudit.sensitivity.recording import same
 from dpaudit.sensitivity.search import Search, pairs_and_moves, smaller
 
@@ -36,8 +35,8 @@ class _Outputs:
 
     @property
     def size(self) -> float:
-        """Their distance, or its square."""
-        return float(self.distance.power)
+        """Their distance, rounded down."""
+        return self.distance.lower
 
 
 @dataclass
@@ -54,7 +53,7 @@ class _Function:
         self.calls += 1
         try:
             return self.function(data)
-        except Exception as error:
+        except Exception as error:  # of the function: the pair shows nothing
             found = Raised(error)
             message = f"{found.kind}: {found.message}" + (f" ({found.place})" if found.place else "")
             self.raised = self.raised or message
@@ -62,11 +61,18 @@ class _Function:
 
     def measure(self, pair: Pair) -> _Outputs | None:
         """Return the outputs on a pair; None where one of them is an exception."""
-        made = isinstance(pair, MadePair)  # whose inputs are built for each use
-        first, second = (self(side if made else copy.deepcopy(side)) for side in (pair.data, pair.neighbour))
+        first, second = map(self, inputs_of(pair))
         if isinstance(first, Raised) or isinstance(second, Raised):
             return None
         return _Outputs(METRICS[self.metric](first, second), (first, second))
+
+    def check_repeats(self, pair: Pair, found: _Outputs) -> None:
+        """Raise `InputError` if further calls on a pair give other outputs: the distance is then that of noise."""
+        for _ in range(REPEATS):
+            again = self.measure(pair)
+            if again is None or not same(again.outputs, found.outputs):
+                text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
+                raise InputError(text, names=("f",))
 
 
 @remembering
@@ -177,7 +183,9 @@ def audit_sensitivity(
 
     best = search.found(lambda found: found.distance.exceeds(sensitivity))
     assert best is not None
-    best = smaller(*best, refuting) if best[1].distance.exceeds(sensitivity) else best
+    if best[1].distance.exceeds(sensitivity):
+        called.check_repeats(*best)
+        best = smaller(*best, refuting)
     return _finding(best, search, called, sensitivity, known)
 
 
@@ -230,7 +238,7 @@ def _as_run(f: Any, pair: Pair) -> Run | None:
     except TypeError:
         return with_generator(f, 2)
     plain = _Function(f, "absolute")
-    first, second = (plain(copy.deepcopy(pair.data)) for _ in range(2))
+    first, second = (plain(inputs_of(pair)[0]) for _ in range(2))
     return None if same(first, second) else with_generator(f, 2)
 
 

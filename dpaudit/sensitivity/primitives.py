@@ -55,6 +55,10 @@ _PARAMETERS = {
 }
 
 
+_UNIT = dict.fromkeys(("standard_normal", "randn", "standard_cauchy", "standard_exponential"), 1.0)
+"""Methods whose noise has scale 1."""
+
+
 def _call(record: Recorder, owner: str, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that draws and is recorded."""
     family, centre, scale_name = _NOISE.get(name, ("", "", ""))
@@ -62,8 +66,8 @@ def _call(record: Recorder, owner: str, name: str, draw: Callable[..., Any]) -> 
     @wraps(draw)
     def called(*args: Any, **kwargs: Any) -> Any:
         given = dict(zip(_PARAMETERS.get(name, ()), args, strict=False)) | kwargs
-        scale = given.get(scale_name, 1.0) if scale_name else 1.0
-        single = float(scale) if np.ndim(scale) == 0 and np.size(scale) else None
+        scale: Any = given.get(scale_name, 1.0) if scale_name else _UNIT.get(name)
+        single = float(scale) if scale is not None and np.ndim(scale) == 0 else None
         primitive = Primitive(f"{owner}.{name}", family, single, metric="l2" if family == "gaussian" else "l1")
         return record.drawn(primitive, lambda: draw(*args, **kwargs), given.get(centre), traces=bool(family))
 
@@ -100,9 +104,9 @@ class _AnyInstance(type):
 
 def recorded_generator(record: Recorder, rng: np.random.Generator) -> np.random.Generator:
     """Return a generator that is recorded."""
-    made = _Generator(rng.bit_generator)
-    made.record = record
-    return made  # type: ignore[no-any-return]
+    made: np.random.Generator = _Generator(rng.bit_generator)
+    vars(made)["record"] = record
+    return made
 
 
 @contextmanager
@@ -174,9 +178,6 @@ def _randomise(record: Recorder, kind: type) -> Callable[..., Any]:
         return record.drawn(primitive, lambda: plain(self, *args, **kwargs), value if number else None)
 
     return randomise
-
-
-_DATASETS = ("SymmetricDistance", "InsertDeleteDistance", "ChangeOneDistance", "HammingDistance")
 
 
 def _invoke(record: Recorder, plain: Callable[..., Any]) -> Callable[..., Any]:

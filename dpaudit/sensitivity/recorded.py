@@ -17,10 +17,12 @@ from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
-from dpaudit.sensitivity.recording import Diverged, Recording, Value, as_numbers, same
+from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
 from dpaudit.sensitivity.search import Search, smaller
 from dpaudit.sensitivity.tracing import Primitive
 
+REPEATS = 4
+"""Replays on each input of a pair that must agree before a move of its values is a proof."""
 Run = Callable[[Any, np.random.Generator], Any]
 
 
@@ -56,7 +58,7 @@ class ValueMove:
     @property
     def exceeds(self) -> bool:
         """Whether the value moved by more than the declared sensitivity."""
-        return self.declared is not None and not self.value.partial and self.distance.exceeds(self.declared)
+        return self.declared is not None and self.distance.exceeds(self.declared)
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,14 @@ class PairMoves:
     recorded: Recording
 
     @property
+    def of_noise(self) -> tuple[ValueMove, ...]:
+        """The moves of values of noise."""
+        return tuple(move for move in self.moves if move.says_something)
+
+    @property
     def size(self) -> float:
         """The farthest move of a value, in units of what should hide it."""
-        return max((move.ratio for move in self.moves if not move.value.partial), default=0.0)
+        return max((move.ratio for move in self.of_noise), default=0.0)
 
 
 class RecordedMechanism:
@@ -103,19 +110,32 @@ class RecordedMechanism:
     def _output(self, record: Recording, data: Any) -> Any:
         self.runs += 1
         try:
-            return self.run(data, record.rng)
-        except Diverged:
-            raise
-        except Exception as error:
+            return plain_output(self.run(data, record.rng))
+        except Exception as error:  # an output like any other, as in audits
             found = Raised(error)
             place = f" ({found.place})" if found.place else ""
             self.raised = self.raised or f"{found.kind}: {found.message}{place}"
             return found
 
+    def steady(self, pair: Pair) -> bool:
+        """Return whether runs on one input have the same values and outputs where their recorded noise is the same.
+
+        Otherwise something random is not recorded, and moves of values say nothing.
+        """
+        for side in (0, 1):
+            record, output = self.recorded(inputs_of(pair)[side])
+            if isinstance(output, Raised):
+                continue
+            for _ in range(REPEATS):
+                again, other = self.replayed(record, inputs_of(pair)[side])
+                values = [[value.value for value in one.values] for one in (record, again)]
+                if again.diverged or not same(output, other) or not same(*values):
+                    return False
+        return True
+
     def measure(self, pair: Pair) -> PairMoves | None:
         """Return what a pair moves; None where a run raises an exception, or the runs draw differently."""
-        made = isinstance(pair, MadePair)
-        data, neighbour = (side if made else copy.deepcopy(side) for side in (pair.data, pair.neighbour))
+        data, neighbour = inputs_of(pair)
         record, first = self.recorded(data)
         again, second = self.replayed(record, neighbour)
         raised = [isinstance(output, Raised) for output in (first, second)]
@@ -159,6 +179,13 @@ class RecordedMechanism:
         return ValueMove(one, other.value, primitive, metric, METRICS[metric](one.value, other.value), declared)
 
 
+def inputs_of(pair: Pair) -> tuple[Any, Any]:
+    """Return the inputs of a pair, of their own for each use: a mechanism may change them."""
+    if isinstance(pair, MadePair):  # whose inputs are built for each use
+        return pair.data, pair.neighbour
+    return copy.deepcopy(pair.data), copy.deepcopy(pair.neighbour)
+
+
 def stands_in(output: Any, noisy: Any) -> bool:
     """Return whether a noisy value stands in an output as it is."""
     output, noisy = as_numbers(output), as_numbers(noisy)
@@ -188,14 +215,17 @@ def loss_alone(move: ValueMove, found: PairMoves, delta: float) -> float | None:
     Laplace noise of scale b loses d / b at delta 0, and 2 ln of (1 - delta) less of it at delta > 0: from
     delta(eps) = 1 - exp((eps - d / b) / 2). Gaussian noise loses by the profile of Gaussian differential privacy.
     """
-    first = min(move.value.draws) == 0 and len(move.value.draws) == 1
-    if not first or not released(found, move):
+    draw = found.recorded.draws[move.value.draws[0]]
+    alone = move.value.draws == (0,) and np.shape(draw.output) == np.shape(move.value.value)
+    if not alone or not released(found, move):  # one draw for several numbers does not hide how they differ
         return None
     if move.primitive.loss is not None:
         return loss_of_map(move, delta)
     if move.scale is None or np.ndim(move.value.value) > 1:
         return None
-    ratio = move.distance.lower / move.scale
+    # The metric of the noise, whichever the claim is stated in.
+    metric = "l2" if move.primitive.family == "gaussian" else "l1"
+    ratio = METRICS[metric](move.value.value, move.other).lower / move.scale
     if move.primitive.family == "laplace" and (np.ndim(move.value.value) == 0 or delta == 0):
         return max(0.0, ratio + 2 * math.log1p(-delta))
     if move.primitive.family == "gaussian" and delta > 0 and math.isfinite(ratio):
@@ -225,7 +255,7 @@ def loss_of_map(move: ValueMove, delta: float) -> float | None:
     whole = move.distance.power.denominator == 1
     try:
         loss = move.primitive.loss(int(move.distance.lower) if whole else move.distance.lower)
-    except Exception:
+    except Exception:  # of a library: the distance is none that its map takes
         return None
     return float(loss) if isinstance(loss, int | float) else None
 
@@ -239,10 +269,10 @@ def recorded_finding(
     delta: float,
 ) -> RecordedFinding:
     """Return what the pair shows on which recorded values move farthest, after a search for it."""
-    uncovered = _not_covered(mechanism, pairs)
+    unseen, steady = _not_covered(mechanism, pairs)
 
     def refutes(found: PairMoves) -> bool:
-        return any(move.exceeds for move in found.moves) or any(_loses(found, epsilon, delta))
+        return any(move.exceeds or _loses(move, found, epsilon, delta) for move in found.of_noise)
 
     search = Search(mechanism.measure)
     search.look(pairs)
@@ -252,50 +282,50 @@ def recorded_finding(
     if moves is not None:
         search.vary(moves)
     best = search.found(refutes)
+    diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
-        best = smaller(*best, lambda pair: one if (one := mechanism.measure(pair)) and refutes(one) else None)
-    return _finding(mechanism, search, best, uncovered, relation, epsilon, delta)
+        steady = steady and mechanism.steady(best[0])
+        if steady:
+            best = smaller(*best, lambda pair: one if (one := mechanism.measure(pair)) and refutes(one) else None)
+    if not steady:
+        unseen, best = (*unseen, "randomness that is not recorded: replays on one input differ"), None
+    return _finding(mechanism, search, best, unseen, relation, epsilon, delta, diverged)
 
 
-def _loses(found: PairMoves, epsilon: float | None, delta: float) -> list[bool]:
-    """Return of each value whether it alone, released, loses more than the claim."""
-    if epsilon is None:
-        return []
-    losses = (loss_alone(move, found, delta) for move in found.moves if not move.value.partial)
-    return [loss is not None and loss > epsilon * (1 + float(ROUNDING)) for loss in losses]
+def _loses(move: ValueMove, found: PairMoves, epsilon: float | None, delta: float) -> bool:
+    """Return whether a value alone, released, loses more than the claim."""
+    loss = None if epsilon is None else loss_alone(move, found, delta)
+    return loss is not None and epsilon is not None and loss > epsilon * (1 + float(ROUNDING))
 
 
-def _not_covered(mechanism: RecordedMechanism, pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """Return what recordings do not see: draws that are added to no known value, and randomness from elsewhere."""
+def _not_covered(mechanism: RecordedMechanism, pairs: Sequence[Pair]) -> tuple[tuple[str, ...], bool]:
+    """Return the draws that are added to no known value, and whether all that is random is recorded."""
     for pair in pairs:
-        record, output = mechanism.recorded(pair.data)
+        record, output = mechanism.recorded(inputs_of(pair)[0])
         if isinstance(output, Raised):
             continue
-        again, other = mechanism.replayed(record, pair.data)
         found = [f"{one.primitive.name} ({one.place})" if one.place else one.primitive.name for one in record.untraced]
-        if again.diverged or not same(output, other):
-            found.append("randomness that is not recorded: two replays on one input differ")
-        return tuple(dict.fromkeys(found))
-    return ()
+        return tuple(dict.fromkeys(found)), mechanism.steady(pair)
+    return (), True
 
 
 def _finding(
     mechanism: RecordedMechanism,
     search: Search[PairMoves],
     best: tuple[Pair, PairMoves] | None,
-    uncovered: tuple[str, ...],
+    unseen: tuple[str, ...],
     relation: Relation | None,
     epsilon: float | None,
     delta: float,
+    diverged: int,
 ) -> RecordedFinding:
-    found = () if best is None else tuple(move for move in best[1].moves if move.says_something)
+    found = () if best is None else best[1].of_noise
     losses = [None if best is None else loss_alone(move, best[1], delta) for move in found]
-    over = [] if best is None else _loses(best[1], epsilon, delta)
+    over = [best is not None and _loses(move, best[1], epsilon, delta) for move in found]
     wrong = [move.exceeds for move in found]
     refuted = any(wrong) or any(over)
-    stated = epsilon is not None or any(move.declared is not None for move in found)
-    tested = stated and found and not any("not recorded" in text for text in uncovered)
-    order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or any(over[i : i + 1])), -found[i].ratio))
+    tested = bool(found) and (epsilon is not None or any(move.declared is not None for move in found))
+    order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
     hidden = best is not None and isinstance(best[0], MadePair) and not best[0].shown
     finding = RecordedFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
@@ -304,13 +334,13 @@ def _finding(
         moves=tuple(_shown_move(found[i], losses[i]) for i in order),
         wrong_sensitivity=any(wrong),
         wrong_epsilon=any(over),
-        not_covered=uncovered,
+        not_covered=unseen,
         reused=() if best is None else tuple(dict.fromkeys(value.place for value in best[1].recorded.reused)),
         beside=mechanism.beside,
         pairs=search.tried,
         moved=search.moved,
-        refused=search.refused - mechanism.diverged,
-        diverged=mechanism.diverged,
+        refused=search.refused - diverged,
+        diverged=diverged,
         why_diverged=mechanism.why_diverged,
         raised=mechanism.raised.partition(":")[0] if hidden else mechanism.raised,
         runs=mechanism.runs,

@@ -58,11 +58,7 @@ class _Screening:
             return None
         if found.beside and not found.recorded.untraced:
             self.suspects["beside"].append(pair)
-        losses = [
-            (released(found, move), _loss(move, self.epsilon, self.delta))
-            for move in found.moves
-            if not move.value.partial
-        ]
+        losses = [(released(found, move), _loss(move, self.epsilon, self.delta)) for move in found.of_noise]
         together = sum(loss for alone, loss in losses if alone)
         hidden = max((loss for alone, loss in losses if not alone), default=0.0)
         loss = _Loss(max(together, hidden), together >= hidden)
@@ -86,6 +82,7 @@ def shortlist(
     the least part, as the noisy maximum does, the coordinate that loses most counts. Then pairs on which the mechanism
     raises an exception for one input alone, or has another output though all noisy values are equal (unless some draws
     were added to no value that is known, by which outputs may differ), and pairs on which it draws in another order.
+    Where something random is not recorded, moves of values say nothing, and there is no list.
     """
     screening = _Screening(run, epsilon, delta, seed)
     search = Search(screening.measure)
@@ -95,15 +92,15 @@ def shortlist(
             search.vary(moves)
     except SystemExit:  # the audit meets it again, and says on which input
         return None
-    ordered = [pair for _, pair in sorted(screening.losing, key=lambda one: -one[0])]
     best = search.best
     sure = best is not None and best[1].released and best[1].size > CLEAR
-    chosen = ordered[:1] if sure else ordered[:RIVALS]
-    if sure and best is not None:
+    if best is not None and sure:
         chosen = [best[0]]
-    elif not screening.mechanism.untraced:
+    else:
+        chosen = [pair for _, pair in sorted(screening.losing, key=lambda one: -one[0])][:RIVALS]
+    if not sure and not screening.mechanism.untraced:
         chosen += [pair for suspects in screening.suspects.values() for pair in suspects[:SUSPECTS]]
-    if not chosen:
+    if not chosen or not all(map(screening.mechanism.steady, (pairs[0], chosen[0]))):
         return None
     places = {id(pair): i for i, pair in enumerate(pairs)}
     found = {id(pair): (places.get(id(pair), len(pairs)), pair) for pair in chosen}

@@ -29,6 +29,8 @@ _PARTS = {
     "__getitem__", "item",
 }  # fmt: skip
 """Methods that keep the numbers of a tensor, or take some of them."""
+_OTHER = ("rand", "rand_like", "randint", "randint_like", "randperm", "bernoulli", "multinomial", "poisson")
+"""Functions of torch whose draws are what they were in a replay, and are added to no value."""
 _DRAWS = {"normal": ("mean", "std"), "randn": ("", ""), "randn_like": ("", "")}
 """Functions of torch that draw Gaussian noise -> their parameters that are its centre and its scale."""
 
@@ -77,6 +79,16 @@ def replaced(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
     """Yield what is replaced of torch while noise is recorded: a module or a class, a name, and a function."""
     for name in _DRAWS:
         yield torch, name, _drawing(record, name, getattr(torch, name))
+    for name in _OTHER:
+        yield torch, name, _other(record, name, getattr(torch, name))
+
+
+def _other(record: Recorder, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(draw)
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        return record.drawn(Primitive(f"torch.{name}"), lambda: draw(*args, **kwargs))
+
+    return drawn
 
 
 def _drawing(record: Recorder, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:

@@ -145,3 +145,8 @@ def test_a_finding_is_stored_shown_and_drawn(tmp_path: Any) -> None:
     assert found.plot().axes
     assert "<img" in found._repr_html_()
     assert dpaudit.to_frame([found])["distance"].tolist() == [1.0]
+
+
+def test_integers_beyond_floats_are_compared() -> None:
+    found = of_function(lambda data: 10**400 * len(data), data=ROWS, claim=1)
+    assert (found.verdict, found.distance) == ("violation", np.finfo(float).max)

@@ -302,3 +302,72 @@ def test_a_replay_gives_the_output_of_the_recording() -> None:
     with record.replay() as third:
         by_argument(ROWS, third.rng)
     assert third.diverged == "on the neighbour Generator.laplace draws one number in place of an array of shape (5,)"
+
+
+SYSTEM = random.SystemRandom()
+
+
+def sampled_elsewhere(data: Any) -> float:
+    return total([x for x in data if SYSTEM.random() < 0.5]) + np.random.laplace()  # noqa: NPY002
+
+
+def test_values_that_move_by_randomness_that_is_not_recorded_prove_nothing() -> None:
+    found = of_mechanism(sampled_elsewhere, data=ROWS, bounds=(0, 1), claim=0.5)
+    assert (found.verdict, found.moves, found.witness) == ("no evidence", (), None)
+    assert any("not recorded" in one for one in found.not_covered)
+
+
+def test_a_random_answer_is_no_function() -> None:
+    def answer(data: Any) -> bool:
+        return (len(data) > 50) == (SYSTEM.random() < 0.75)
+
+    for _ in range(8):  # of which two calls agree in some
+        try:
+            assert audit_sensitivity(answer, data=ROWS, claim=0).verdict != "violation"
+        except InputError as error:
+            assert "f must be deterministic" in str(error)
+
+
+@pytest.mark.parametrize("shape", [list, dict, tuple])
+def test_noise_in_containers_is_no_difference_beside_it(shape: Any) -> None:
+    def counts(data: Any, rng: np.random.Generator) -> Any:
+        made = [(kind, data.count(kind) + rng.laplace(scale=2.0)) for kind in range(5)]
+        return shape(made) if shape is dict else shape(noisy for _, noisy in made)
+
+    found = of_mechanism(counts, data=KINDS, claim=1)
+    assert (found.verdict, found.beside, found.not_covered) == ("not refuted", False, ())
+
+
+def one_draw_for_three(data: Any, rng: np.random.Generator) -> Any:
+    return np.array([len(data)] * 3) + rng.laplace(scale=1.0)
+
+
+def of_unknown_scale(data: Any, rng: np.random.Generator) -> Any:
+    return rng.multivariate_normal([float(len(data))], [[1e4]])
+
+
+def test_a_loss_is_stated_only_where_the_noise_is_that_of_the_value() -> None:
+    for mechanism in (one_draw_for_three, of_unknown_scale):
+        found = of_mechanism(mechanism, data=KINDS, epsilon=1, delta=1e-5 if mechanism is of_unknown_scale else None)
+        assert (found.verdict, found.moves[0].loss) == ("not refuted", None)
+
+    def gaussian(data: Any, rng: np.random.Generator) -> Any:
+        return np.array([len(data)] * 4) + rng.normal(0, 4, size=4)
+
+    losses = [
+        of_mechanism(gaussian, data=KINDS, epsilon=3, delta=1e-5, metric=metric).moves[0].loss
+        for metric in ("l1", "l2", "linf")
+    ]
+    assert losses == pytest.approx([losses[1]] * 3)  # that of the L2 distance 2, whatever the claim is stated in
+    assert 1.9 < losses[1] < 2.1  # type: ignore[operator]
+
+
+def test_counts_hold_after_a_pair_was_made_smaller() -> None:
+    def sampled(data: Any, rng: np.random.Generator) -> float:
+        chosen = np.array(data)[rng.random(len(data)) < 0.9]
+        return float(np.clip(np.nan_to_num(chosen), 0, 1).sum()) + rng.laplace()
+
+    pairs = [([0.5] * 8, [0.5] * 7 + [1.0]), ([0.5] * 3, [0.5] * 4)]
+    found = of_mechanism(sampled, pairs=pairs, claim=0.1)
+    assert (found.pairs, found.diverged, found.refused) == (2, 1, 0)
+    assert RecordedFinding.from_dict(found.to_dict()) == found
