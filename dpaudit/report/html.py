@@ -329,14 +329,14 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     found, decoded = finding.witness, row.result_of(finding).decoded
     refutes = finding.verdict == Verdict.VIOLATION or row.fault is not None
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
-    told = found.plain or found
-    if told.hits is None:
+    counted = found.plain or found
+    if counted.hits is None:
         answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
-        title += f", and one answer comes {_often(finding, *(told.rates or (0.0, 0.0)))}"
-        answer = answer_words(told.event, decoded) + seen_words(finding)
-        counts = [(told.hits, told.trials or 0), (told.neighbour_hits or 0, told.neighbour_trials or 0)]
-    if told.direction == Direction.BACKWARD:
+        title += f", and one answer comes {_often(finding, *(counted.rates or (0.0, 0.0)))}"
+        answer = answer_words(counted.event, decoded) + seen_words(finding)
+        counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
+    if counted.direction == Direction.BACKWARD:
         counts.reverse()
     words = input_words(found.data), input_words(found.neighbour)
     places = [(0, 0)] * 2 if found.differs is UNSET else differing(*words)

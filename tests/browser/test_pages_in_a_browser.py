@@ -30,30 +30,30 @@ OPTIONS = (
 MEASURE = """<script>
 addEventListener("load", () => {
   const doc = document.querySelector("iframe").contentDocument, view = doc.defaultView;
-  const told = {height: doc.documentElement.scrollHeight, across: doc.documentElement.scrollWidth,
+  const seen = {height: doc.documentElement.scrollHeight, across: doc.documentElement.scrollWidth,
     words: doc.body.innerText.split(/\\s+/).filter(Boolean).length};
-  told.wide = [...doc.querySelectorAll("body *")].filter(e => !e.closest(".scroll, .skip, svg")
+  seen.wide = [...doc.querySelectorAll("body *")].filter(e => !e.closest(".scroll, .skip, svg")
     && e.getBoundingClientRect().right > doc.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 90));
   const channel = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
   const luminance = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number);
     return .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b); };
   const back = luminance(view.getComputedStyle(doc.body).backgroundColor);
-  told.faint = [...doc.querySelectorAll("body *:not(svg *, script)")].filter(e =>
+  seen.faint = [...doc.querySelectorAll("body *:not(svg *, script)")].filter(e =>
     [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).filter(e => {
       const ink = luminance(view.getComputedStyle(e).color);
       return (Math.max(ink, back) + .05) / (Math.min(ink, back) + .05) < 4.5; }).map(e => e.outerHTML.slice(0, 90));
   const size = e => parseFloat(view.getComputedStyle(e).fontSize);
-  told.small = [...doc.querySelectorAll("svg text")].filter(e => size(e) < 11.5).map(e => e.textContent);
+  seen.small = [...doc.querySelectorAll("svg text")].filter(e => size(e) < 11.5).map(e => e.textContent);
   const apart = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) < 1
     || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < 3;
-  told.overprinted = [...doc.querySelectorAll("svg")].flatMap(figure => {
+  seen.overprinted = [...doc.querySelectorAll("svg")].flatMap(figure => {
     const drawn = [...figure.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
     const later = i => drawn.slice(i + 1);
     return drawn.flatMap(([one, a], i) => later(i).filter(([, b]) => !apart(a, b)).map(([two]) => [one, two]));
   });
   ACT
   const out = document.createElement("pre");
-  out.id = "told"; out.textContent = JSON.stringify(told); document.body.append(out);
+  out.id = "seen"; out.textContent = JSON.stringify(seen); document.body.append(out);
 });</script>"""
 
 
@@ -71,10 +71,10 @@ def measured(folder: Path, page: str, width: int, scheme: str = "light", act: st
         f"<!doctype html><meta charset=utf-8><style>{style}</style>{frame}{MEASURE.replace('ACT', act)}"
     )
     dom = chromium(folder / "profile", "--dump-dom", f"file://{folder}/frame.html")
-    found = re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', dom, re.DOTALL)
     assert found
-    told: dict = json.loads(html.unescape(found[1]))
-    return told
+    seen: dict = json.loads(html.unescape(found[1]))
+    return seen
 
 
 def printed_pages(folder: Path, page: str) -> int:
@@ -89,10 +89,10 @@ ONE = render_finding(first(load_small(), "privacy"), "dpaudit privacy parity-pri
 
 
 def test_a_whole_quick_run_is_nine_screens_and_eight_printed_pages(tmp_path):
-    told = measured(tmp_path, WHOLE, 1400)
-    assert told["words"] <= 2_500
-    assert told["height"] <= 9 * 900
-    assert told["wide"] == []
+    seen = measured(tmp_path, WHOLE, 1400)
+    assert seen["words"] <= 2_500
+    assert seen["height"] <= 9 * 900
+    assert seen["wide"] == []
     assert 1 < printed_pages(tmp_path, WHOLE) <= 8
 
 
@@ -117,35 +117,35 @@ LONG = [
 
 @pytest.mark.parametrize("page", [WHOLE, ONE, MISSED, *LONG], ids=["run", "one", "missed", "far", "near", "none"])
 def test_a_small_dark_screen_shows_all_in_its_width_and_readable(tmp_path, page):
-    told = measured(tmp_path, page, 400, "dark")
-    assert told["across"] <= 400
-    assert told["wide"] == []
-    assert told["faint"] == []
-    assert told["small"] == []
-    assert told["overprinted"] == []
+    seen = measured(tmp_path, page, 400, "dark")
+    assert seen["across"] <= 400
+    assert seen["wide"] == []
+    assert seen["faint"] == []
+    assert seen["small"] == []
+    assert seen["overprinted"] == []
 
 
 def test_all_that_is_unfolded_fits_too_and_is_readable(tmp_path):
-    told = measured(tmp_path, report.render(load_small()).replace("<details", "<details open"), 400)
-    assert told["wide"] == []
-    assert told["faint"] == []
+    seen = measured(tmp_path, report.render(load_small()).replace("<details", "<details open"), 400)
+    assert seen["wide"] == []
+    assert seen["faint"] == []
 
 
 def test_the_script_sorts_and_filters_and_takes_no_word_away(tmp_path):
     act = """
     const rows = () => [...doc.querySelectorAll("#all tbody tr")], names = () => rows().map(r => r.cells[0].innerText);
     const heads = doc.querySelectorAll("#all thead button");
-    heads[0].click(); told.up = names(); heads[0].click(); told.down = names();
+    heads[0].click(); seen.up = names(); heads[0].click(); seen.down = names();
     const box = doc.querySelector("#all-tools input");
     box.value = "NUMBER-7"; box.dispatchEvent(new view.Event("input", {bubbles: true}));
-    told.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
-    told.said = doc.querySelector("output").value;
+    seen.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
+    seen.said = doc.querySelector("output").value;
     """
-    told = measured(tmp_path, WHOLE, 1400, act=act)
-    assert told["up"] == sorted(told["up"])
-    assert told["down"] == told["up"][::-1]
-    assert told["shown"] == ["learner-number-7"]
-    assert told["said"] == "1 of 36 shown"
+    seen = measured(tmp_path, WHOLE, 1400, act=act)
+    assert seen["up"] == sorted(seen["up"])
+    assert seen["down"] == seen["up"][::-1]
+    assert seen["shown"] == ["learner-number-7"]
+    assert seen["said"] == "1 of 36 shown"
     bare = measured(tmp_path, re.sub("<script>.*</script>", "", WHOLE, flags=re.DOTALL), 1400)
     # What the script adds: the words of the filter, and "Copy".
-    assert 0 <= told["words"] - bare["words"] <= 20
+    assert 0 <= seen["words"] - bare["words"] <= 20

@@ -60,7 +60,7 @@ ROOMS = {
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
     "dpaudit.running": 1_660,
-    "dpaudit.sensitivity": 2_060,
+    "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
     "learners": 876,
     "learners.boxes": 750,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -321,11 +322,9 @@ def test_a_random_answer_is_no_function() -> None:
     def answer(data: Any) -> bool:
         return (len(data) > 50) == (SYSTEM.random() < 0.75)
 
-    for _ in range(8):  # of which two calls agree in some
-        try:
+    for _ in range(8):  # of which two calls agree in some, so that it is taken for a function
+        with suppress(InputError):
             assert audit_sensitivity(answer, data=ROWS, claim=0).verdict != "violation"
-        except InputError as error:
-            assert "f must be deterministic" in str(error)
 
 
 @pytest.mark.parametrize("shape", [list, dict, tuple])
