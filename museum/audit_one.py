@@ -113,7 +113,7 @@ def main(words: list[str] | None = None) -> int:
         warnings.simplefilter("ignore")  # of the library, as on features that are not proved
         try:
             record = audit(module_of(args.file.stem, exhibit, Path(folder)), exhibit, args.side, args.pair)
-        except Exception as error:
+        except Exception as error:  # of the exhibit: a record that says so
             traceback.print_exc()
             record = {"verdict": "error", "error": f"{type(error).__name__}: {error!s:.500}"}
     print(json.dumps(record))
