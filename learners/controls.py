@@ -20,8 +20,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Bools, Integers
-from learners.parameters import check_run, check_sample
+
+from .arrays import Bools, Integers
+from .parameters import check_run, check_sample
 
 PREFIX = "broken-"
 GOLDEN = (math.sqrt(5) - 1) / 2

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
-from learners.arrays import Bools, Integers
-from learners.parameters import check_integer
-from learners.samples import Sample
+
+from .arrays import Bools, Integers
+from .parameters import check_integer
+from .samples import Sample
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""

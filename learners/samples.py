@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Domain, Hypothesis, InputError, Relation
 from dpaudit.contract import Sample as Examples
-from learners.arrays import Bools, Integers, Labels
+
+from .arrays import Bools, Integers, Labels
 
 MOST = 2**62
 """The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""

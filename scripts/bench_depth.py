@@ -16,15 +16,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learners.domains import Grid
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_joint import HullPointJoint
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.tukey import HalfspaceTukey
-from learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.exponential import HalfspaceExponential
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.hull_point_joint import HullPointJoint
+from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
 
 
 def best(action: Callable[[], object], repeat: int = 5) -> float:

@@ -18,15 +18,15 @@ import bench_depth
 import numpy as np
 
 from dpaudit.seeding import generator
-from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.geometry.arrangement import sweep
-from learners.geometry.polygons import Bits
-from learners.regions.discs import DiscUnion, disc_family
-from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.region_cover import ConvexPolygon, PolygonUnion
-from learners.regions.region_selection import TriangleSelect
-from learners.regions.snapping import region_of
+from dpaudit_learners.conjunctions.concepts import Conjunction
+from dpaudit_learners.conjunctions.set_cover import SetCoverConjunction
+from dpaudit_learners.geometry.arrangement import sweep
+from dpaudit_learners.geometry.polygons import Bits
+from dpaudit_learners.regions.discs import DiscUnion, disc_family
+from dpaudit_learners.regions.halfplane_select import HalfplaneSelect
+from dpaudit_learners.regions.region_cover import ConvexPolygon, PolygonUnion
+from dpaudit_learners.regions.region_selection import TriangleSelect
+from dpaudit_learners.regions.snapping import region_of
 
 SIDE = 2**64
 LARGE = 2**32

@@ -19,8 +19,8 @@ from functools import partial
 import numpy as np
 
 from dpaudit.seeding import generator
-from learners.domains import Interval
-from learners.interior_points.interior_point import (
+from dpaudit_learners.domains import Interval
+from dpaudit_learners.interior_points.interior_point import (
     InteriorPointExponential,
     InteriorPointRecConcave,
     InteriorPointTreeLog,

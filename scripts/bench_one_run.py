@@ -48,7 +48,7 @@ from dpaudit.audit.one_run import guess_test
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.guesses import Points, Schedule, lower_bound
 from dpaudit.bounds.tangent import gaussian_delta
-from learners.training.noisy_sgd import FAULTS, Examples, Logistic, NoisySGD, one_training
+from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, NoisySGD, one_training
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -23,11 +23,11 @@ import numpy as np
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.regions.discs import DiscUnion
-from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.polytopes import SimplexUnion
-from learners.regions.region_cover import PolygonUnion
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.regions.discs import DiscUnion
+from dpaudit_learners.regions.halfplane_select import HalfplaneSelect
+from dpaudit_learners.regions.polytopes import SimplexUnion
+from dpaudit_learners.regions.region_cover import PolygonUnion
 
 LARGE = 2**32
 

@@ -27,9 +27,9 @@ from columns import line, positive
 
 from dpaudit import PrivacyClaim, PrivacyFinding, Relation, audit_privacy
 from dpaudit.training import StepAudit, noisy_step, random_directions
-from learners.training import objective_perturbation
-from learners.training.noisy_sgd import FAULTS, Examples, Logistic, Model, Network, NoisySGD
-from learners.training.objective_perturbation import ObjectivePerturbation
+from dpaudit_learners.training import objective_perturbation
+from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, Model, Network, NoisySGD
+from dpaudit_learners.training.objective_perturbation import ObjectivePerturbation
 
 Audit = Callable[..., PrivacyFinding]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from learners.papers.scaling import RUNS
+from dpaudit_learners.papers.scaling import RUNS
 
 __all__ = ["LAWS", "SIZES"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from dpaudit.contract import ACCUSATIONS, OF_STATEMENTS, Part, Verdict
 from dpaudit.report.formats import escaped
 from dpaudit.report.ledger import MEANINGS
-from learners import citations
+from dpaudit_learners import citations
 
 HEAD = """\
 # The theorems

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, Sample
-from learners.arrays import Integers
-from learners.citations import OURS
-from learners.domains import Grid, moving_negatives
-from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
-from learners.parameters import Built, check_sample
+
+from ..arrays import Integers
+from ..citations import OURS
+from ..domains import Grid, moving_negatives
+from ..finite.consistent import ConsistentLearner, occam_sample_size
+from ..finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
+from ..parameters import Built, check_sample
 
 LABELS = 2**26
 """The most labels that are evaluated at once."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpaudit.contract import Instance
-from learners.boxes.exponential import BoxExponential
-from learners.boxes.interior_point import BoxInteriorPoint
-from learners.controls import DOUBLED, SHORTCUT, SUPPORT, controls, fault
-from learners.interior_points.controls import interior_only
-from learners.interior_points.interior_point import ExponentialSolver
+
+from ..controls import DOUBLED, SHORTCUT, SUPPORT, controls, fault
+from ..interior_points.controls import interior_only
+from ..interior_points.interior_point import ExponentialSolver
+from .exponential import BoxExponential
+from .interior_point import BoxInteriorPoint
 
 SEEN = {**SUPPORT, "instance": Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)}
 

@@ -12,13 +12,14 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Sample
-from learners.arrays import Integers
-from learners.boxes.concepts import Boxes, interval_of
-from learners.citations import STE
-from learners.finite.counting import as_codes
-from learners.finite.exponential import ExponentialLearner
-from learners.mechanisms import exponential
-from learners.parameters import Built, check_run
+
+from ..arrays import Integers
+from ..citations import STE
+from ..finite.counting import as_codes
+from ..finite.exponential import ExponentialLearner
+from ..mechanisms import exponential
+from ..parameters import Built, check_run
+from .concepts import Boxes, interval_of
 
 MAX_CELLS = 2**22
 """The most cells that are ever made."""

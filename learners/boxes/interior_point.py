@@ -17,16 +17,16 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import Floats, Integers
-from learners.boxes.concepts import Boxes
-from learners.citations import STE
-from learners.domains import Grid, moving_negatives
-from learners.finite.counting import ClassLearner, as_codes
-from learners.interior_points.interior_point import Solver, check_variant, make_solver
-from learners.mechanisms.composition import Cost, best, largest_share
-from learners.mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
-from learners.mechanisms.steps import extremes
-from learners.parameters import (
+
+from ..arrays import Floats, Integers
+from ..citations import STE
+from ..domains import Grid, moving_negatives
+from ..finite.counting import ClassLearner, as_codes
+from ..interior_points.interior_point import Solver, check_variant, make_solver
+from ..mechanisms.composition import Cost, best, largest_share
+from ..mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
+from ..mechanisms.steps import extremes
+from ..parameters import (
     Built,
     check_integer,
     check_own_beta,
@@ -35,6 +35,7 @@ from learners.parameters import (
     check_sample,
     check_statement,
 )
+from .concepts import Boxes
 
 SOURCE = f"{STE}, private boxes by interior points"
 LAW_BOXES = 2**16

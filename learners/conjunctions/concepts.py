@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Sample
-from learners.arrays import Integers, Labels
-from learners.citations import STE
-from learners.domains import ENUMERABLE, Cube
-from learners.finite.counting import Numbered, check_code, check_listable
-from learners.finite.exponential import ExponentialLearner
-from learners.parameters import Built, check_integer
+
+from ..arrays import Integers, Labels
+from ..citations import STE
+from ..domains import ENUMERABLE, Cube
+from ..finite.counting import Numbered, check_code, check_listable
+from ..finite.exponential import ExponentialLearner
+from ..parameters import Built, check_integer
 
 LAW_DIMENSION = 8
 """The largest number of variables for which a law lists all 4^d masks."""

@@ -9,9 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Integers
-from learners.citations import KMMS, STE
-from learners.conjunctions.concepts import (
+
+from ..arrays import Integers
+from ..citations import KMMS, STE
+from ..domains import moving_negatives
+from ..finite.consistent import ConsistentLearner, occam_sample_size
+from ..finite.counting import point_law
+from ..parameters import Built, check_integer, check_law
+from .concepts import (
     LAW_DIMENSION,
     MAX_DIMENSION,
     Conjunctions,
@@ -19,10 +24,6 @@ from learners.conjunctions.concepts import (
     contradicted,
     decoded_mask,
 )
-from learners.domains import moving_negatives
-from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import point_law
-from learners.parameters import Built, check_integer, check_law
 
 
 @dataclass(frozen=True)

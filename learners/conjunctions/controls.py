@@ -7,15 +7,16 @@ import math
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Floats, Integers
-from learners.conjunctions.concepts import ConjunctionExponential
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
-from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls, cover_controls, fault, some, top
-from learners.domains import moving_negatives
-from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between
-from learners.parameters import check_run, check_sample
+
+from ..arrays import Floats, Integers
+from ..controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls, cover_controls, fault, some, top
+from ..domains import moving_negatives
+from ..mechanisms.log_laws import ULP, log_above, log_below, log_between
+from ..parameters import check_run, check_sample
+from .concepts import ConjunctionExponential
+from .greedy import ConjunctionGreedy
+from .laplace import ConjunctionLaplace, contradictions
+from .set_cover import SetCoverConjunction, SetCoverDisjunction
 
 COVER = Instance(
     {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5

@@ -12,17 +12,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
-from learners.arrays import Bools, Floats, Integers
-from learners.citations import STE
-from learners.conjunctions.concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
-from learners.conjunctions.greedy_counts import GreedyCounts
-from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import choice_supremum, pure_share, rounds_for
-from learners.finite.counting import ClassLearner
-from learners.mechanisms import exponential
-from learners.mechanisms.composition import largest_repeated_epsilon
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import (
+
+from ..arrays import Bools, Floats, Integers
+from ..citations import STE
+from ..covers.accounting import choice_supremum, pure_share, rounds_for
+from ..finite.counting import ClassLearner
+from ..mechanisms import exponential
+from ..mechanisms.composition import largest_repeated_epsilon
+from ..mechanisms.log_laws import ULP
+from ..parameters import (
     BUDGETS,
     Built,
     check_choice,
@@ -34,6 +32,9 @@ from learners.parameters import (
     check_run,
     check_statement,
 )
+from .concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
+from .greedy_counts import GreedyCounts
+from .missed_literal import Rounds, missed_failure
 
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.arrays import Integers, Labels
+
+from ..arrays import Integers, Labels
 
 PRODUCT = 2**16
 """The most cells of the sample that one matrix product looks at."""

@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
-from learners.arrays import Floats, Integers
-from learners.citations import STE
-from learners.conjunctions.concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunctions, contradicted, decoded_mask
-from learners.domains import moving_negatives
-from learners.finite.counting import ClassLearner
-from learners.mechanisms.composition import largest_repeated_epsilon
-from learners.mechanisms.log_laws import ULP, log_above, log_below
-from learners.parameters import (
+
+from ..arrays import Floats, Integers
+from ..citations import STE
+from ..domains import moving_negatives
+from ..finite.counting import ClassLearner
+from ..mechanisms.composition import largest_repeated_epsilon
+from ..mechanisms.log_laws import ULP, log_above, log_below
+from ..parameters import (
     Built,
     check_integer,
     check_law,
@@ -26,6 +26,7 @@ from learners.parameters import (
     check_run,
     check_statement,
 )
+from .concepts import LAW_DIMENSION, MAX_DIMENSION, Conjunctions, contradicted, decoded_mask
 
 
 def contradictions(sample: Sample) -> Integers:

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
+
+from ..arrays import Floats
 
 EXACT = 64
 """Up to this many numbers of negative examples each is looked at, beyond them so many, and the rest lies between."""

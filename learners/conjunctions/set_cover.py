@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
-from learners.arrays import Integers, Labels
-from learners.conjunctions.concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
-from learners.conjunctions.greedy_counts import GreedyCounts
-from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import AUDITED, choice_supremum
-from learners.covers.game import calibration_picture
-from learners.covers.rounds import LaplaceNoise
-from learners.covers.set_cover import SetCoverLearner
-from learners.parameters import check_integer
+
+from ..arrays import Integers, Labels
+from ..covers.accounting import AUDITED, choice_supremum
+from ..covers.game import calibration_picture
+from ..covers.rounds import LaplaceNoise
+from ..covers.set_cover import SetCoverLearner
+from ..parameters import check_integer
+from .concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
+from .greedy_counts import GreedyCounts
+from .missed_literal import Rounds, missed_failure
 
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""

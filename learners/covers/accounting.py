@@ -7,9 +7,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpaudit.contract import Domain, Pair, Supremum
-from learners.bisection import last
-from learners.mechanisms.composition import Cost, largest_share
-from learners.parameters import check_integer, check_probability
+
+from ..bisection import last
+from ..mechanisms.composition import Cost, largest_share
+from ..parameters import check_integer, check_probability
 
 
 def paper_share(epsilon: float, delta: float) -> float:

@@ -33,9 +33,10 @@ from itertools import combinations, product
 import numpy as np
 
 from dpaudit.contract import InputError, Panel, Picture, Relation, Shape
-from learners.arrays import Floats
-from learners.covers.accounting import paper_share
-from learners.parameters import check_integer, check_positive, check_probability
+
+from ..arrays import Floats
+from ..parameters import check_integer, check_positive, check_probability
+from .accounting import paper_share
 
 Kind = tuple[str, str]
 

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
-from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between, log_softmax, log_sum
+
+from ..arrays import Floats
+from ..mechanisms.log_laws import ULP, log_above, log_below, log_between, log_softmax, log_sum
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import Bools, Floats, Integers, Labels
-from learners.citations import KMMS
-from learners.covers.accounting import VARIANTS, composed_share, noiseless_share, paper_share, pure_share, rounds_for
-from learners.covers.rounds import LaplaceNoise, Round, RoundedNoise
-from learners.finite.counting import ClassLearner
-from learners.parameters import (
+
+from ..arrays import Bools, Floats, Integers, Labels
+from ..citations import KMMS
+from ..finite.counting import ClassLearner
+from ..parameters import (
     BUDGETS,
     check_choice,
     check_integer,
@@ -24,6 +23,8 @@ from learners.parameters import (
     check_sample,
     check_statement,
 )
+from .accounting import VARIANTS, composed_share, noiseless_share, paper_share, pure_share, rounds_for
+from .rounds import LaplaceNoise, Round, RoundedNoise
 
 LAW_ATOMS = 2**16
 """The most sequences that a law lists."""

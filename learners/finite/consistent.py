@@ -12,10 +12,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import Integers
-from learners.citations import NIS
-from learners.finite.counting import ClassLearner, check_law_size, point_law, scores
-from learners.parameters import check_run, check_sample, check_setting, check_statement
+
+from ..arrays import Integers
+from ..citations import NIS
+from ..parameters import check_run, check_sample, check_setting, check_statement
+from .counting import ClassLearner, check_law_size, point_law, scores
 
 
 def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:

@@ -18,10 +18,11 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
-from learners.arrays import Integers
-from learners.domains import ENUMERABLE, Cube, Grid, Interval
-from learners.mechanisms.log_laws import placed
-from learners.parameters import check_integer, check_probability
+
+from ..arrays import Integers
+from ..domains import ENUMERABLE, Cube, Grid, Interval
+from ..mechanisms.log_laws import placed
+from ..parameters import check_integer, check_probability
 
 
 class Numbered:

@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Domain, Law, Pair, Sample, Supremum, UtilityClaim, WorstFailure
-from learners.arrays import Bools, Integers, Labels
-from learners.citations import NIS
-from learners.finite.counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
-from learners.finite.worst_case import finite_class_failure
-from learners.mechanisms import exponential
-from learners.parameters import check_positive, check_run, check_sample, check_statement
+
+from ..arrays import Bools, Integers, Labels
+from ..citations import NIS
+from ..mechanisms import exponential
+from ..parameters import check_positive, check_run, check_sample, check_statement
+from .counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
+from .worst_case import finite_class_failure
 
 
 class ExponentialLearner(ClassLearner):

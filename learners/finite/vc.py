@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import ConceptClass, InputError
-from learners.parameters import check_integer, check_statement
+
+from ..parameters import check_integer, check_statement
 
 MAX_LABELS = 2**22
 """The most labels (concepts times points) that are searched."""

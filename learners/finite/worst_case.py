@@ -15,7 +15,8 @@ import math
 import numpy as np
 
 from dpaudit.contract import CaseFamily, InputError, WorstFailure
-from learners.arrays import Floats
+
+from ..arrays import Floats
 
 ABOVE = 1e-9
 """By how much, relatively, an error that counts as a failure is above alpha in the worst cases."""

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers
-from learners.parameters import check_integer
+
+from ..arrays import Integers
+from ..parameters import check_integer
 
 LEFT = -1
 """Stands for the opening vertex of a cell that begins at the left side of the box."""

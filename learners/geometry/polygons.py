@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.geometry.arrangement import LEFT, Arrangement, half_width
+
+from .arrangement import LEFT, Arrangement, half_width
 
 C = TypeVar("C")
 Homogeneous = tuple[int, int, int]

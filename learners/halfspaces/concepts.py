@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers, Labels
-from learners.domains import Grid, grid_rows, moving_points
-from learners.finite.counting import Numbered, check_code
-from learners.halfspaces.depth.depth_regions import spanned_normals
-from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.parameters import Built, check_integer
-from learners.words import linear
+
+from ..arrays import Integers, Labels
+from ..domains import Grid, grid_rows, moving_points
+from ..finite.counting import Numbered, check_code
+from ..parameters import Built, check_integer
+from ..words import linear
+from .depth.depth_regions import spanned_normals
+from .depth.tukey_depth import MAX_DIMENSION
 
 
 @dataclass(frozen=True)

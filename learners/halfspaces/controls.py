@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Sample
-from learners.arrays import Bools, Integers
-from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_joint import HullPointJoint
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.random_row import HullPointRandomRow
-from learners.halfspaces.subsamples import Hit, Subsamples
-from learners.halfspaces.tukey import HalfspaceTukey
-from learners.mechanisms.log_laws import placed
+
+from ..arrays import Bools, Integers
+from ..controls import DOUBLED, SHORTCUT, SUPPORT, control, controls, fault, rate, some, top
+from ..mechanisms.log_laws import placed
+from .exponential import HalfspaceExponential
+from .hull_point import HullPointExponential
+from .hull_point_joint import HullPointJoint
+from .hull_point_rec_concave import HullPointRecConcave
+from .random_row import HullPointRandomRow
+from .subsamples import Hit, Subsamples
+from .tukey import HalfspaceTukey
 
 SUBSAMPLES = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 3}, n=3)
 FOUR = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)

@@ -10,12 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Integers, summed
-from learners.finite.exponential import ExponentialLearner
-from learners.halfspaces.concepts import Halfspaces
-from learners.halfspaces.plane_dichotomies import PlaneDichotomies, Sweep, unlisted
-from learners.mechanisms import exponential
-from learners.parameters import Built, check_run, check_sample
+
+from ..arrays import Integers, summed
+from ..finite.exponential import ExponentialLearner
+from ..mechanisms import exponential
+from ..parameters import Built, check_run, check_sample
+from .concepts import Halfspaces
+from .plane_dichotomies import PlaneDichotomies, Sweep, unlisted
 
 MERGED = 2**20
 """Numbers of equal scores are added up when there are so many."""

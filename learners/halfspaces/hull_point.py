@@ -17,21 +17,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, Sample
-from learners.arrays import Bools, Floats, Integers, summed
-from learners.citations import BMNS
-from learners.domains import moving_points
-from learners.finite.counting import SOLUTION, ClassLearner, pure_privacy, solution_utility
-from learners.geometry.pictures import examples
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.depth.depth_regions import depth_panel
-from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
-from learners.halfspaces.depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
-from learners.halfspaces.depth.plane_slices import PlaneSlices
-from learners.halfspaces.depth.space_fractions import SpaceFractions, SpaceSelection
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
-from learners.mechanisms import exponential
-from learners.mechanisms.log_laws import ULP, greatest
-from learners.parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
+
+from ..arrays import Bools, Floats, Integers, summed
+from ..citations import BMNS
+from ..domains import moving_points
+from ..finite.counting import SOLUTION, ClassLearner, pure_privacy, solution_utility
+from ..geometry.pictures import examples
+from ..mechanisms import exponential
+from ..mechanisms.log_laws import ULP, greatest
+from ..parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
+from .concepts import Halfspace, Halfspaces
+from .depth.depth_regions import depth_panel
+from .depth.extended_domain import MAX_SIDE, ExtendedDomain
+from .depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
+from .depth.plane_slices import PlaneSlices
+from .depth.space_fractions import SpaceFractions, SpaceSelection
+from .depth.tukey_depth import centerpoint_bound, tukey_depth
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""

@@ -10,14 +10,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, Sample
-from learners.arrays import Integers
-from learners.citations import BMNS
-from learners.halfspaces.depth.extended_domain import MAX_SIDE, ExtendedDomain
-from learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice
-from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point import HullPoint, Point, weighted_points
-from learners.mechanisms import exponential
-from learners.parameters import check_integer, check_parameters, check_probability, check_sample
+
+from ..arrays import Integers
+from ..citations import BMNS
+from ..mechanisms import exponential
+from ..parameters import check_integer, check_parameters, check_probability, check_sample
+from .depth.extended_domain import MAX_SIDE, ExtendedDomain
+from .depth.plane_lattice import LatticeSelection, PlaneLattice
+from .depth.tukey_depth import tukey_depths
+from .hull_point import HullPoint, Point, weighted_points
 
 MOST_POINTS = 2**14
 """The most candidate points whose depths are computed."""

@@ -11,15 +11,16 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
-from learners.arrays import Integers
-from learners.citations import BMNS
-from learners.halfspaces.depth.space_extents import SpaceExtents
-from learners.halfspaces.depth.space_fractions import SpaceFractions, by_coordinates, steps_after
-from learners.halfspaces.hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
-from learners.halfspaces.sizes import figure_1_share, size_panels
-from learners.mechanisms.composition import Cost, advanced, basic
-from learners.mechanisms.rec_concave import BASE, RecConcave
-from learners.mechanisms.steps import Steps
+
+from ..arrays import Integers
+from ..citations import BMNS
+from ..mechanisms.composition import Cost, advanced, basic
+from ..mechanisms.rec_concave import BASE, RecConcave
+from ..mechanisms.steps import Steps
+from .depth.space_extents import SpaceExtents
+from .depth.space_fractions import SpaceFractions, by_coordinates, steps_after
+from .hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
+from .sizes import figure_1_share, size_panels
 
 MAX_CANDIDATES = 2**15
 """Up to this many candidates on an axis laws are computed."""

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.arrays import summed
-from learners.bisection import last
-from learners.mechanisms import exponential
-from learners.parameters import check_integer, check_positive, check_probability
+
+from ..arrays import summed
+from ..bisection import last
+from ..mechanisms import exponential
+from ..parameters import check_integer, check_positive, check_probability
 
 Vector = Sequence[int | Fraction]
 

@@ -15,10 +15,10 @@ from math import isqrt
 
 import numpy as np
 
-from learners.arrays import Integers, Labels
-from learners.halfspaces.depth.fraction_ranks import floor_sums_of
-from learners.halfspaces.plane_dichotomies import PlaneDichotomies
-from learners.mechanisms import exponential
+from ..arrays import Integers, Labels
+from ..mechanisms import exponential
+from .depth.fraction_ranks import floor_sums_of
+from .plane_dichotomies import PlaneDichotomies
 
 _BLOCK = 2**21
 _FAR = 2**62

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
-from learners.arrays import Integers, Labels
-from learners.domains import Grid
-from learners.finite.counting import Numbered, check_code
-from learners.halfspaces.concepts import MAX_DICHOTOMIES, Halfspace
-from learners.mechanisms import exponential
-from learners.parameters import Built, check_integer
+
+from ..arrays import Integers, Labels
+from ..domains import Grid
+from ..finite.counting import Numbered, check_code
+from ..mechanisms import exponential
+from ..parameters import Built, check_integer
+from .concepts import MAX_DICHOTOMIES, Halfspace
 
 MAX_PLANE_SIDE = 100
 """Up to this side a pass over all directions takes some tens of seconds."""

@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, PrivacyClaim, Sample
-from learners.arrays import Integers, summed
-from learners.citations import BMNS
-from learners.domains import Grid, moving_points
-from learners.finite.counting import SOLUTION, ClassLearner, solution_utility
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.mechanisms.log_laws import ULP, check_size, greatest, placed
-from learners.parameters import Built, check_parameters, check_probability, check_run, check_sample
+
+from ..arrays import Integers, summed
+from ..citations import BMNS
+from ..domains import Grid, moving_points
+from ..finite.counting import SOLUTION, ClassLearner, solution_utility
+from ..mechanisms.log_laws import ULP, check_size, greatest, placed
+from ..parameters import Built, check_parameters, check_probability, check_run, check_sample
+from .concepts import Halfspace, Halfspaces
 
 Code = tuple[int, ...] | int
 

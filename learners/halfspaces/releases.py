@@ -16,17 +16,18 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import InputError, Law
-from learners.arrays import Integers
-from learners.halfspaces.concepts import Halfspaces
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.space_fractions import SpaceFractions
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Point
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.plane_consistent import short_box
-from learners.halfspaces.plane_dichotomies import PlaneAgreement, plane_dichotomies, unlisted
-from learners.mechanisms import exponential
-from learners.parameters import Built
+
+from ..arrays import Integers
+from ..mechanisms import exponential
+from ..parameters import Built
+from .concepts import Halfspaces
+from .depth.extended_domain import ExtendedDomain
+from .depth.space_fractions import SpaceFractions
+from .depth.tukey_depth import centerpoint_bound
+from .hull_point import HullPoint, HullPointExponential, Point
+from .hull_point_rec_concave import HullPointRecConcave
+from .plane_consistent import short_box
+from .plane_dichotomies import PlaneAgreement, plane_dichotomies, unlisted
 
 
 @lru_cache(maxsize=8)

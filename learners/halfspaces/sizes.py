@@ -12,12 +12,13 @@ from fractions import Fraction
 import numpy as np
 
 from dpaudit.contract import Panel, Sample, Shape
-from learners.bisection import least
-from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point import HullPoint, exponential_examples, weighted_points
-from learners.halfspaces.lower_bound import common_point_examples, required_examples
-from learners.mechanisms.rec_concave import RecConcave
-from learners.parameters import check_integer, check_positive, check_probability
+
+from ..bisection import least
+from ..mechanisms.rec_concave import RecConcave
+from ..parameters import check_integer, check_positive, check_probability
+from .depth.tukey_depth import tukey_depths
+from .hull_point import HullPoint, exponential_examples, weighted_points
+from .lower_bound import common_point_examples, required_examples
 
 
 def log_star(size: float) -> int:

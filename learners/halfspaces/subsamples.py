@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Sample
-from learners.arrays import Bools, Floats, Integers
-from learners.halfspaces.concepts import Halfspaces
-from learners.parameters import check_integer
+
+from ..arrays import Bools, Floats, Integers
+from ..parameters import check_integer
+from .concepts import Halfspaces
 
 MAX_LAW_EXAMPLES = 32
 MAX_LAW_SUBSAMPLES = 8

@@ -11,24 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import summed
-from learners.citations import BMNS
-from learners.domains import Grid
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.depth.space_extents import MAX_SPACE_POINTS
-from learners.halfspaces.hull_point import Point
-from learners.halfspaces.plane_consistent import Consistent
-from learners.halfspaces.plane_dichotomies import (
-    MAX_COUNTED_SIDE,
-    MAX_PLANE_SUBSAMPLES,
-    PlaneDichotomies,
-    plane_dichotomies,
-    unlisted,
-)
-from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
-from learners.halfspaces.subsamples import Multiplicities, Subsamples, independent_counts
-from learners.mechanisms.log_laws import log_mixture
-from learners.parameters import (
+
+from ..arrays import summed
+from ..citations import BMNS
+from ..domains import Grid
+from ..mechanisms.log_laws import log_mixture
+from ..parameters import (
     Built,
     check_choice,
     check_integer,
@@ -37,6 +25,19 @@ from learners.parameters import (
     check_sample,
     check_statement,
 )
+from .concepts import Halfspace, Halfspaces
+from .depth.space_extents import MAX_SPACE_POINTS
+from .hull_point import Point
+from .plane_consistent import Consistent
+from .plane_dichotomies import (
+    MAX_COUNTED_SIDE,
+    MAX_PLANE_SUBSAMPLES,
+    PlaneDichotomies,
+    plane_dichotomies,
+    unlisted,
+)
+from .releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
+from .subsamples import Multiplicities, Subsamples, independent_counts
 
 Code = Point | int
 MAX_SUBSAMPLES = 10**6

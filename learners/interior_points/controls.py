@@ -11,11 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
-from learners.arrays import Bools, Floats, Integers
-from learners.controls import control, controls, fault
-from learners.domains import Interval
-from learners.finite.counting import point_law
-from learners.interior_points.interior_point import (
+
+from ..arrays import Bools, Floats, Integers
+from ..controls import control, controls, fault
+from ..domains import Interval
+from ..finite.counting import point_law
+from ..mechanisms.composition import Cost
+from ..mechanisms.log_laws import ULP, log_mixture, placed
+from ..mechanisms.rec_concave import RecConcave
+from ..mechanisms.stable_select import StableSelect, Standing, standing_of_values
+from ..mechanisms.steps import Steps, multiset
+from ..mechanisms.tree_log import TreeLog
+from ..parameters import Built, check_parameters, check_run, check_sample
+from ..points.concepts import Points
+from .interior_point import (
     ExponentialSolver,
     InteriorPoint,
     InteriorPointExponential,
@@ -23,15 +32,7 @@ from learners.interior_points.interior_point import (
     InteriorPointTreeLog,
     Solver,
 )
-from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.mechanisms.composition import Cost
-from learners.mechanisms.log_laws import ULP, log_mixture, placed
-from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Steps, multiset
-from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import Built, check_parameters, check_run, check_sample
-from learners.points.concepts import Points
+from .thresholds import ThresholdInteriorPoint
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
 

@@ -14,16 +14,17 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from dpaudit.contract import CaseFamily, InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, WorstFailure
-from learners.arrays import Floats, Integers
-from learners.citations import BMNS, OURS
-from learners.domains import moving_points
-from learners.finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
-from learners.mechanisms.composition import Cost
-from learners.mechanisms.log_laws import check_size
-from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import Steps, interior_scores, multiset
-from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import (
+
+from ..arrays import Floats, Integers
+from ..citations import BMNS, OURS
+from ..domains import moving_points
+from ..finite.counting import SOLUTION, ClassLearner, as_codes, solution_utility
+from ..mechanisms.composition import Cost
+from ..mechanisms.log_laws import check_size
+from ..mechanisms.rec_concave import RecConcave
+from ..mechanisms.steps import Steps, interior_scores, multiset
+from ..mechanisms.tree_log import TreeLog
+from ..parameters import (
     Built,
     check_choice,
     check_integer,
@@ -32,7 +33,7 @@ from learners.parameters import (
     check_run,
     check_sample,
 )
-from learners.points.concepts import Threshold, Thresholds
+from ..points.concepts import Threshold, Thresholds
 
 VARIANTS = ("exponential", "rec-concave", "tree-log")
 _WORST = (

@@ -10,14 +10,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.arrays import Integers
-from learners.citations import OURS
-from learners.finite.counting import ClassLearner, as_codes
-from learners.interior_points.interior_point import Solver, check_variant, make_solver
-from learners.mechanisms.composition import Cost
-from learners.mechanisms.steps import Multiset, extremes, merged
-from learners.parameters import Built, check_own_beta, check_parameters, check_run, check_sample, check_statement
-from learners.points.concepts import Thresholds
+
+from ..arrays import Integers
+from ..citations import OURS
+from ..finite.counting import ClassLearner, as_codes
+from ..mechanisms.composition import Cost
+from ..mechanisms.steps import Multiset, extremes, merged
+from ..parameters import Built, check_own_beta, check_parameters, check_run, check_sample, check_statement
+from ..points.concepts import Thresholds
+from .interior_point import Solver, check_variant, make_solver
 
 MAX_EPSILON = 1000
 """Up to here e^(epsilon/2) is a float."""

@@ -10,7 +10,8 @@ from functools import lru_cache
 from itertools import chain, groupby, repeat
 
 from dpaudit.contract import InputError
-from learners.bisection import last
+
+from ..bisection import last
 
 
 @dataclass(frozen=True)

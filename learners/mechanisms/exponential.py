@@ -10,8 +10,9 @@ from itertools import accumulate
 import numpy as np
 
 from dpaudit.contract import Law
-from learners.arrays import Bools, Floats, Integers
-from learners.mechanisms.log_laws import ULP
+
+from ..arrays import Bools, Floats, Integers
+from .log_laws import ULP
 
 START_DIGITS = 50
 """Decimal digits of the first refinement; doubled until every draw is decided."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
+
+from ..arrays import Floats
 
 ULP = 2.0**-52
 LAW_SIZE = 4096

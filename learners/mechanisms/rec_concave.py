@@ -11,12 +11,13 @@ from itertools import product
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats, Integers
-from learners.mechanisms.composition import Cost, basic
-from learners.mechanisms.log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
-from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals
-from learners.mechanisms.steps import Steps, widest_windows
-from learners.parameters import check_integer
+
+from ..arrays import Floats, Integers
+from ..parameters import check_integer
+from .composition import Cost, basic
+from .log_laws import LAW_SIZE, ULP, check_size, log_mixture, placed
+from .stable_select import StableSelect, Standing, standing_of_intervals
+from .steps import Steps, widest_windows
 
 BASE = 32
 """Up to this greatest index the exponential mechanism is used directly."""

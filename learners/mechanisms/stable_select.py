@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools
-from learners.mechanisms.composition import Cost
-from learners.mechanisms.log_laws import ULP, log_above, log_below
-from learners.mechanisms.steps import Number, Steps
+
+from ..arrays import Bools
+from .composition import Cost
+from .log_laws import ULP, log_above, log_below
+from .steps import Number, Steps
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats, Integers
-from learners.mechanisms import exponential
-from learners.mechanisms.log_laws import ULP, placed
+
+from ..arrays import Floats, Integers
+from . import exponential
+from .log_laws import ULP, placed
 
 Multiset = tuple[list[int], list[int]]
 """Distinct values in ascending order, and their counts."""

@@ -18,13 +18,14 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
-from learners.mechanisms import exponential
-from learners.mechanisms.composition import Cost, basic
-from learners.mechanisms.log_laws import ULP, check_size, greatest, log_above, log_below, log_mixture, placed
-from learners.mechanisms.stable_select import NoisyTest, StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Multiset, Steps, interior_scores, of_counter, ranks
-from learners.parameters import check_integer
+
+from ..arrays import Floats
+from ..parameters import check_integer
+from . import exponential
+from .composition import Cost, basic
+from .log_laws import ULP, check_size, greatest, log_above, log_below, log_mixture, placed
+from .stable_select import NoisyTest, StableSelect, Standing, standing_of_values
+from .steps import Multiset, Steps, interior_scores, of_counter, ranks
 
 Solution = TypeVar("Solution", bound=Hashable)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpaudit.contract import Instance, Sample
-from learners.arrays import Bools, Integers
-from learners.controls import controls, fault, rate, top
-from learners.mixtures.halfspace import MixtureHalfspace
+
+from ..arrays import Bools, Integers
+from ..controls import controls, fault, rate, top
+from .halfspace import MixtureHalfspace
 
 # On a line the crafted samples have private points beyond the public ones, where behaviours part.
 ON_A_LINE = Instance({"dimension": 1, "epsilon": 1.0, "side": 4}, n=6, exhaustive=False)

@@ -29,22 +29,23 @@ from dpaudit.contract import (
     UtilityClaim,
     later,
 )
-from learners.arrays import Bools, Floats, Integers, summed
-from learners.bisection import least_beyond
-from learners.citations import BMN
-from learners.domains import Grid
-from learners.finite.counting import ClassLearner
-from learners.geometry.pictures import error_share, framed
-from learners.geometry.polygons import Corners, clip, square
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.mechanisms import exponential
-from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Tallied, members_of
-from learners.mixtures.missed_facets import HardPolytope
-from learners.mixtures.public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
-from learners.mixtures.rejection import Rejected
-from learners.mixtures.wedges import Wedges
-from learners.parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
+
+from ..arrays import Bools, Floats, Integers, summed
+from ..bisection import least_beyond
+from ..citations import BMN
+from ..domains import Grid
+from ..finite.counting import ClassLearner
+from ..geometry.pictures import error_share, framed
+from ..geometry.polygons import Corners, clip, square
+from ..halfspaces.concepts import Halfspace, Halfspaces
+from ..halfspaces.depth.tukey_depth import MAX_DIMENSION
+from ..mechanisms import exponential
+from ..parameters import Built, check_integer, check_parameters, check_run, check_sample, check_statement
+from .intersections import MAX_LISTED, Intersections, Listed, Outside, Tallied, members_of
+from .missed_facets import HardPolytope
+from .public_family import MAX_COLLECTIONS, PublicFamily, log_collections, public_family
+from .rejection import Rejected
+from .wedges import Wedges
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""

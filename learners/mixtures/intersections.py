@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.arrays import Bools, Integers
-from learners.mechanisms import exponential
-from learners.words import linear
+from ..arrays import Bools, Integers
+from ..mechanisms import exponential
+from ..words import linear
 
 Functional = tuple[int, ...]
 

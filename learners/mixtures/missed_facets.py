@@ -22,9 +22,10 @@ from itertools import combinations
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
-from learners.halfspaces.lower_bound import coefficients
-from learners.parameters import check_integer
+
+from ..arrays import Floats
+from ..halfspaces.lower_bound import coefficients
+from ..parameters import check_integer
 
 UNSEEN = 1e-6
 """1 - q: sizes at which some public point is unseen with a probability up to this are looked at, no smaller ones."""

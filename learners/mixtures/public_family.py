@@ -14,9 +14,10 @@ from math import comb, log
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools
-from learners.arrays import Exact as Integers
-from learners.halfspaces.depth.tukey_depth import primitive
+
+from ..arrays import Bools
+from ..arrays import Exact as Integers
+from ..halfspaces.depth.tukey_depth import primitive
 
 Functional = tuple[int, ...]
 

@@ -19,10 +19,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from learners.arrays import Bools, Bytes, Exact, Floats, Integers, byte_sums, weighed
-from learners.mechanisms import exponential
-from learners.mixtures.intersections import Tallied
-from learners.mixtures.public_family import PublicFamily, collections_of
+from ..arrays import Bools, Bytes, Exact, Floats, Integers, byte_sums, weighed
+from ..mechanisms import exponential
+from .intersections import Tallied
+from .public_family import PublicFamily, collections_of
 
 TRIES, SHARE = 2**24, 128
 """After so many proposals, a few seconds, or this part of all collections, they are counted, if they can be."""

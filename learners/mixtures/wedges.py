@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools, Exact, Floats, Integers
-from learners.mixtures.public_family import Functional
+
+from ..arrays import Bools, Exact, Floats, Integers
+from .public_family import Functional
 
 STRIP = 2**22
 """Pairs of halfplanes whose errors are held at once."""

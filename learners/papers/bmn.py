@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
-from learners.finite.counting import scores
-from learners.halfspaces.lower_bound import coefficients
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.missed_facets import Point, dot, facets_of
-from learners.mixtures.public_family import collections_of, public_family
-from learners.papers.evidence import errors_data, judged_loss, learner_data, losses_of, sample_data
-from learners.papers.verdicts import judged, statements_in, states
+
+from ..finite.counting import scores
+from ..halfspaces.lower_bound import coefficients
+from ..mixtures.halfspace import MixtureHalfspace
+from ..mixtures.missed_facets import Point, dot, facets_of
+from ..mixtures.public_family import collections_of, public_family
+from .evidence import errors_data, judged_loss, learner_data, losses_of, sample_data
+from .verdicts import judged, statements_in, states
 
 
 @states(

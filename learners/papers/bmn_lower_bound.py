@@ -7,9 +7,10 @@ from itertools import combinations
 from typing import Any
 
 from dpaudit.contract import Constants, Evidence, Part, Tools, Verdict
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.missed_facets import HardPolytope, cyclic_case, cyclic_facets, dot, facets_of
-from learners.papers.verdicts import judged, statements_in, states
+
+from ..mixtures.halfspace import MixtureHalfspace
+from ..mixtures.missed_facets import HardPolytope, cyclic_case, cyclic_facets, dot, facets_of
+from .verdicts import judged, statements_in, states
 
 ALPHA, EPSILON, BETA = 1e-4, 0.1, 0.1
 DIMENSIONS = (2, 3, 4, 8, 16, 32, 64, 128, 256)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools, Verdict
-from learners.bisection import least_beyond
-from learners.finite.counting import scores
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.public_family import public_family
-from learners.papers.evidence import errors_data
-from learners.papers.sizes import errors_of_law, failure_probability, judged_sizes
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
+
+from ..bisection import least_beyond
+from ..finite.counting import scores
+from ..mixtures.halfspace import MixtureHalfspace
+from ..mixtures.public_family import public_family
+from .evidence import errors_data
+from .sizes import errors_of_law, failure_probability, judged_sizes
+from .verdicts import exceeds, greatest, judged, statements_in, states
 
 ALPHA, BETA = 0.2, 0.1
 
@@ -141,7 +142,7 @@ def proved_constants(linear: float) -> tuple[float, float, float]:
     formula="|err - err^| <= sqrt(err^ 4 k log(n/beta)/n) + 8 k log(n/beta)/n + 2 k/n",
     conditions="hypotheses made from k of n examples, with probability 1 - beta",
     argument="Bernstein's inequality for the examples beside each of the n^k sequences; the docstring of "
-    "learners.papers.bmn_utility.proved_constants has the steps.",
+    "dpaudit_learners.papers.bmn_utility.proved_constants has the steps.",
 )
 def _compression(tools: Tools) -> Evidence:
 

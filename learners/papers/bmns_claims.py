@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Survives, Tools, Verdict
-from learners.domains import Grid
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.papers.bmns_depth import in_hull
-from learners.papers.sizes import compositions
-from learners.papers.verdicts import judged, statements_in, states
+
+from ..domains import Grid
+from ..halfspaces.depth.extended_domain import ExtendedDomain
+from ..halfspaces.depth.tukey_depth import tukey_depths
+from .bmns_depth import in_hull
+from .sizes import compositions
+from .verdicts import judged, statements_in, states
 
 Place = tuple[Fraction, ...]
 Line = tuple[int, int, int]

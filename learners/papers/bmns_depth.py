@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Survives, Tools, Verdict
-from learners.domains import Grid
-from learners.geometry.polygons import cross
-from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_joint import HullPointJoint
-from learners.halfspaces.sizes import measured_examples
-from learners.papers.evidence import learner_data, pair_data, sample_data
-from learners.papers.sizes import compositions
-from learners.papers.verdicts import judged, statements_in, states, tightness
+
+from ..domains import Grid
+from ..geometry.polygons import cross
+from ..halfspaces.depth.depth_regions import DepthRegions, spanned_normals
+from ..halfspaces.depth.extended_domain import ExtendedDomain
+from ..halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from ..halfspaces.hull_point import HullPointExponential
+from ..halfspaces.hull_point_joint import HullPointJoint
+from ..halfspaces.sizes import measured_examples
+from .evidence import learner_data, pair_data, sample_data
+from .sizes import compositions
+from .verdicts import judged, statements_in, states, tightness
 
 
 @states(

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
-from learners.bisection import least as least_of
-from learners.domains import Grid
-from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point import HullPoint, HullPointExponential
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.sizes import (
+
+from ..bisection import least as least_of
+from ..domains import Grid
+from ..halfspaces.depth.tukey_depth import tukey_depths
+from ..halfspaces.hull_point import HullPoint, HullPointExponential
+from ..halfspaces.hull_point_rec_concave import HullPointRecConcave
+from ..halfspaces.sizes import (
     crossover,
     figure_1_share,
     hard_samples,
@@ -25,11 +26,11 @@ from learners.halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
-from learners.papers.bmns_rec_concave import exponential_needs, rec_concave_needs
-from learners.papers.evidence import judged_loss, learner_data, losses_of
-from learners.papers.mechanisms import advanced_epsilon, composed_delta, greatest_share
-from learners.papers.sizes import compositions
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
+from .bmns_rec_concave import exponential_needs, rec_concave_needs
+from .evidence import judged_loss, learner_data, losses_of
+from .mechanisms import advanced_epsilon, composed_delta, greatest_share
+from .sizes import compositions
+from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 MOST_BITS = 2**15

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Pair, Survives, Tools, Verdict
-from learners.halfspaces.concepts import Halfspaces
-from learners.halfspaces.controls import HalfspaceRefusing
-from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.sizes import printed_examples
-from learners.halfspaces.tukey import HalfspaceTukey
-from learners.papers.evidence import against, judged_loss, losses_of, pair_data
-from learners.papers.sizes import audit_cases
-from learners.papers.verdicts import greatest, judged, statements_in, states
+
+from ..halfspaces.concepts import Halfspaces
+from ..halfspaces.controls import HalfspaceRefusing
+from ..halfspaces.depth.tukey_depth import tukey_depths
+from ..halfspaces.exponential import HalfspaceExponential
+from ..halfspaces.sizes import printed_examples
+from ..halfspaces.tukey import HalfspaceTukey
+from .evidence import against, judged_loss, losses_of, pair_data
+from .sizes import audit_cases
+from .verdicts import greatest, judged, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 RELEASE_DELTA = 0.01

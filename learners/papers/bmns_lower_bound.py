@@ -12,10 +12,11 @@ import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
 from dpaudit.contract import Sample as Examples
-from learners.domains import Grid
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.lower_bound import (
+
+from ..domains import Grid
+from ..halfspaces.hull_point import HullPointExponential
+from ..halfspaces.hull_point_rec_concave import HullPointRecConcave
+from ..halfspaces.lower_bound import (
     common_point_examples,
     common_point_in_span,
     named_point,
@@ -24,10 +25,10 @@ from learners.halfspaces.lower_bound import (
     proved_bound,
     theorem_51_slack,
 )
-from learners.halfspaces.random_row import HullPointRandomRow
-from learners.mechanisms.exponential import log_law
-from learners.papers.evidence import learner_data, sample_data
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
+from ..halfspaces.random_row import HullPointRandomRow
+from ..mechanisms.exponential import log_law
+from .evidence import learner_data, sample_data
+from .verdicts import exceeds, greatest, judged, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 BUDGET = 1.0
@@ -297,7 +298,7 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     best="within a factor of 8 for delta far above ε/d, by the random example",
     constants=Constants.OURS,
     part=Part.OURS,
-    argument="learners.halfspaces.lower_bound has the proof.",
+    argument="dpaudit_learners.halfspaces.lower_bound has the proof.",
 )
 def _experiment(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}

@@ -11,15 +11,16 @@ from fractions import Fraction
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
-from learners.bisection import least_beyond
-from learners.interior_points.controls import StableSelectWrong, WrongStable
-from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
-from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.stable_select import StableSelect, Standing
-from learners.mechanisms.steps import Steps, interior_scores
-from learners.mechanisms.tree_log import TreeLog
-from learners.papers.evidence import against, pair_data
-from learners.papers.verdicts import exceeds, judged, statements_in, states, tightness
+
+from ..bisection import least_beyond
+from ..interior_points.controls import StableSelectWrong, WrongStable
+from ..interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
+from ..mechanisms.rec_concave import RecConcave
+from ..mechanisms.stable_select import StableSelect, Standing
+from ..mechanisms.steps import Steps, interior_scores
+from ..mechanisms.tree_log import TreeLog
+from .evidence import against, pair_data
+from .verdicts import exceeds, judged, statements_in, states, tightness
 
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:

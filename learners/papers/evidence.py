@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dpaudit.contract import Distribution, Evidence, Pair, Sample, Support, SupremumAudit, Tools, Verdict
-from learners.papers.verdicts import exceeds, judged, tightness
+
+from .verdicts import exceeds, judged, tightness
 
 
 def against(pair: Pair) -> str:

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Tools, Verdict
-from learners.papers.evidence import judged_loss, learner_data, losses_of
-from learners.papers.verdicts import exceeds, judged, statements_in, states
-from learners.points.exponential import ThresholdExponential
-from learners.regions.polynomials import PolynomialSelect
-from learners.regions.polytopes import SimplexSelect
+
+from ..points.exponential import ThresholdExponential
+from ..regions.polynomials import PolynomialSelect
+from ..regions.polytopes import SimplexSelect
+from .evidence import judged_loss, learner_data, losses_of
+from .verdicts import exceeds, judged, statements_in, states
 
 
 def noisy_failure(learner: ThresholdExponential, alpha: float, n: int) -> float:

@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tools, Verdict
-from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.covers.accounting import (
+
+from ..conjunctions.concepts import Conjunction
+from ..conjunctions.set_cover import SetCoverConjunction
+from ..covers.accounting import (
     choice_cost,
     composed_share,
     cost_of_share,
@@ -17,10 +18,10 @@ from learners.covers.accounting import (
     pure_share,
     rounds_for,
 )
-from learners.covers.game import calibrate, game_epsilon
-from learners.domains import Cube
-from learners.papers.evidence import judged_loss, learner_data, losses_of, pair_data
-from learners.papers.verdicts import TOLERANCE, judged, statements_in, states, tightness
+from ..covers.game import calibrate, game_epsilon
+from ..domains import Cube
+from .evidence import judged_loss, learner_data, losses_of, pair_data
+from .verdicts import TOLERANCE, judged, statements_in, states, tightness
 
 INSIDE = 0.9
 """An epsilon in the range of Claim 3.4, which is open at 1."""

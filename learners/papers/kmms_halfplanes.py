@@ -10,15 +10,16 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
-from learners.finite.vc import most_shattered
-from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.polygons import Polygon, area, polygon
-from learners.papers.evidence import errors_data, judged_loss, losses_of
-from learners.papers.sizes import errors_of_law
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
-from learners.regions.families import halfplane_family
-from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.snapping import full_grid
+
+from ..finite.vc import most_shattered
+from ..geometry.arrangement import Arrangement, sweep
+from ..geometry.polygons import Polygon, area, polygon
+from ..regions.families import halfplane_family
+from ..regions.halfplane_select import HalfplaneSelect
+from ..regions.snapping import full_grid
+from .evidence import errors_data, judged_loss, losses_of
+from .sizes import errors_of_law
+from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(

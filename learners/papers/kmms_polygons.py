@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Tools, Verdict
-from learners.covers.game import game_epsilon
-from learners.geometry.polygons import contains, cross, triangulate
-from learners.papers.evidence import pair_data
-from learners.papers.sizes import judged_sizes
-from learners.papers.verdicts import judged, statements_in, states, tightness
-from learners.regions.families import triangle_family
-from learners.regions.region_cover import ConvexPolygon, PolygonUnion
+
+from ..covers.game import game_epsilon
+from ..geometry.polygons import contains, cross, triangulate
+from ..regions.families import triangle_family
+from ..regions.region_cover import ConvexPolygon, PolygonUnion
+from .evidence import pair_data
+from .sizes import judged_sizes
+from .verdicts import judged, statements_in, states, tightness
 
 Corner = tuple[int, int]
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Constants, Evidence, Sample, Tools, Verdict
-from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
-from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.geometry.arrangement import sweep
-from learners.papers.verdicts import judged, statements_in, states
+
+from ..conjunctions.greedy_counts import GreedyCounts, Remaining
+from ..conjunctions.set_cover import SetCoverConjunction
+from ..geometry.arrangement import sweep
+from .verdicts import judged, statements_in, states
 
 SLACK = 0.25
 """A local exponent may exceed the printed degree, and the one before it, by so much: counts have lower-order terms."""

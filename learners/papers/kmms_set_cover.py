@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
-from learners.conjunctions.concepts import contradicted
-from learners.conjunctions.consistent import ConjunctionCover
-from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.covers.accounting import paper_share, rounds_for
-from learners.covers.game import game_epsilon
-from learners.domains import Cube
-from learners.papers.evidence import errors_data, pair_data
-from learners.papers.sizes import answer, judged_sizes
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
+
+from ..conjunctions.concepts import contradicted
+from ..conjunctions.consistent import ConjunctionCover
+from ..conjunctions.set_cover import SetCoverConjunction
+from ..covers.accounting import paper_share, rounds_for
+from ..covers.game import game_epsilon
+from ..domains import Cube
+from .evidence import errors_data, pair_data
+from .sizes import answer, judged_sizes
+from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA = 1.0, 1e-6
 COPIES = 4000

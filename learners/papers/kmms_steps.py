@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Tools, Verdict
-from learners.conjunctions.concepts import contradicted
-from learners.conjunctions.set_cover import SetCoverDisjunction
-from learners.covers.accounting import rounds_for
-from learners.domains import Cube
-from learners.papers.evidence import pair_data
-from learners.papers.sizes import judged_sizes
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
+
+from ..conjunctions.concepts import contradicted
+from ..conjunctions.set_cover import SetCoverDisjunction
+from ..covers.accounting import rounds_for
+from ..domains import Cube
+from .evidence import pair_data
+from .sizes import judged_sizes
+from .verdicts import exceeds, greatest, judged, statements_in, states
 
 Kinds = tuple[int, ...]
 """Numbers of examples: negative and positive ones that a hypothesis labels 0, then those that it labels 1."""

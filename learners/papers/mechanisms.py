@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Tools, Verdict
-from learners.bisection import last
-from learners.mechanisms.exponential import log_law
-from learners.mechanisms.log_laws import log_above, log_below
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
+
+from ..bisection import last
+from ..mechanisms.exponential import log_law
+from ..mechanisms.log_laws import log_above, log_below
+from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 NOISE = 1.0
 """The scale of Laplace noise, in units of sensitivity/epsilon."""

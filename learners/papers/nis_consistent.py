@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools, Verdict
-from learners.conjunctions.concepts import Conjunctions
-from learners.domains import Cube
-from learners.finite.vc import vc_dimension
-from learners.papers.evidence import errors_data, pair_data
-from learners.papers.sizes import answer, hard_case, two_point
-from learners.papers.verdicts import greatest, judged, statements_in, states
-from learners.parities.concepts import Parities, ParityElimination
-from learners.points.concepts import Intervals, Points, Thresholds
-from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+
+from ..conjunctions.concepts import Conjunctions
+from ..domains import Cube
+from ..finite.vc import vc_dimension
+from ..parities.concepts import Parities, ParityElimination
+from ..points.concepts import Intervals, Points, Thresholds
+from ..points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from .evidence import errors_data, pair_data
+from .sizes import answer, hard_case, two_point
+from .verdicts import greatest, judged, statements_in, states
 
 
 @states(

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Tools, Verdict
-from learners.conjunctions.concepts import Conjunctions
-from learners.conjunctions.consistent import ConjunctionElimination
-from learners.domains import Cube, Interval
-from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
-from learners.papers.evidence import case_data, judged_loss, losses_of
-from learners.papers.sizes import failure_probability, two_point
-from learners.papers.verdicts import greatest, judged, statements_in, states
-from learners.parities.concepts import Parities, ParityElimination
-from learners.points.concepts import Intervals
-from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
-from learners.points.exponential import ThresholdExponential
+
+from ..conjunctions.concepts import Conjunctions
+from ..conjunctions.consistent import ConjunctionElimination
+from ..domains import Cube, Interval
+from ..finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
+from ..parities.concepts import Parities, ParityElimination
+from ..points.concepts import Intervals
+from ..points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from ..points.exponential import ThresholdExponential
+from .evidence import case_data, judged_loss, losses_of
+from .sizes import failure_probability, two_point
+from .verdicts import greatest, judged, statements_in, states
 
 
 @states(

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Pair, Part, Relation, Survives, Tools, Verdict
-from learners.domains import Cube
-from learners.papers.evidence import judged_loss, losses_of, pair_data
-from learners.papers.verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
-from learners.parameters import BUDGETS
-from learners.parities.amplified import ParityAmplified
-from learners.parities.concepts import Parities
-from learners.parities.private import ParityPrivate
-from learners.parities.restart import ParityRestart
+
+from ..domains import Cube
+from ..parameters import BUDGETS
+from ..parities.amplified import ParityAmplified
+from ..parities.concepts import Parities
+from ..parities.private import ParityPrivate
+from ..parities.restart import ParityRestart
+from .evidence import judged_loss, losses_of, pair_data
+from .verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
 
 
 @states(
@@ -205,7 +206,7 @@ def _restart(tools: Tools) -> Evidence:
 @states(
     "NIS-ParityAmplification-Proved",
     "Repetition that keeps examples with the largest probability allowed by its exact cost is epsilon-private.",
-    "; an improvement, proved in learners.parities.amplified",
+    "; an improvement, proved in dpaudit_learners.parities.amplified",
     part=Part.OURS,
     constants=Constants.OURS,
     short="Examples for confidence β by repetition, ε spent whole",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.contract import Constants, Evidence, MeasuredLaw, Part, Statement, Tools, Verdict
-from learners.papers.verdicts import judged, states
+
+from .verdicts import judged, states
 
 SMALL: dict[str, dict[str, Any]] = {
     "point-exponential": {"domain_size": 64},

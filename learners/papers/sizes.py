@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit, Verdict
-from learners.arrays import Floats, Integers, Labels
-from learners.papers.evidence import case_data
-from learners.papers.verdicts import judged, tightness
+
+from ..arrays import Floats, Integers, Labels
+from .evidence import case_data
+from .verdicts import judged, tightness
 
 Case = tuple[str, Any, int, Distribution | str]
 """Name, learner, concept, distribution."""

@@ -6,12 +6,13 @@ import itertools
 import math
 
 from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
-from learners.boxes.concepts import BoxTightest
-from learners.boxes.exponential import BoxExponential
-from learners.boxes.interior_point import BoxInteriorPoint
-from learners.papers.evidence import errors_data, pair_data
-from learners.papers.sizes import errors_of_law, hard_case, two_point
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
+
+from ..boxes.concepts import BoxTightest
+from ..boxes.exponential import BoxExponential
+from ..boxes.interior_point import BoxInteriorPoint
+from .evidence import errors_data, pair_data
+from .sizes import errors_of_law, hard_case, two_point
+from .verdicts import exceeds, greatest, judged, statements_in, states
 
 
 @states(

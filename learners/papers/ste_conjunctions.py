@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Pair, Relation, Survives, Tools, Verdict
-from learners.conjunctions.concepts import ConjunctionExponential, ShortConjunctions
-from learners.conjunctions.consistent import ConjunctionElimination
-from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.papers.evidence import errors_data, judged_loss, losses_of, pair_data
-from learners.papers.sizes import answer, errors_of_law, worst_empirical_failure
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states, tightness
+
+from ..conjunctions.concepts import ConjunctionExponential, ShortConjunctions
+from ..conjunctions.consistent import ConjunctionElimination
+from ..conjunctions.laplace import ConjunctionLaplace
+from .evidence import errors_data, judged_loss, losses_of, pair_data
+from .sizes import answer, errors_of_law, worst_empirical_failure
+from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(

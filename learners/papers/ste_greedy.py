@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tools, Verdict
-from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.conjunctions.greedy_counts import GreedyCounts
-from learners.covers.accounting import composed_share
-from learners.mechanisms.exponential import log_law
-from learners.papers.evidence import errors_data, judged_loss, losses_of
-from learners.papers.sizes import errors_of_law
-from learners.papers.verdicts import exceeds, greatest, judged, statements_in, states
-from learners.parameters import BUDGETS
+
+from ..conjunctions.concepts import Conjunction
+from ..conjunctions.greedy import ConjunctionGreedy
+from ..conjunctions.greedy_counts import GreedyCounts
+from ..covers.accounting import composed_share
+from ..mechanisms.exponential import log_law
+from ..parameters import BUDGETS
+from .evidence import errors_data, judged_loss, losses_of
+from .sizes import errors_of_law
+from .verdicts import exceeds, greatest, judged, statements_in, states
 
 
 @states(

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
-from learners.interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
-from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.mechanisms.steps import Multiset, of_counter, ranks
-from learners.mechanisms.tree_log import TreeLog, leaving_depths
-from learners.papers.evidence import judged_loss, losses_of, pair_data
-from learners.papers.sizes import compositions, worst_empirical_failure
-from learners.papers.verdicts import exceeds, judged, statements_in, states
-from learners.samples import Sample
+
+from ..interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
+from ..interior_points.thresholds import ThresholdInteriorPoint
+from ..mechanisms.steps import Multiset, of_counter, ranks
+from ..mechanisms.tree_log import TreeLog, leaving_depths
+from ..samples import Sample
+from .evidence import judged_loss, losses_of, pair_data
+from .sizes import compositions, worst_empirical_failure
+from .verdicts import exceeds, judged, statements_in, states
 
 
 def _outside(learner: Any, sample: Sample) -> float:
@@ -155,7 +156,7 @@ class _Sliced(InteriorPointTreeLog):
 @states(
     "OURS-TreeLog-slices",
     "TreeLog is (epsilon, delta)-private too if it slices off the elements that leave the heavy path first.",
-    "learners.mechanisms.tree_log, with a fault",
+    "dpaudit_learners.mechanisms.tree_log, with a fault",
     part=Part.AUDITOR,
     formula="slices off the elements that leave the heavy path first: delta <= 0.01",
     failure=Verdict.FALSE,

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Statement, Tools, Verdict
-from learners import citations
+
+from .. import citations
 
 LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""

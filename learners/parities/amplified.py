@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
-from learners.bisection import last
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import BUDGETS, check_choice
-from learners.parities.concepts import MAX_EPSILON, SubsamplingLearner
+
+from ..bisection import last
+from ..mechanisms.log_laws import ULP
+from ..parameters import BUDGETS, check_choice
+from .concepts import MAX_EPSILON, SubsamplingLearner
 
 
 def amplified_cost(keep: float, repetitions: int) -> float:
@@ -111,7 +112,7 @@ class ParityAmplified(SubsamplingLearner):
         value = amplified_cost(keep, runs)
         left, right = (self.domain.sample([[0] * self.dimension], [label]) for label in (1, 0))
         flip = Pair(left, right, "0 is labelled 1 or 0")
-        proof = "theorem in learners.parities.amplified: K ln(1 + p) for failures, or what answers cost"
+        proof = "theorem in dpaudit_learners.parities.amplified: K ln(1 + p) for failures, or what answers cost"
         attained = value == runs * math.log1p(keep)
         return Supremum(value, proof, lambda t: flip if attained else self._contradicted_ray(t))
 

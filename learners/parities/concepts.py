@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, CaseFamily, InputError, Instance, Law, Pair, Sample, UtilityClaim, WorstFailure
-from learners.arrays import Integers, Labels
-from learners.citations import NIS
-from learners.domains import Cube, grid_rows, moving_points
-from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law, pure_privacy
-from learners.finite.worst_case import ABOVE
-from learners.parameters import (
+
+from ..arrays import Integers, Labels
+from ..citations import NIS
+from ..domains import Cube, grid_rows, moving_points
+from ..finite.consistent import ConsistentLearner, occam_sample_size
+from ..finite.counting import ClassLearner, Numbered, check_code, check_listable, point_law, pure_privacy
+from ..finite.worst_case import ABOVE
+from ..parameters import (
     Built,
     check_integer,
     check_law,
@@ -25,8 +26,8 @@ from learners.parameters import (
     check_run,
     check_statement,
 )
-from learners.parities.gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
-from learners.parities.law import log_law
+from .gf2 import MAX_DIMENSION, Subsampler, echelon, equations_of, pack, parity
+from .law import log_law
 
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.controls import controls, fault
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_sample
-from learners.parities.amplified import ParityAmplified
-from learners.parities.law import log_answers
-from learners.parities.private import ParityPrivate
-from learners.parities.restart import ParityRestart
+
+from ..controls import controls, fault
+from ..mechanisms.log_laws import ULP
+from ..parameters import check_sample
+from .amplified import ParityAmplified
+from .law import log_answers
+from .private import ParityPrivate
+from .restart import ParityRestart
 
 NO_COIN = fault("never fails by the coin: failure proves that the sample is inconsistent", _coin=0.0)
 OVERSAMPLED: dict[str, Any] = {"_keep": property(lambda self: min(1.0, self.epsilon))}

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Sample
-from learners.arrays import Bools, Floats, Integers, Words
+
+from ..arrays import Bools, Floats, Integers, Words
 
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""

@@ -14,9 +14,10 @@ from functools import lru_cache
 import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Sample
-from learners.arrays import Bools, Floats
-from learners.mechanisms.log_laws import ULP
-from learners.parities.gf2 import log_skipped, pack, parity
+
+from ..arrays import Bools, Floats
+from ..mechanisms.log_laws import ULP
+from .gf2 import log_skipped, pack, parity
 
 
 def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform: bool = True) -> tuple[Floats, float]:

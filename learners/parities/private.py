@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpaudit.contract import InputError, Instance, Pair, Sample, Supremum
-from learners.parameters import check_sample
-from learners.parities.concepts import MAX_EPSILON, SubsamplingLearner
-from learners.parities.law import rational_law
+
+from ..parameters import check_sample
+from .concepts import MAX_EPSILON, SubsamplingLearner
+from .law import rational_law
 
 
 @dataclass(frozen=True)

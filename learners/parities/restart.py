@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
-from learners.arrays import Bools, Integers
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_law, check_run
-from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
-from learners.parities.gf2 import RUNS
-from learners.parities.law import log_answers
+
+from ..arrays import Bools, Integers
+from ..mechanisms.log_laws import ULP
+from ..parameters import check_law, check_run
+from .concepts import LAW_DIMENSION, SubsamplingLearner
+from .gf2 import RUNS
+from .law import log_answers
 
 
 def restart_rate(epsilon: float) -> float:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.arrays import Integers
-from learners.domains import Interval, moving_points
-from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
-from learners.parameters import Built, check_integer
+
+from ..arrays import Integers
+from ..domains import Interval, moving_points
+from ..finite.counting import Numbered, check_code, check_listable, excess_of_ones
+from ..parameters import Built, check_integer
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
-from learners.arrays import Integers
-from learners.citations import NIS
-from learners.domains import moving_negatives
-from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import check_law_size, point_law
-from learners.parameters import Built, check_sample
-from learners.points.concepts import Constant, Intervals, Points, Thresholds
+
+from ..arrays import Integers
+from ..citations import NIS
+from ..domains import moving_negatives
+from ..finite.consistent import ConsistentLearner, occam_sample_size
+from ..finite.counting import check_law_size, point_law
+from ..parameters import Built, check_sample
+from .concepts import Constant, Intervals, Points, Thresholds
 
 
 @dataclass(frozen=True)

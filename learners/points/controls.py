@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dpaudit.contract import Instance
-from learners.controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls
-from learners.points.exponential import PointExponential, ThresholdExponential
+
+from ..controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, controls
+from .exponential import PointExponential, ThresholdExponential
 
 SEEN = {**SUPPORT, "instance": Instance({"domain_size": 4, "epsilon": 1.0}, n=2)}
 

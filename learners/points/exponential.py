@@ -9,13 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Sample, WorstFailure
-from learners.arrays import Integers
-from learners.finite.counting import as_codes
-from learners.finite.exponential import ExponentialLearner, RivalCounts
-from learners.finite.worst_case import points_failure, thresholds_failure
-from learners.mechanisms import exponential
-from learners.parameters import Built, check_integer, check_run
-from learners.points.concepts import Points, Thresholds
+
+from ..arrays import Integers
+from ..finite.counting import as_codes
+from ..finite.exponential import ExponentialLearner, RivalCounts
+from ..finite.worst_case import points_failure, thresholds_failure
+from ..mechanisms import exponential
+from ..parameters import Built, check_integer, check_run
+from .concepts import Points, Thresholds
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from learners.arrays import Integers
-from learners.geometry.arrangement import Arrangement
-from learners.geometry.polygons import Bits, Box, UniformPoint, polygon
+from ..arrays import Integers
+from ..geometry.arrangement import Arrangement
+from ..geometry.polygons import Bits, Box, UniformPoint, polygon
 
 Output = TypeVar("Output")
 Enclosures = tuple[list[int], list[int]]

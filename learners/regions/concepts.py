@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError
-from learners.arrays import Labels
-from learners.domains import Grid, grid_rows
-from learners.finite.counting import Numbered, check_code
-from learners.geometry.pictures import HasRegion
-from learners.geometry.polygons import clip, square
-from learners.parameters import Built, check_integer
-from learners.regions.families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
-from learners.regions.snapping import LISTED_SIDE
-from learners.words import linear
+
+from ..arrays import Labels
+from ..domains import Grid, grid_rows
+from ..finite.counting import Numbered, check_code
+from ..geometry.pictures import HasRegion
+from ..geometry.polygons import clip, square
+from ..parameters import Built, check_integer
+from ..words import linear
+from .families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
+from .snapping import LISTED_SIDE
 
 LISTED_TRIANGLES = 3
 """The largest side at which outputs are the labellings of the grid by triangles."""

@@ -11,22 +11,23 @@ from typing import Any, cast
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Floats, Integers
-from learners.controls import controls, cover_controls, fault, rate, top
-from learners.domains import grid_rows
-from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.polygons import Box, polygon, vertex_mean
-from learners.parameters import check_sample
-from learners.regions.cell_draws import Selector
-from learners.regions.discs import DiscUnion
-from learners.regions.families import Family
-from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.polynomials import PolynomialSelect
-from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
-from learners.regions.region_cover import ConvexPolygon, PolygonUnion
-from learners.regions.region_selection import RegionSelection, TriangleSelect
-from learners.regions.snapping import Region, full_grid
-from learners.samples import distinct_points
+
+from ..arrays import Floats, Integers
+from ..controls import controls, cover_controls, fault, rate, top
+from ..domains import grid_rows
+from ..geometry.arrangement import Arrangement, sweep
+from ..geometry.polygons import Box, polygon, vertex_mean
+from ..parameters import check_sample
+from ..samples import distinct_points
+from .cell_draws import Selector
+from .discs import DiscUnion
+from .families import Family
+from .halfplane_select import HalfplaneSelect
+from .polynomials import PolynomialSelect
+from .polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
+from .region_cover import ConvexPolygon, PolygonUnion
+from .region_selection import RegionSelection, TriangleSelect
+from .snapping import Region, full_grid
 
 SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)

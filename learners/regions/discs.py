@@ -18,18 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Picture, Sample, Shape
-from learners.arrays import Integers, Labels
-from learners.covers.accounting import AUDITED
-from learners.domains import Grid
-from learners.geometry.pictures import error_share, panel
-from learners.geometry.polygons import clip, square
-from learners.parameters import Built, check_integer
-from learners.regions.concepts import Listed, Union
-from learners.regions.families import Family, Regions
-from learners.regions.pictures import uniform_sample
-from learners.regions.region_cover import COVERED, INSTANCE, RegionCover
-from learners.regions.targets import plane_targets
-from learners.words import linear
+
+from ..arrays import Integers, Labels
+from ..covers.accounting import AUDITED
+from ..domains import Grid
+from ..geometry.pictures import error_share, panel
+from ..geometry.polygons import clip, square
+from ..parameters import Built, check_integer
+from ..words import linear
+from .concepts import Listed, Union
+from .families import Family, Regions
+from .pictures import uniform_sample
+from .region_cover import COVERED, INSTANCE, RegionCover
+from .targets import plane_targets
 
 MAX_DISC_SIDE = 10
 """The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte."""

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError
-from learners.arrays import Floats, Labels
-from learners.regions.snapping import full_grid
+
+from ..arrays import Floats, Labels
+from .snapping import full_grid
 
 TRIANGLE_SIDE = 4
 """The largest side whose labellings by triangles are listed."""

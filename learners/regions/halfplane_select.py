@@ -12,22 +12,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Distribution, Instance, Law, Picture, PrivacyClaim, Sample
-from learners.arrays import Integers
-from learners.citations import KMMS
-from learners.domains import grid_rows, moving_points
-from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.pictures import panel, regions
-from learners.geometry.polygons import Bits, Box
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import Built, check_choice, check_law, check_run, check_sample
-from learners.regions.cell_draws import Selector
-from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
-from learners.regions.pictures import dual_panels, regular_polygon
-from learners.regions.region_selection import RegionSelection, log_total
-from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
-from learners.regions.targets import plane_targets
-from learners.regions.tuple_draws import MAX_WEIGHT, TupleSampler
-from learners.samples import distinct_points
+
+from ..arrays import Integers
+from ..citations import KMMS
+from ..domains import grid_rows, moving_points
+from ..geometry.arrangement import Arrangement, sweep
+from ..geometry.pictures import panel, regions
+from ..geometry.polygons import Bits, Box
+from ..mechanisms.log_laws import ULP
+from ..parameters import Built, check_choice, check_law, check_run, check_sample
+from ..samples import distinct_points
+from .cell_draws import Selector
+from .concepts import Halfplane, Halfplanes, Intersection, halfplanes
+from .pictures import dual_panels, regular_polygon
+from .region_selection import RegionSelection, log_total
+from .snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
+from .targets import plane_targets
+from .tuple_draws import MAX_WEIGHT, TupleSampler
 
 SWEPT_POINTS = 100
 """The most distinct points whose arrangement is built, wherever it can be done without: 5,000 crossings."""

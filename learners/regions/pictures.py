@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Hypothesis, Panel, Picture, Sample, Shape
-from learners.arrays import Floats
-from learners.domains import Grid
-from learners.geometry.arrangement import Arrangement, half_width
-from learners.geometry.pictures import panel, regions
-from learners.geometry.polygons import polygon
-from learners.regions.concepts import Halfplane, Intersection
+
+from ..arrays import Floats
+from ..domains import Grid
+from ..geometry.arrangement import Arrangement, half_width
+from ..geometry.pictures import panel, regions
+from ..geometry.polygons import polygon
+from .concepts import Halfplane, Intersection
 
 MOST_POINTS = 128
 """The most distinct points of a pictured sample."""

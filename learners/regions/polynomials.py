@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance
-from learners.arrays import Integers, Labels
-from learners.citations import KMMS
-from learners.domains import Grid, moving_points
-from learners.parameters import Built, check_integer, check_positive
-from learners.regions.concepts import Listed
-from learners.regions.families import Family, Regions
-from learners.regions.region_selection import RegionSelection
-from learners.regions.targets import plane_targets
-from learners.words import linear
+
+from ..arrays import Integers, Labels
+from ..citations import KMMS
+from ..domains import Grid, moving_points
+from ..parameters import Built, check_integer, check_positive
+from ..words import linear
+from .concepts import Listed
+from .families import Family, Regions
+from .region_selection import RegionSelection
+from .targets import plane_targets
 
 MAX_DEGREE = 3
 MAX_POLYNOMIALS = 2**17

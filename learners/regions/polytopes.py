@@ -16,17 +16,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
-from learners.arrays import Integers, summed
-from learners.citations import KMMS
-from learners.covers.accounting import AUDITED
-from learners.domains import grid_rows
-from learners.halfspaces.concepts import Halfspace, grid_halfspaces
-from learners.mechanisms import exponential
-from learners.parameters import Built, check_run
-from learners.regions.concepts import Intersection, Joins
-from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
-from learners.regions.region_cover import RegionCover
-from learners.regions.region_selection import RegionSelection
+
+from ..arrays import Integers, summed
+from ..citations import KMMS
+from ..covers.accounting import AUDITED
+from ..domains import grid_rows
+from ..halfspaces.concepts import Halfspace, grid_halfspaces
+from ..mechanisms import exponential
+from ..parameters import Built, check_run
+from .concepts import Intersection, Joins
+from .families import Family, Region, Regions, family_of, joined, listed_entries
+from .region_cover import RegionCover
+from .region_selection import RegionSelection
 
 DIMENSION = 3
 HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1

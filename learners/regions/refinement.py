@@ -27,8 +27,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from learners.arrays import Bools, Bytes, Floats, Integers, PackedSums
-from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
+from ..arrays import Bools, Bytes, Floats, Integers, PackedSums
+from ..geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""

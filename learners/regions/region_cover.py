@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Sample, later
-from learners.arrays import Floats, Integers, Labels
-from learners.covers.accounting import AUDITED
-from learners.covers.rounds import RoundedNoise
-from learners.covers.set_cover import SetCoverLearner
-from learners.domains import grid_rows
-from learners.geometry.polygons import Bits
-from learners.parameters import Built, check_integer, check_run
-from learners.regions.concepts import (
+
+from ..arrays import Floats, Integers, Labels
+from ..covers.accounting import AUDITED
+from ..covers.rounds import RoundedNoise
+from ..covers.set_cover import SetCoverLearner
+from ..domains import grid_rows
+from ..geometry.polygons import Bits
+from ..parameters import Built, check_integer, check_run
+from ..samples import distinct_points
+from .concepts import (
     ConvexPolygons,
     Halfplane,
     Intersection,
@@ -27,12 +29,11 @@ from learners.regions.concepts import (
     triangle,
     triangles,
 )
-from learners.regions.families import Region, Regions
-from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
-from learners.regions.snapping import check_regions, region_of
-from learners.regions.targets import plane_targets
-from learners.regions.tuple_draws import TupleSampler, grouped
-from learners.samples import distinct_points
+from .families import Region, Regions
+from .pictures import plane_picture, regular_polygon, uniform_sample
+from .snapping import check_regions, region_of
+from .targets import plane_targets
+from .tuple_draws import TupleSampler, grouped
 
 INSTANCE = Instance(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5

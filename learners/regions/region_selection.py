@@ -10,22 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample, Supremum, UtilityClaim
-from learners.arrays import Bools, Floats, Integers
-from learners.citations import KMMS
-from learners.domains import grid_rows
-from learners.finite.counting import ClassLearner, pure_privacy
-from learners.finite.exponential import softmax_supremum
-from learners.geometry.polygons import Bits
-from learners.mechanisms import exponential
-from learners.mechanisms.log_laws import ULP
-from learners.parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
-from learners.regions.concepts import Intersection, Triangles, triangle, triangles
-from learners.regions.families import Family, Regions
-from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
-from learners.regions.snapping import check_regions, region_of
-from learners.regions.targets import plane_targets
-from learners.regions.tuple_draws import TupleSampler, grouped
-from learners.samples import distinct_points
+
+from ..arrays import Bools, Floats, Integers
+from ..citations import KMMS
+from ..domains import grid_rows
+from ..finite.counting import ClassLearner, pure_privacy
+from ..finite.exponential import softmax_supremum
+from ..geometry.polygons import Bits
+from ..mechanisms import exponential
+from ..mechanisms.log_laws import ULP
+from ..parameters import Built, check_integer, check_positive, check_run, check_sample, check_statement
+from ..samples import distinct_points
+from .concepts import Intersection, Triangles, triangle, triangles
+from .families import Family, Regions
+from .pictures import plane_picture, regular_polygon, uniform_sample
+from .snapping import check_regions, region_of
+from .targets import plane_targets
+from .tuple_draws import TupleSampler, grouped
 
 
 def log_total(logs: Floats) -> float:

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools
-from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.polygons import Box, area, polygon, vertex_mean
+
+from ..arrays import Bools
+from ..geometry.arrangement import Arrangement, sweep
+from ..geometry.polygons import Box, area, polygon, vertex_mean
 
 LISTED_SIDE = 6
 """The largest side whose full-grid cells are listed as outputs and atoms."""

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, InputError
-from learners.arrays import Bools, Floats
-from learners.domains import Grid
+
+from ..arrays import Bools, Floats
+from ..domains import Grid
 
 MAX_CONCEPTS = 2**16
 """Classes are searched up to this size."""

@@ -23,11 +23,12 @@ from math import prod
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers
-from learners.geometry.polygons import Bits, Box
-from learners.regions.cell_draws import Enclosures, choose, decided, exponential_bounds
-from learners.regions.refinement import Pieces, Products, Score
-from learners.regions.snapping import Region, Resolver
+
+from ..arrays import Integers
+from ..geometry.polygons import Bits, Box
+from .cell_draws import Enclosures, choose, decided, exponential_bounds
+from .refinement import Pieces, Products, Score
+from .snapping import Region, Resolver
 
 MAX_WEIGHT = 2**53
 SLACK = 2.0**-29

@@ -24,7 +24,8 @@ from functools import cache, cached_property
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Floats
+
+from ..arrays import Floats
 
 _CELLS = 2**20
 """The most cells of the grid on which the sum of losses lies."""

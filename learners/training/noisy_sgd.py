@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools, Floats, Integers
-from learners.training.accountant import Accountant
+
+from ..arrays import Bools, Floats, Integers
+from .accountant import Accountant
 
 FAULTS = {
     "no clipping": "gradients are added as they are: an example of large gradient outweighs the noise",

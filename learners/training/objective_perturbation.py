@@ -31,8 +31,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpaudit.contract import InputError, PrivacyClaim, Relation
-from learners.arrays import Floats, Integers
-from learners.training.noisy_sgd import logistic, shortened
+
+from ..arrays import Floats, Integers
+from .noisy_sgd import logistic, shortened
 
 FAULTS = {
     "no log term": "noise spends all of epsilon, and nothing is left for how the map from noise to minimiser stretches",

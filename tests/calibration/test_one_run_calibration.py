@@ -14,7 +14,7 @@ from dpaudit.audit.canary_scores import Ranked
 from dpaudit.audit.one_run import guess_test
 from dpaudit.bounds.guesses import Points, Schedule
 from dpaudit.bounds.tangent import gaussian_delta, gaussian_epsilons
-from learners.training.noisy_sgd import Examples, Logistic, NoisySGD, one_training
+from dpaudit_learners.training.noisy_sgd import Examples, Logistic, NoisySGD, one_training
 
 
 @pytest.mark.parametrize("m", [100, 1000, 20_000])

@@ -97,7 +97,8 @@ PUBLIC = {
 
 @cache
 def imports_of(module: str) -> set[str]:
-    return imports(tree_of(MODULES[module]), MODULES.keys())
+    path = MODULES[module]
+    return imports(tree_of(path), MODULES.keys(), path.relative_to(ROOT).parts[:-1])
 
 
 def room(module: str) -> str:

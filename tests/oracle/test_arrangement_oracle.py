@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.contract import InputError
-from learners.geometry.arrangement import half_width, sweep
-from learners.geometry.polygons import area, polygon
+from dpaudit_learners.geometry.arrangement import half_width, sweep
+from dpaudit_learners.geometry.polygons import area, polygon
 
 Polygon = list[tuple[Fraction, Fraction]]
 

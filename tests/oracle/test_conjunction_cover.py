@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from learners.conjunctions.consistent import ConjunctionCover
+from dpaudit_learners.conjunctions.consistent import ConjunctionCover
 
 
 @pytest.mark.parametrize(("dimension", "k", "n"), [(2, 1, 4), (2, 2, 4), (3, 1, 3), (3, 2, 3)])

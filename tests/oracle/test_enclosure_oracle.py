@@ -21,12 +21,12 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact import enclosure
 from dpaudit.exact.profiles import LossProfiles
 from dpaudit.report.schema import load
-from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
-from learners.domains import Interval
-from learners.parities.law import rational_law
-from learners.parities.private import ParityPrivate
-from learners.points.controls import PointFrozen, PointSupport
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace, contradictions
+from dpaudit_learners.domains import Interval
+from dpaudit_learners.parities.law import rational_law
+from dpaudit_learners.parities.private import ParityPrivate
+from dpaudit_learners.points.controls import PointFrozen, PointSupport
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 
 def slowest_thresholds(points: int, n: int, epsilon: Decimal) -> Decimal:

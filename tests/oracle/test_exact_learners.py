@@ -9,9 +9,9 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Relation
-from learners.conjunctions import consistent as conjunctions
-from learners.parities import private as parity
-from learners.points import consistent, exponential
+from dpaudit_learners.conjunctions import consistent as conjunctions
+from dpaudit_learners.parities import private as parity
+from dpaudit_learners.points import consistent, exponential
 
 LEARNERS = [
     c for module in (consistent, exponential, parity, conjunctions) for c in module.LEARNERS if hasattr(c, "law")

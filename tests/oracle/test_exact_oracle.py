@@ -14,7 +14,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Instance, Law, PrivacyClaim, Relation
-from learners.domains import Cube, Interval
+from dpaudit_learners.domains import Cube, Interval
 
 Examples = Sequence[tuple[int, int]]
 """(row of the point in the domain, label), one entry for each example."""

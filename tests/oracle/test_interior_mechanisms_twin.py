@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.stable_select import Standing
-from learners.mechanisms.steps import Steps, interior_scores, widest_windows
-from learners.mechanisms.tree_log import TreeLog, _balanced_nodes, leaving_depths
+from dpaudit_learners.mechanisms.rec_concave import RecConcave
+from dpaudit_learners.mechanisms.stable_select import Standing
+from dpaudit_learners.mechanisms.steps import Steps, interior_scores, widest_windows
+from dpaudit_learners.mechanisms.tree_log import TreeLog, _balanced_nodes, leaving_depths
 
 F = Fraction
 

@@ -15,10 +15,10 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.parities.amplified import ParityAmplified
-from learners.parities.concepts import MAX_EPSILON
-from learners.parities.controls import ParityAmplifiedNoCoin, ParityRestartLateCoin
-from learners.parities.restart import ParityRestart, restart_rate
+from dpaudit_learners.parities.amplified import ParityAmplified
+from dpaudit_learners.parities.concepts import MAX_EPSILON
+from dpaudit_learners.parities.controls import ParityAmplifiedNoCoin, ParityRestartLateCoin
+from dpaudit_learners.parities.restart import ParityRestart, restart_rate
 
 decimal.getcontext().prec = 50
 

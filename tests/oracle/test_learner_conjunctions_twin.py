@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.conjunctions.consistent import ConjunctionElimination
-from learners.conjunctions.controls import (
+from dpaudit_learners.conjunctions.consistent import ConjunctionElimination
+from dpaudit_learners.conjunctions.controls import (
     ConjunctionBareNegations,
     ConjunctionHalfSensitivity,
     ConjunctionSharedNoise,
     ConjunctionUndivided,
 )
-from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
-from learners.mechanisms.log_laws import log_above, log_below, log_between
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace, contradictions
+from dpaudit_learners.mechanisms.log_laws import log_above, log_below, log_between
 
 decimal.getcontext().prec = 50
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.finite.counting import scores
-from learners.finite.exponential import ExponentialLearner
-from learners.mechanisms import exponential
-from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.finite.counting import scores
+from dpaudit_learners.finite.exponential import ExponentialLearner
+from dpaudit_learners.mechanisms import exponential
+from dpaudit_learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 decimal.getcontext().prec = 60
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.boxes.concepts import BoxTightest
-from learners.boxes.exponential import BoxExponential
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.interior_points.interior_point import InteriorPointExponential
+from dpaudit_learners.boxes.concepts import BoxTightest
+from dpaudit_learners.boxes.exponential import BoxExponential
+from dpaudit_learners.halfspaces.exponential import HalfspaceExponential
+from dpaudit_learners.interior_points.interior_point import InteriorPointExponential
 
 decimal.getcontext().prec = 60
 

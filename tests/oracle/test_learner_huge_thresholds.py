@@ -11,10 +11,10 @@ from scipy.stats import chi2
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.domains import Interval
-from learners.mechanisms import exponential
-from learners.points.concepts import Thresholds
-from learners.points.exponential import ThresholdExponential
+from dpaudit_learners.domains import Interval
+from dpaudit_learners.mechanisms import exponential
+from dpaudit_learners.points.concepts import Thresholds
+from dpaudit_learners.points.exponential import ThresholdExponential
 
 
 def test_runs_are_the_runs_of_the_listed_scores() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.parities.concepts import ParityElimination
-from learners.parities.controls import ParityFixedSolution, ParityNoCoin, ParityOversampled
-from learners.parities.gf2 import Systems
-from learners.parities.private import ParityPrivate
+from dpaudit_learners.parities.concepts import ParityElimination
+from dpaudit_learners.parities.controls import ParityFixedSolution, ParityNoCoin, ParityOversampled
+from dpaudit_learners.parities.gf2 import Systems
+from dpaudit_learners.parities.private import ParityPrivate
 
 decimal.getcontext().prec = 50
 

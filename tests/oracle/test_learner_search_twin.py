@@ -14,12 +14,12 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions.concepts import ConjunctionExponential, ShortConjunctions
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.conjunctions.greedy_counts import GreedyCounts
-from learners.covers.accounting import rounds_for
-from learners.finite.counting import scores
-from learners.mechanisms.composition import largest_repeated_epsilon, repeated_delta
+from dpaudit_learners.conjunctions.concepts import ConjunctionExponential, ShortConjunctions
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.conjunctions.greedy_counts import GreedyCounts
+from dpaudit_learners.covers.accounting import rounds_for
+from dpaudit_learners.finite.counting import scores
+from dpaudit_learners.mechanisms.composition import largest_repeated_epsilon, repeated_delta
 
 decimal.getcontext().prec = 40
 
@@ -184,7 +184,7 @@ def test_codes_of_more_than_31_variables_are_python_integers() -> None:
 
 
 def test_sharing_states_does_not_depend_on_how_runs_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    import learners.conjunctions.greedy as module
+    import dpaudit_learners.conjunctions.greedy as module
 
     learner = ConjunctionGreedy(2, 2, 4.0, rounds=3)
     sample = learner.domain.sample([[0, 1], [1, 1], [1, 0]], [0, 1, 1], [2, 5, 1])

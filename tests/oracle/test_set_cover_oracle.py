@@ -12,9 +12,9 @@ from scipy.integrate import quad
 
 from dpaudit.contract import Relation
 from dpaudit.exact.audit import audit_law
-from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.covers.game import KINDS, SLICES, _corners, calibrate, game_delta, game_epsilon
-from learners.covers.rounds import LaplaceNoise, Round
+from dpaudit_learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
+from dpaudit_learners.covers.game import KINDS, SLICES, _corners, calibrate, game_delta, game_epsilon
+from dpaudit_learners.covers.rounds import LaplaceNoise, Round
 
 Row = tuple[tuple[int, ...], int, int]
 

@@ -11,10 +11,10 @@ import pytest
 from scipy.optimize import linprog
 
 from dpaudit.contract import InputError
-from learners.domains import Grid
-from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction, spanned_normals
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction, spanned_normals
+from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
+from dpaudit_learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 
 
 def separable(points: Any, query: Any) -> bool:

@@ -17,7 +17,7 @@ from dpaudit.contract import Instance, Law, PrivacyClaim, Relation
 from dpaudit.exact import profiles as profiles_module
 from dpaudit.exact.profiles import LossProfiles
 from dpaudit.neighbours.multisets import multisets, orbits, rank
-from learners.domains import Interval
+from dpaudit_learners.domains import Interval
 
 SEEDS = st.integers(0, 2**32 - 1)
 

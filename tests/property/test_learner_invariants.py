@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.contract import Relation
-from learners.conjunctions.concepts import ConjunctionExponential
-from learners.conjunctions.consistent import ConjunctionElimination
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.parities.amplified import ParityAmplified
-from learners.parities.concepts import ParityElimination
-from learners.parities.private import ParityPrivate
-from learners.parities.restart import ParityRestart
-from learners.points.consistent import ThresholdConsistent
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.conjunctions.concepts import ConjunctionExponential
+from dpaudit_learners.conjunctions.consistent import ConjunctionElimination
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
+from dpaudit_learners.parities.amplified import ParityAmplified
+from dpaudit_learners.parities.concepts import ParityElimination
+from dpaudit_learners.parities.private import ParityPrivate
+from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.points.consistent import ThresholdConsistent
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 PRIVATE = [
     PointExponential(3, 0.8),

@@ -14,7 +14,7 @@ import scipy.stats
 
 from dpaudit.contract import Relation
 from dpaudit.registry import load
-from learners.samples import Sample
+from dpaudit_learners.samples import Sample
 
 FAMILIES = ("points", "parities", "conjunctions")
 # Set covers have tests of their own.

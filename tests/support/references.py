@@ -126,7 +126,8 @@ def dotted() -> list[tuple[tuple[str, ...], Path]]:
     found = []
     for path in CODE:
         named = path.relative_to(ROOT).with_suffix("").parts
-        found.append((named[:-1] if named[-1] == "__init__" else named, path))
+        named = named[:-1] if named[-1] == "__init__" else named
+        found.append((("dpaudit_learners", *named[1:]) if named[0] == "learners" else named, path))
     return found
 
 

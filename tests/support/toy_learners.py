@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, PrivacyClaim, UtilityClaim
-from learners.domains import Interval
+from dpaudit_learners.domains import Interval
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def run(site: Path, tmp_path: Path) -> Run:
 
 def test_the_wheel_holds_two_packages_with_types_templates_and_the_plug_in(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"dpaudit", "learners"}
-    for name in ("dpaudit/py.typed", "learners/py.typed", "dpaudit/project/templates/mechanism.py.txt"):
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"dpaudit", "dpaudit_learners"}
+    for name in ("dpaudit/py.typed", "dpaudit_learners/py.typed", "dpaudit/project/templates/mechanism.py.txt"):
         assert name in names
     told = zipfile.ZipFile(wheel).read(next(name for name in names if name.endswith("METADATA"))).decode()
     requirements = re.findall(r"^Requires-Dist: (.*)$", told, re.MULTILINE)
@@ -110,6 +110,18 @@ def test_the_first_five_minutes(run: Run, tmp_path: Path) -> None:
     assert suite[0] == 1
     assert re.search(r"VIOLATION    mean claims epsilon = 1, shows >= 1\.[89]", suite[1])
     assert "dpaudit: 1 audit, chance of a false alarm at most 0.001" in suite[1]
+
+
+def test_a_users_module_named_learners_is_neither_run_nor_in_the_way(run: Run, tmp_path: Path) -> None:
+    listed = run("dpaudit", "list")
+    assert listed[0] == 0
+    assert listed[1].count("\n") > 30
+    (tmp_path / "learners.py").write_text('print("executed")')
+    assert run("dpaudit", "list") == listed
+    assert run("dpaudit", "new", "mechanism", "mean")[0] == 0
+    status, out = run("dpaudit", "check")
+    assert status == 1
+    assert "executed" not in out
 
 
 def test_mypy_checks_a_users_files_by_our_types(run: Run, site: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import dpaudit
 from dpaudit.errors import InputError
 from dpaudit.training import joined, noisy_step, orthogonal_directions, random_directions, step_delta
-from learners.training.accountant import Accountant
+from dpaudit_learners.training.accountant import Accountant
 
 BATCH = np.array([[1.0, 0.0], [0.0, -0.5]])
 CANARY = np.array([6.0, 8.0])

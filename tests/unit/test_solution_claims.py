@@ -14,9 +14,9 @@ import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.utility.hard_cases import HardCase, hard_cases
 from dpaudit.utility.problem import Problem
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.interior_points.interior_point import (
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from dpaudit_learners.interior_points.interior_point import (
     InteriorPointExponential,
     InteriorPointRecConcave,
     InteriorPointTreeLog,

@@ -16,8 +16,9 @@ from math import gcd, lcm
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound
+
+from ...arrays import Integers
+from .tukey_depth import centerpoint_bound
 
 Interval = tuple[Fraction, Fraction]
 Normal = tuple[int, int]

@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Panel, Shape
-from learners.arrays import Exact, summed
-from learners.geometry.pictures import framed
-from learners.geometry.polygons import Corners, clip, square
-from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
+
+from ...arrays import Exact, summed
+from ...geometry.pictures import framed
+from ...geometry.polygons import Corners, clip, square
+from .tukey_depth import cross, primitive, tukey_depths
 
 Interval = tuple[Fraction, Fraction]
 

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
-from learners.arrays import Exact
-from learners.domains import Grid
-from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, plane_slices
-from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.parameters import check_integer
+
+from ...arrays import Exact
+from ...domains import Grid
+from ...parameters import check_integer
+from .depth_regions import DepthRegions, spanned_normals
+from .plane_slices import PlaneSlices, crossings, plane_slices
+from .tukey_depth import MAX_DIMENSION
 
 MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
 """The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space

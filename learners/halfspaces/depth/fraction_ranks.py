@@ -17,8 +17,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers
-from learners.parameters import check_integer
+
+from ...arrays import Integers
+from ...parameters import check_integer
 
 
 def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, shifts: Integers | int = 0) -> Integers:

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from learners.mechanisms import exponential
+from ...mechanisms import exponential
 
 SHARE = 2.0**-10
 """Rings end where what is left has at most this share of the weight of the deepest."""

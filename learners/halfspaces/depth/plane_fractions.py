@@ -18,11 +18,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from learners.arrays import Integers
-from learners.halfspaces.depth.depth_extents import DepthExtents, Interval
-from learners.halfspaces.depth.fraction_ranks import FractionRanks
-from learners.halfspaces.depth.level_rings import Ring, draw, rings
-from learners.mechanisms.exponential import uniform_below
+from ...arrays import Integers
+from ...mechanisms.exponential import uniform_below
+from .depth_extents import DepthExtents, Interval
+from .fraction_ranks import FractionRanks
+from .level_rings import Ring, draw, rings
 
 MAX_FRACTION_SIDE = 1000
 """Up to this side the depth of a candidate is found in float64, exactly (2 s^5 < 2^52)."""

@@ -16,11 +16,12 @@ from math import gcd
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Integers
-from learners.halfspaces.depth.depth_extents import DepthExtents, shadow
-from learners.halfspaces.depth.fraction_ranks import floor_sums
-from learners.halfspaces.depth.level_rings import Ring, draw, rings
-from learners.mechanisms.exponential import uniform_below
+
+from ...arrays import Integers
+from ...mechanisms.exponential import uniform_below
+from .depth_extents import DepthExtents, shadow
+from .fraction_ranks import floor_sums
+from .level_rings import Ring, draw, rings
 
 Edge = tuple[int, int, int, Fraction, Fraction]
 """(a, b, c, left, right): the line b y = c - a x, b > 0, from x = left to x = right."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from learners.arrays import Integers
-from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction
+from ...arrays import Integers
+from .depth_regions import DepthRegions, StepFunction
 
 Coordinates = tuple[Fraction, ...]
 

@@ -15,9 +15,10 @@ from math import lcm
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Exact, Floats, Integers
-from learners.halfspaces.depth.depth_extents import Interval
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound, cross
+
+from ...arrays import Exact, Floats, Integers
+from .depth_extents import Interval
+from .tukey_depth import centerpoint_bound, cross
 
 MAX_SPACE_POINTS = 200
 """Up to this many points all planes through three of them are listed, 1.4 10^6."""

@@ -21,12 +21,12 @@ from math import ceil, floor, lcm
 
 import numpy as np
 
-from learners.arrays import Integers
-from learners.halfspaces.depth.fraction_ranks import greatest_below
-from learners.halfspaces.depth.level_rings import Ring, draw, rings
-from learners.halfspaces.depth.space_extents import Prefix, SpaceExtents
-from learners.mechanisms.exponential import uniform_below
-from learners.mechanisms.steps import Steps
+from ...arrays import Integers
+from ...mechanisms.exponential import uniform_below
+from ...mechanisms.steps import Steps
+from .fraction_ranks import greatest_below
+from .level_rings import Ring, draw, rings
+from .space_extents import Prefix, SpaceExtents
 
 
 def floor_total(count: int, slope: Fraction) -> int:

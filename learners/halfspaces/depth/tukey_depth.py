@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools, Exact
-from learners.parameters import check_integer
+
+from ...arrays import Bools, Exact
+from ...parameters import check_integer
 
 
 def cross(a: Exact, b: Exact) -> Exact:

@@ -198,11 +198,12 @@ def test_a_mechanism_that_kills_its_worker_is_one_line(tmp_path):
 
 
 def test_a_package_that_hides_the_learners_is_named(tmp_path):
-    (tmp_path / "learners").mkdir()
-    (tmp_path / "learners" / "__init__.py").write_text("")
+    hiding = tmp_path / "dpaudit_learners"
+    hiding.mkdir()
+    (hiding / "__init__.py").write_text("")
     done = command(tmp_path, "list")
     assert done.returncode == 0
-    warning = f"Python found learners at {tmp_path / 'learners' / '__init__.py'}, which may hide the installed package"
+    warning = f"Python found dpaudit_learners at {hiding / '__init__.py'}, which may hide the installed package"
     assert warning in done.stderr
 
 

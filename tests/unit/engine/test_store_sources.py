@@ -29,8 +29,8 @@ def test_digests_of_packages_and_paths_by_name(tmp_path):
         file.parent.mkdir()
         file.write_text(text)
     first, second = str(first), str(second)
-    modules = ["learners.parities.private", "builtins", "no.such.module"]
+    modules = ["dpaudit_learners.parities.private", "builtins", "no.such.module"]
     found = sources.sources(modules, [first, second, str(tmp_path / "a")])
-    assert sorted(found) == ["a/", "dpaudit", "learners", "mine.py"]
-    assert found == sources.sources(["learners.parities.private"], [str(tmp_path / "a"), second, first])
+    assert sorted(found) == ["a/", "dpaudit", "dpaudit_learners", "mine.py"]
+    assert found == sources.sources(["dpaudit_learners.parities.private"], [str(tmp_path / "a"), second, first])
     assert found["mine.py"].count("-") == 1

@@ -16,7 +16,7 @@ from dpaudit.contract import InputError, Instance, Law, Origin, Pair, PrivacyCla
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair
 from dpaudit.neighbours.multisets import check_symmetry, multisets, orbits, rank
-from learners.domains import Interval
+from dpaudit_learners.domains import Interval
 
 
 @dataclass(frozen=True)

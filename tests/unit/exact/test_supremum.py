@@ -17,12 +17,12 @@ from dpaudit.contract import HasSupremum, Instance, Law, Pair, Relation, Support
 from dpaudit.exact.finding import SupremumFinding
 from dpaudit.exact.universe import Star, Universe, plus
 from dpaudit.registry import get_learner
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.covers.accounting import choice_cost, pure_share
-from learners.parities.amplified import ParityAmplified, amplified_cost, amplified_rate
-from learners.parities.private import ParityPrivate
-from learners.parities.restart import ParityRestart
-from learners.points.exponential import PointExponential
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.covers.accounting import choice_cost, pure_share
+from dpaudit_learners.parities.amplified import ParityAmplified, amplified_cost, amplified_rate
+from dpaudit_learners.parities.private import ParityPrivate
+from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.points.exponential import PointExponential
 
 BRIEF: dict[str, Any] = {"starts": 2, "evaluations": 40, "most": 2}
 

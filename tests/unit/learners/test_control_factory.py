@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dpaudit.contract import InputError, Instance
-from learners.boxes.interior_point import BoxInteriorPoint
-from learners.controls import DOUBLED, control, controls, fault
-from learners.points.exponential import PointExponential
+from dpaudit_learners.boxes.interior_point import BoxInteriorPoint
+from dpaudit_learners.controls import DOUBLED, control, controls, fault
+from dpaudit_learners.points.exponential import PointExponential
 
 HERE = Instance({"domain_size": 3, "epsilon": 1.0}, n=2)
 

@@ -12,7 +12,7 @@ from scipy.stats import multinomial
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.sample_complexity import exact_size, own_case
-from learners.boxes.interior_point import BoxInteriorPoint, call_probabilities
+from dpaudit_learners.boxes.interior_point import BoxInteriorPoint, call_probabilities
 
 
 def case(learner: BoxInteriorPoint, alpha: float) -> Distribution:

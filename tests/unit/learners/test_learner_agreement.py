@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from learner_cases import BROKEN, SOUND, agreement, example_of
 
-import learners.parities.gf2 as parity_module
+import dpaudit_learners.parities.gf2 as parity_module
 from dpaudit.seeding import generator
-from learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
-from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.parities.controls import ParityNoCoin, ParityOversampled
-from learners.parities.private import ParityPrivate
-from learners.points.controls import PointDoubled
-from learners.points.exponential import PointExponential
+from dpaudit_learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
+from dpaudit_learners.parities.controls import ParityNoCoin, ParityOversampled
+from dpaudit_learners.parities.private import ParityPrivate
+from dpaudit_learners.points.controls import PointDoubled
+from dpaudit_learners.points.exponential import PointExponential
 
 RUNS = 40_000
 # Deterministic by seed; under a fresh seed each single comparison would fail by chance with probability 1e-6.

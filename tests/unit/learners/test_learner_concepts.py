@@ -10,12 +10,12 @@ import pytest
 from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import InputError
-from learners.conjunctions.concepts import Conjunction, Conjunctions
-from learners.conjunctions.consistent import ConjunctionElimination
-from learners.domains import Cube, Interval, grid_rows, moving_points
-from learners.parities.concepts import Parities
-from learners.parities.gf2 import echelon, pack, parity
-from learners.points.concepts import Constant, Intervals, Points, Thresholds
+from dpaudit_learners.conjunctions.concepts import Conjunction, Conjunctions
+from dpaudit_learners.conjunctions.consistent import ConjunctionElimination
+from dpaudit_learners.domains import Cube, Interval, grid_rows, moving_points
+from dpaudit_learners.parities.concepts import Parities
+from dpaudit_learners.parities.gf2 import echelon, pack, parity
+from dpaudit_learners.points.concepts import Constant, Intervals, Points, Thresholds
 
 CLASSES = [
     (Points(5), Interval(5)),

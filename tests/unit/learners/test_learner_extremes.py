@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from dpaudit.contract import InputError
-from learners.boxes.concepts import BoxTightest
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.domains import Interval
-from learners.interior_points.interior_point import InteriorPointRecConcave, InteriorPointTreeLog
-from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.parities.restart import ParityRestart
-from learners.points.consistent import PointConsistent, ThresholdConsistent
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.boxes.concepts import BoxTightest
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.domains import Interval
+from dpaudit_learners.interior_points.interior_point import InteriorPointRecConcave, InteriorPointTreeLog
+from dpaudit_learners.interior_points.thresholds import ThresholdInteriorPoint
+from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.points.consistent import PointConsistent, ThresholdConsistent
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 
 def law(learner: Any, point: Any) -> Callable[[], Any]:

@@ -13,14 +13,14 @@ from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import FAIL, InputError, Learner, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions.consistent import ConjunctionElimination
-from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.domains import Cube, Interval
-from learners.parameters import Built
-from learners.parities.concepts import ParityElimination
-from learners.parities.private import MAX_EPSILON, ParityPrivate
-from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.conjunctions.consistent import ConjunctionElimination
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
+from dpaudit_learners.domains import Cube, Interval
+from dpaudit_learners.parameters import Built
+from dpaudit_learners.parities.concepts import ParityElimination
+from dpaudit_learners.parities.private import MAX_EPSILON, ParityPrivate
+from dpaudit_learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 ALL = SOUND + BROKEN
 

@@ -11,13 +11,13 @@ from learner_cases import BROKEN, PRIVATE, every_sample, example_of, worst_epsil
 
 import dpaudit
 from dpaudit.contract import Relation
-from learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
-from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.parities.concepts import MAX_EPSILON
-from learners.parities.controls import ParityOversampled
-from learners.parities.private import ParityPrivate
-from learners.points.controls import PointDoubled, ThresholdDoubled
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
+from dpaudit_learners.parities.concepts import MAX_EPSILON
+from dpaudit_learners.parities.controls import ParityOversampled
+from dpaudit_learners.parities.private import ParityPrivate
+from dpaudit_learners.points.controls import PointDoubled, ThresholdDoubled
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 LEAK = math.log(1.25 / 0.75)
 

@@ -12,13 +12,13 @@ from learner_cases import PRIVATE, SOUND, example_of
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.hard_cases import hard_cases
-from learners.conjunctions.concepts import ConjunctionExponential
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.papers.sizes import failure_probability, two_point
-from learners.parities.amplified import ParityAmplified
-from learners.parities.restart import ParityRestart
-from learners.points.consistent import OccamConsistent
-from learners.points.exponential import PointExponential, ThresholdExponential
+from dpaudit_learners.conjunctions.concepts import ConjunctionExponential
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.papers.sizes import failure_probability, two_point
+from dpaudit_learners.parities.amplified import ParityAmplified
+from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.points.consistent import OccamConsistent
+from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 REACHED: list[tuple[Any, str]] = [
     (ThresholdExponential(8, 1.0), "realizable"),

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.conjunctions.concepts import Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions
-from learners.domains import Cube, Interval
-from learners.finite.vc import (
+from dpaudit_learners.conjunctions.concepts import Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions
+from dpaudit_learners.domains import Cube, Interval
+from dpaudit_learners.finite.vc import (
     lower_sample_size,
     sauer_power_bound,
     upper_sample_size,
     vc_dimension,
 )
-from learners.parities.concepts import Parities
-from learners.points.concepts import Intervals, Points, Thresholds
+from dpaudit_learners.parities.concepts import Parities
+from dpaudit_learners.points.concepts import Intervals, Points, Thresholds
 
 CLASSES: list[tuple[Any, Any]] = [
     (Points(6), Interval(6)),

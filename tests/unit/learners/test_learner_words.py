@@ -2,14 +2,14 @@ from fractions import Fraction
 
 import pytest
 
-from learners.boxes.concepts import Box
-from learners.halfspaces.concepts import Halfspace
-from learners.mixtures.intersections import Outside
-from learners.parities.concepts import Parity
-from learners.points.concepts import Constant, Point, Span, Threshold
-from learners.regions.concepts import Halfplane, Intersection, Union
-from learners.regions.discs import Disc
-from learners.words import linear
+from dpaudit_learners.boxes.concepts import Box
+from dpaudit_learners.halfspaces.concepts import Halfspace
+from dpaudit_learners.mixtures.intersections import Outside
+from dpaudit_learners.parities.concepts import Parity
+from dpaudit_learners.points.concepts import Constant, Point, Span, Threshold
+from dpaudit_learners.regions.concepts import Halfplane, Intersection, Union
+from dpaudit_learners.regions.discs import Disc
+from dpaudit_learners.words import linear
 
 STEEP, FLAT = Halfplane(1, Fraction(1, 2), Fraction(-3)), Halfplane(-1, Fraction(0), Fraction(2))
 

@@ -10,8 +10,8 @@ import pytest
 
 from dpaudit.contract import Distribution, InputError, Relation
 from dpaudit.neighbours.check import are_neighbours
-from learners.domains import Cube, Grid, Interval
-from learners.samples import Sample
+from dpaudit_learners.domains import Cube, Grid, Interval
+from dpaudit_learners.samples import Sample
 
 
 @dataclasses.dataclass(frozen=True)

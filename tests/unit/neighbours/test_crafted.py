@@ -7,7 +7,7 @@ import pytest
 from dpaudit.contract import InputError, Pair, Relation
 from dpaudit.neighbours.check import are_neighbours, check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from learners.domains import Cube, Grid, Interval
+from dpaudit_learners.domains import Cube, Grid, Interval
 
 
 @pytest.mark.parametrize("domain", [Interval(2), Interval(2**64), Cube(1), Cube(6), Grid(3, 2)])

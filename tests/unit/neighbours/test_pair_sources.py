@@ -19,7 +19,7 @@ from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_of_source, query_patterns
 from dpaudit.neighbours.sampled import SampleMoves, pairs_from_strategy, random_pairs
-from learners.domains import Cube, Interval
+from dpaudit_learners.domains import Cube, Interval
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 10])

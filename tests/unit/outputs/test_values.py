@@ -14,7 +14,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.outputs.values import MOST_ITEMS, JsonValue, decode_value, digest_of, encode_value
 from dpaudit.record import Frozen, decode, encodable
-from learners.points.exponential import PointExponential
+from dpaudit_learners.points.exponential import PointExponential
 
 
 class Held(Frozen, frozen=True):

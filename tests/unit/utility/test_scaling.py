@@ -15,9 +15,9 @@ from cli_support import called
 import dpaudit
 from dpaudit.errors import InputError
 from dpaudit.utility.scaling import slope
-from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import Steps, interior_scores
-from learners.papers import bmns_rec_concave, scaling
+from dpaudit_learners.mechanisms.rec_concave import RecConcave
+from dpaudit_learners.mechanisms.steps import Steps, interior_scores
+from dpaudit_learners.papers import bmns_rec_concave, scaling
 
 PARITY = ("parity-private", "dimension", [1, 3, 8, 16, 32, 63])
 

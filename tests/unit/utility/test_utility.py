@@ -16,7 +16,7 @@ from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyCl
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials, failure_interval, is_vacuous, looks
 from dpaudit.utility.problem import apportioned, best_error, empirical_error, exceeds, population_error
-from learners.domains import Interval
+from dpaudit_learners.domains import Interval
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.known import refuted
 from dpaudit.utility.worst_case import Known, known_size
-from learners.points.exponential import ThresholdExponential
+from dpaudit_learners.points.exponential import ThresholdExponential
 
 ROUNDING = 1e-9
 
@@ -344,7 +344,7 @@ def test_a_certificate_refutes_a_theorem() -> None:
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_the_inequality_of_the_proof_for_parities_holds(dimension: int) -> None:
     # R_m(k) <= 2 R_m(k - 1) and C_m(k - 1) <= C_m(k), C the failure rate on the cube and R = C/(1 - 2^-k).
-    from learners.parities.concepts import answered_right, diluted_mass
+    from dpaudit_learners.parities.concepts import answered_right, diluted_mass
 
     for k, m, keep in product(range(2, 7), (1, 5, 40), (0.1, 0.25 * dimension)):
         fail = {j: 1 - answered_right(j, keep, diluted_mass(j, 0.3), m) for j in (k - 1, k)}

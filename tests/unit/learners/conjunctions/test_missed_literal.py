@@ -12,10 +12,10 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.sample_complexity import own_case
-from learners.conjunctions import missed_literal
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.conjunctions.missed_literal import missed_failure
-from learners.conjunctions.set_cover import SetCoverConjunction
+from dpaudit_learners.conjunctions import missed_literal
+from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
+from dpaudit_learners.conjunctions.missed_literal import missed_failure
+from dpaudit_learners.conjunctions.set_cover import SetCoverConjunction
 
 ALPHA = 0.3
 OWN: dict[str, Any] = {"epsilon": 1.0, "delta": 0.01, "alpha": 0.49, "beta": 0.2}

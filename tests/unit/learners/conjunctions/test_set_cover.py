@@ -10,13 +10,13 @@ import pytest
 from learner_cases import agreement, worst_epsilon
 
 import dpaudit
-import learners.conjunctions.set_cover as module
+import dpaudit_learners.conjunctions.set_cover as module
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions import controls as broken
-from learners.conjunctions.concepts import ShortDisjunctions
-from learners.conjunctions.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
-from learners.covers.accounting import VARIANTS, composed_share, noiseless_share, paper_share
+from dpaudit_learners.conjunctions import controls as broken
+from dpaudit_learners.conjunctions.concepts import ShortDisjunctions
+from dpaudit_learners.conjunctions.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
+from dpaudit_learners.covers.accounting import VARIANTS, composed_share, noiseless_share, paper_share
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

@@ -13,15 +13,15 @@ import pytest
 
 from dpaudit.contract import InputError, Picture
 from dpaudit.seeding import generator
-from learners.geometry.polygons import Corners, clip, square
-from learners.halfspaces.depth.depth_regions import contours, region_of_depth
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential, weighted_points
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.lower_bound import required_examples
-from learners.halfspaces.sizes import recursive_examples
-from learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.geometry.polygons import Corners, clip, square
+from dpaudit_learners.halfspaces.depth.depth_regions import contours, region_of_depth
+from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential, weighted_points
+from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from dpaudit_learners.halfspaces.lower_bound import required_examples
+from dpaudit_learners.halfspaces.sizes import recursive_examples
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
 
 
 def holds(corners: Corners, x: Fraction, y: Fraction) -> bool:

@@ -16,11 +16,11 @@ import dpaudit
 from dpaudit.conformance import check_learner
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave
-from learners.halfspaces.subsamples import consistent_law, independent_counts
-from learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave
+from dpaudit_learners.halfspaces.subsamples import consistent_law, independent_counts
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
 
 
 def slow_agreement(concepts: Halfspaces, counts: list[int], hypothesis: Any) -> int:

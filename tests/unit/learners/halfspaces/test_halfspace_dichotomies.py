@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 from dpaudit.contract import InputError
-from learners.domains import Grid
-from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces, halfspace_dichotomies
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces, halfspace_dichotomies
 
 
 def by_linear_programs(points: np.ndarray) -> set[tuple[int, ...]]:

@@ -11,10 +11,10 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Pair, Relation, Sample
 from dpaudit.seeding import generator
-from learners.finite.counting import scores
-from learners.halfspaces import exponential
-from learners.halfspaces.exponential import HalfspaceExponential, PlaneCorrect, added
-from learners.halfspaces.plane_dichotomies import PlaneDichotomies, plane_dichotomies
+from dpaudit_learners.finite.counting import scores
+from dpaudit_learners.halfspaces import exponential
+from dpaudit_learners.halfspaces.exponential import HalfspaceExponential, PlaneCorrect, added
+from dpaudit_learners.halfspaces.plane_dichotomies import PlaneDichotomies, plane_dichotomies
 
 
 class ByDirections(HalfspaceExponential):

@@ -10,9 +10,9 @@ import pytest
 import dpaudit
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_joint import HullPointJoint
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.hull_point_joint import HullPointJoint
 
 
 def test_the_law_is_a_softmax_of_depths_and_runs_follow_it() -> None:

@@ -13,21 +13,21 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.concepts import Halfspaces
-from learners.halfspaces.controls import LEARNERS as BROKEN
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.lower_bound import (
+from dpaudit_learners.halfspaces.concepts import Halfspaces
+from dpaudit_learners.halfspaces.controls import LEARNERS as BROKEN
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.exponential import HalfspaceExponential
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from dpaudit_learners.halfspaces.lower_bound import (
     coefficients,
     named_point,
     required_examples,
     theorem_51_slack,
 )
-from learners.halfspaces.sizes import figure_1_share
-from learners.halfspaces.subsamples import consistent_law
-from learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.halfspaces.sizes import figure_1_share
+from dpaudit_learners.halfspaces.subsamples import consistent_law
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda c: c.id)

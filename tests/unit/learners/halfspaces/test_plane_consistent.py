@@ -10,13 +10,13 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces import controls
-from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.plane_consistent import Consistent, CutOrders, short_box
-from learners.halfspaces.plane_dichotomies import PlaneDichotomies, plane_dichotomies
-from learners.halfspaces.releases import DeepExponential
-from learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.halfspaces import controls
+from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.plane_consistent import Consistent, CutOrders, short_box
+from dpaudit_learners.halfspaces.plane_dichotomies import PlaneDichotomies, plane_dichotomies
+from dpaudit_learners.halfspaces.releases import DeepExponential
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
 
 
 @pytest.mark.parametrize("side", [1, 2, 3, 5])

@@ -9,8 +9,8 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
-from learners.halfspaces.plane_dichotomies import (
+from dpaudit_learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces
+from dpaudit_learners.halfspaces.plane_dichotomies import (
     EVERYTHING,
     NOTHING,
     Functional,
@@ -18,8 +18,8 @@ from learners.halfspaces.plane_dichotomies import (
     PlaneDichotomies,
     plane_dichotomies,
 )
-from learners.halfspaces.releases import Agreement
-from learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.halfspaces.releases import Agreement
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
 
 
 def labelled(functional: Functional, side: int) -> tuple[int, ...]:

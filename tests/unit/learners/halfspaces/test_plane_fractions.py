@@ -12,14 +12,20 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.depth.depth_extents import DepthExtents
-from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.fraction_ranks import FractionRanks
-from learners.halfspaces.depth.level_rings import Ring, draw, rings
-from learners.halfspaces.depth.plane_fractions import FractionSelection, PlaneFractions, Span, rank_within, spans
-from learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
-from learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.depth.depth_extents import DepthExtents
+from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
+from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
+from dpaudit_learners.halfspaces.depth.fraction_ranks import FractionRanks
+from dpaudit_learners.halfspaces.depth.level_rings import Ring, draw, rings
+from dpaudit_learners.halfspaces.depth.plane_fractions import (
+    FractionSelection,
+    PlaneFractions,
+    Span,
+    rank_within,
+    spans,
+)
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
 
 
 def listed(most: int, top: int) -> list[Fraction]:

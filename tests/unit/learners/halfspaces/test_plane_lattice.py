@@ -13,12 +13,12 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Pair
 from dpaudit.seeding import generator
-from learners.halfspaces.depth.depth_extents import DepthExtents
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice, region_polygon
-from learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
-from learners.halfspaces.hull_point_joint import HullPointJoint
-from learners.mechanisms.exponential import pair_laws
+from dpaudit_learners.halfspaces.depth.depth_extents import DepthExtents
+from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
+from dpaudit_learners.halfspaces.depth.plane_lattice import LatticeSelection, PlaneLattice, region_polygon
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth, tukey_depths
+from dpaudit_learners.halfspaces.hull_point_joint import HullPointJoint
+from dpaudit_learners.mechanisms.exponential import pair_laws
 
 
 def listed(side: int) -> list[tuple[Fraction, Fraction]]:

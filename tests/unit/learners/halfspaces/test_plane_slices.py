@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from dpaudit.seeding import generator
-from learners.halfspaces.concepts import Halfspaces
-from learners.halfspaces.depth.extended_domain import (
+from dpaudit_learners.halfspaces.concepts import Halfspaces
+from dpaudit_learners.halfspaces.depth.extended_domain import (
     ExtendedDomain,
     _coordinates,
     _first_coordinates,
     _hyperplanes,
 )
-from learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, step_values
-from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point import HullPointExponential
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.tukey import HalfspaceTukey
-from learners.mechanisms.steps import Steps
+from dpaudit_learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, step_values
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depths
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.mechanisms.steps import Steps
 
 
 def _representations(side: int) -> ExtendedDomain:

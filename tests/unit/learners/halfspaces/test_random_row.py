@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 import dpaudit
 from dpaudit.contract import FAIL, InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.random_row import HullPointRandomRow
+from dpaudit_learners.halfspaces.random_row import HullPointRandomRow
 
 
 def counted(rows: tuple[tuple[int, ...], ...], delta: Fraction) -> dict[object, Fraction]:

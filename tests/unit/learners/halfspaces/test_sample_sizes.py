@@ -16,12 +16,12 @@ from scipy.special import lambertw
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.domains import Grid
-from learners.halfspaces.depth.extended_domain import ExtendedDomain
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential, exponential_examples
-from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.lower_bound import (
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.halfspaces.depth.extended_domain import ExtendedDomain
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential, exponential_examples
+from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from dpaudit_learners.halfspaces.lower_bound import (
     coefficients,
     common_point,
     common_point_examples,
@@ -29,7 +29,7 @@ from learners.halfspaces.lower_bound import (
     proved_bound,
     required_examples,
 )
-from learners.halfspaces.sizes import (
+from dpaudit_learners.halfspaces.sizes import (
     crossover,
     hard_samples,
     log_star,

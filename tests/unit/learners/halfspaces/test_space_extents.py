@@ -13,10 +13,10 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from learners.halfspaces.depth.level_rings import Ring
-from learners.halfspaces.depth.space_extents import SpaceExtents
-from learners.halfspaces.depth.space_fractions import (
+from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
+from dpaudit_learners.halfspaces.depth.level_rings import Ring
+from dpaudit_learners.halfspaces.depth.space_extents import SpaceExtents
+from dpaudit_learners.halfspaces.depth.space_fractions import (
     Pairs,
     SpaceFractions,
     SpaceSelection,
@@ -24,8 +24,8 @@ from learners.halfspaces.depth.space_fractions import (
     steps_after,
     uniform_pair,
 )
-from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential
+from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depth
+from dpaudit_learners.halfspaces.hull_point import HullPointExponential
 
 FLATS = {
     "space": np.eye(3, dtype=int),

@@ -15,20 +15,20 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
-from learners.boxes import controls as broken_boxes
-from learners.boxes.concepts import Box, Boxes, BoxTightest, interval_number, interval_of
-from learners.boxes.exponential import Axis, BoxExponential
-from learners.boxes.interior_point import BoxInteriorPoint
-from learners.domains import Grid, Interval
-from learners.interior_points import controls as broken_interior_point
-from learners.interior_points import controls as broken_stable_select
-from learners.interior_points.interior_point import (
+from dpaudit_learners.boxes import controls as broken_boxes
+from dpaudit_learners.boxes.concepts import Box, Boxes, BoxTightest, interval_number, interval_of
+from dpaudit_learners.boxes.exponential import Axis, BoxExponential
+from dpaudit_learners.boxes.interior_point import BoxInteriorPoint
+from dpaudit_learners.domains import Grid, Interval
+from dpaudit_learners.interior_points import controls as broken_interior_point
+from dpaudit_learners.interior_points import controls as broken_stable_select
+from dpaudit_learners.interior_points.interior_point import (
     InteriorPointExponential,
     InteriorPointRecConcave,
     InteriorPointTreeLog,
 )
-from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.mechanisms.steps import extremes
+from dpaudit_learners.interior_points.thresholds import ThresholdInteriorPoint
+from dpaudit_learners.mechanisms.steps import extremes
 
 SOUND = (
     InteriorPointExponential,

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.interior_points.interior_point import VARIANTS, make_solver
-from learners.mechanisms import exponential
-from learners.mechanisms.composition import basic
-from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import Steps, interior_scores
-from learners.mechanisms.tree_log import Choosing, TreeLog
+from dpaudit_learners.interior_points.interior_point import VARIANTS, make_solver
+from dpaudit_learners.mechanisms import exponential
+from dpaudit_learners.mechanisms.composition import basic
+from dpaudit_learners.mechanisms.rec_concave import RecConcave
+from dpaudit_learners.mechanisms.steps import Steps, interior_scores
+from dpaudit_learners.mechanisms.tree_log import Choosing, TreeLog
 
 F = Fraction
 

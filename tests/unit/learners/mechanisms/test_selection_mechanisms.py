@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.interior_points.controls import AlwaysStable, BareStable, WrongStable
-from learners.mechanisms.composition import Cost, advanced, basic, best, largest_share
-from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals, standing_of_values
-from learners.mechanisms.steps import Steps
-from learners.mechanisms.tree_log import Choosing
+from dpaudit_learners.interior_points.controls import AlwaysStable, BareStable, WrongStable
+from dpaudit_learners.mechanisms.composition import Cost, advanced, basic, best, largest_share
+from dpaudit_learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals, standing_of_values
+from dpaudit_learners.mechanisms.steps import Steps
+from dpaudit_learners.mechanisms.tree_log import Choosing
 
 F = Fraction
 

@@ -16,9 +16,9 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from dpaudit.utility.sample_complexity import own_case
-from learners.halfspaces.concepts import Halfspace
-from learners.mixtures.halfspace import LARGEST, MixtureHalfspace
-from learners.mixtures.missed_facets import (
+from dpaudit_learners.halfspaces.concepts import Halfspace
+from dpaudit_learners.mixtures.halfspace import LARGEST, MixtureHalfspace
+from dpaudit_learners.mixtures.missed_facets import (
     HardPolytope,
     cyclic_case,
     cyclic_facets,

@@ -13,12 +13,12 @@ import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
-from learners.mixtures import halfspace
-from learners.mixtures.controls import LEARNERS as BROKEN
-from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.intersections import Intersections, Listed, Outside, Tallied
-from learners.mixtures.public_family import (
+from dpaudit_learners.mixtures import halfspace
+from dpaudit_learners.mixtures.controls import LEARNERS as BROKEN
+from dpaudit_learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.mixtures.intersections import Intersections, Listed, Outside, Tallied
+from dpaudit_learners.mixtures.public_family import (
     PublicFamily,
     collections_of,
     log_collections,
@@ -78,7 +78,7 @@ def test_more_halfspaces_than_a_block() -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_counting_in_blocks_draws_what_listing_does(dimension: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("learners.mixtures.intersections.BLOCK_CELLS", 50)
+    monkeypatch.setattr("dpaudit_learners.mixtures.intersections.BLOCK_CELLS", 50)
     rng = np.random.default_rng(dimension)
     inside, gains = rng.random((17, 30)) < 0.5, rng.integers(-3, 4, 30)
     collections = Intersections(inside, gains, 40, dimension)
@@ -96,7 +96,7 @@ def test_more_hypotheses_than_can_be_listed(monkeypatch: pytest.MonkeyPatch) -> 
     sample = learner.domain.sample(rng.integers(0, 5, (9, 3)), rng.integers(0, 2, 9), None, np.arange(9) < 5)
     listed = learner.run(sample, generator(3, "mixture"), 200)
     halfspace._ranking.cache_clear()
-    monkeypatch.setattr("learners.mixtures.halfspace.MAX_LISTED", 50)
+    monkeypatch.setattr("dpaudit_learners.mixtures.halfspace.MAX_LISTED", 50)
     assert learner.run(sample, generator(3, "mixture"), 200) == listed
     with pytest.raises(InputError, match="lists all hypotheses"):
         MixtureShortcut(3, 1.0, side=4).run(sample, generator(3, "mixture"), 1)

@@ -15,8 +15,8 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from dpaudit.utility.audit import stream_address
 from dpaudit.utility.problem import Problem
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.halfspaces.exponential import HalfspaceExponential
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
 
 LEARNER = MixtureHalfspace(1, 2.0, side=3)
 FROM_TWO = next(c for c in range(LEARNER.concepts.size) if not LEARNER.concepts.concept(c).predict([[0], [1]]).any()

@@ -13,11 +13,11 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.mechanisms import exponential
-from learners.mixtures import halfspace, public_family, rejection
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.public_family import PublicFamily, collections_of
-from learners.mixtures.rejection import Rejected, _members
+from dpaudit_learners.mechanisms import exponential
+from dpaudit_learners.mixtures import halfspace, public_family, rejection
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.mixtures.public_family import PublicFamily, collections_of
+from dpaudit_learners.mixtures.rejection import Rejected, _members
 
 
 @pytest.mark.parametrize("most", [2, 3])

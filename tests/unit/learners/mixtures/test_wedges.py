@@ -9,12 +9,12 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.arrays import summed
-from learners.mixtures import halfspace, rejection, wedges
-from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.intersections import Intersections, Tallied
-from learners.mixtures.public_family import PublicFamily, public_family
-from learners.mixtures.wedges import Wedges
+from dpaudit_learners.arrays import summed
+from dpaudit_learners.mixtures import halfspace, rejection, wedges
+from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
+from dpaudit_learners.mixtures.intersections import Intersections, Tallied
+from dpaudit_learners.mixtures.public_family import PublicFamily, public_family
+from dpaudit_learners.mixtures.wedges import Wedges
 
 
 def both(side: int, public: int, others: int, top: int, seed: int) -> tuple[PublicFamily, Wedges, Intersections]:

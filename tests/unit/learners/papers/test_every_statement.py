@@ -20,13 +20,13 @@ from dpaudit import pac
 from dpaudit.contract import ACCUSATIONS, Distribution, HasSettings, HasUtility
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements, load
-from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
-from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.halfspaces.hull_point_joint import HullPointJoint
-from learners.halfspaces.tukey import HalfspaceTukey
-from learners.mechanisms.composition import largest_repeated_epsilon
-from learners.mechanisms.tree_log import TreeLog
-from learners.papers import (
+from dpaudit_learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
+from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
+from dpaudit_learners.halfspaces.hull_point_joint import HullPointJoint
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.mechanisms.composition import largest_repeated_epsilon
+from dpaudit_learners.mechanisms.tree_log import TreeLog
+from dpaudit_learners.papers import (
     bmn,
     bmn_utility,
     bmns_depth,

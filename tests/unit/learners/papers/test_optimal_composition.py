@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from learners.mechanisms.composition import Cost, advanced
-from learners.papers.mechanisms import advanced_epsilon, composed_delta, greatest_share, many_composed_delta
+from dpaudit_learners.mechanisms.composition import Cost, advanced
+from dpaudit_learners.papers.mechanisms import advanced_epsilon, composed_delta, greatest_share, many_composed_delta
 
 
 def listed(calls: int, share: float, each: float, epsilon: float) -> float:

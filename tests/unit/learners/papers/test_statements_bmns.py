@@ -12,8 +12,8 @@ from test_statements_refutable import in_quick
 
 from dpaudit import pac
 from dpaudit.registry import list_statements
-from learners.mixtures.missed_facets import HardPolytope
-from learners.papers import (
+from dpaudit_learners.mixtures.missed_facets import HardPolytope
+from dpaudit_learners.papers import (
     bmn,
     bmn_lower_bound,
     bmn_utility,
@@ -24,8 +24,8 @@ from learners.papers import (
     bmns_lower_bound,
     bmns_rec_concave,
 )
-from learners.papers.sizes import HalvedSizes, audit_cases, audit_halved
-from learners.points.exponential import PointExponential
+from dpaudit_learners.papers.sizes import HalvedSizes, audit_cases, audit_halved
+from dpaudit_learners.points.exponential import PointExponential
 
 CLASSES = {
     "false": {"BMNS-Thm5.1", "BMNS-Fact2.20-remark"},

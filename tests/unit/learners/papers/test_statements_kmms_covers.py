@@ -8,9 +8,9 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
-from learners.covers.accounting import cost_of_share, noiseless_share
-from learners.covers.game import calibration_picture, game_curve, game_delta
-from learners.papers import kmms_covers
+from dpaudit_learners.covers.accounting import cost_of_share, noiseless_share
+from dpaudit_learners.covers.game import calibration_picture, game_curve, game_delta
+from dpaudit_learners.papers import kmms_covers
 
 VERDICTS = {
     "KMMS-Thm3.5": "edge case",

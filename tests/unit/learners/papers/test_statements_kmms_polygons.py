@@ -12,9 +12,9 @@ import dpaudit
 from dpaudit import pac
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.geometry.polygons import contains, cross, triangulate
-from learners.papers import kmms_polygons
-from learners.regions.families import triangle_family
+from dpaudit_learners.geometry.polygons import contains, cross, triangulate
+from dpaudit_learners.papers import kmms_polygons
+from dpaudit_learners.regions.families import triangle_family
 
 VERDICTS = {"KMMS-Claim4.3": "derived", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "derived", "KMMS-Thm5.1": "derived"}
 

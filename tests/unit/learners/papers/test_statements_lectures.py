@@ -8,7 +8,14 @@ import pytest
 from ledger_rows import ledger_row
 
 from dpaudit.contract import ACCUSATIONS, Statement
-from learners.papers import extensions, nis_consistent, nis_finite_classes, nis_parities, ste_conjunctions, ste_greedy
+from dpaudit_learners.papers import (
+    extensions,
+    nis_consistent,
+    nis_finite_classes,
+    nis_parities,
+    ste_conjunctions,
+    ste_greedy,
+)
 
 MODULES = (extensions, nis_consistent, nis_finite_classes, nis_parities, ste_conjunctions, ste_greedy)
 ALL = [statement for module in MODULES for statement in module.STATEMENTS]

@@ -17,13 +17,13 @@ import pytest
 
 from dpaudit import pac
 from dpaudit.contract import Pair
-from learners.conjunctions.concepts import Conjunctions
-from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
-from learners.domains import Interval
-from learners.halfspaces.tukey import HalfspaceTukey
-from learners.interior_points.controls import StableMode, WrongStable
-from learners.mechanisms.stable_select import StableSelect
-from learners.papers import (
+from dpaudit_learners.conjunctions.concepts import Conjunctions
+from dpaudit_learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
+from dpaudit_learners.domains import Interval
+from dpaudit_learners.halfspaces.tukey import HalfspaceTukey
+from dpaudit_learners.interior_points.controls import StableMode, WrongStable
+from dpaudit_learners.mechanisms.stable_select import StableSelect
+from dpaudit_learners.papers import (
     bmn,
     bmn_utility,
     bmns_depth,
@@ -43,9 +43,9 @@ from learners.papers import (
     ste_greedy,
     ste_interior,
 )
-from learners.papers.sizes import HalvedSizes, joint_verdict
-from learners.papers.verdicts import exceeds, judged, tightness
-from learners.parities import controls as broken_parity
+from dpaudit_learners.papers.sizes import HalvedSizes, joint_verdict
+from dpaudit_learners.papers.verdicts import exceeds, judged, tightness
+from dpaudit_learners.parities import controls as broken_parity
 
 Patches = dict[str, Any]
 

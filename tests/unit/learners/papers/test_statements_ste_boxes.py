@@ -9,8 +9,8 @@ import pytest
 from ledger_rows import ledger_row
 
 from dpaudit.contract import Statement
-from learners.mechanisms.rec_concave import RecConcave
-from learners.papers import bmns_rec_concave, ste_boxes
+from dpaudit_learners.mechanisms.rec_concave import RecConcave
+from dpaudit_learners.papers import bmns_rec_concave, ste_boxes
 
 STATEMENTS = [one for one in ste_boxes.STATEMENTS + bmns_rec_concave.STATEMENTS if not one.slow]
 VERDICTS = {

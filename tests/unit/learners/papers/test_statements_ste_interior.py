@@ -8,7 +8,7 @@ import pytest
 from ledger_rows import ledger_row
 
 from dpaudit.contract import Statement
-from learners.papers.ste_interior import STATEMENTS
+from dpaudit_learners.papers.ste_interior import STATEMENTS
 
 
 @pytest.mark.parametrize("statement", STATEMENTS[:3], ids=lambda statement: statement.id)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpaudit.seeding import generator
-from learners.domains import Grid
-from learners.halfspaces.concepts import halfspace_dichotomies
-from learners.regions.discs import disc_family, lifted
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.halfspaces.concepts import halfspace_dichotomies
+from dpaudit_learners.regions.discs import disc_family, lifted
 
 
 @pytest.mark.parametrize("side", [1, 2])

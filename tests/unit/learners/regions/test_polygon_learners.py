@@ -15,14 +15,14 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
-from learners.covers.accounting import VARIANTS
-from learners.covers.rounds import Round, RoundedNoise
-from learners.regions import controls as broken
-from learners.regions.concepts import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
-from learners.regions.discs import Disc, Discs, DiscUnion
-from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.region_cover import ConvexPolygon, PolygonUnion
-from learners.regions.region_selection import TriangleSelect
+from dpaudit_learners.covers.accounting import VARIANTS
+from dpaudit_learners.covers.rounds import Round, RoundedNoise
+from dpaudit_learners.regions import controls as broken
+from dpaudit_learners.regions.concepts import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
+from dpaudit_learners.regions.discs import Disc, Discs, DiscUnion
+from dpaudit_learners.regions.halfplane_select import HalfplaneSelect
+from dpaudit_learners.regions.region_cover import ConvexPolygon, PolygonUnion
+from dpaudit_learners.regions.region_selection import TriangleSelect
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
@@ -60,7 +60,7 @@ def test_listed_and_refined_triangles_have_one_law(monkeypatch: pytest.MonkeyPat
     sample = samples(learner.domain)[-1]
     law = learner.law(sample)
     place = {row.tobytes(): i for i, row in enumerate(_labels(learner, law.atoms))}
-    monkeypatch.setattr("learners.regions.concepts.LISTED_TRIANGLES", 0)
+    monkeypatch.setattr("dpaudit_learners.regions.concepts.LISTED_TRIANGLES", 0)
 
     class Refined:
         def run(self, sample: Any, rng: Any, size: int) -> list[int]:
@@ -84,9 +84,10 @@ def test_covers_follow_their_law(kind: Any, variant: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "listing", "variant"), [
-    *(pytest.param(ConvexPolygon, "learners.regions.concepts.LISTED_SIDE", variant, marks=[pytest.mark.full] * (i > 0))
+    *(pytest.param(ConvexPolygon, "dpaudit_learners.regions.concepts.LISTED_SIDE", variant,
+                   marks=[pytest.mark.full] * (i > 0))
       for i, variant in enumerate(VARIANTS)),
-    *(pytest.param(PolygonUnion, "learners.regions.concepts.LISTED_TRIANGLES", variant, marks=marks)
+    *(pytest.param(PolygonUnion, "dpaudit_learners.regions.concepts.LISTED_TRIANGLES", variant, marks=marks)
       for variant, marks in zip(VARIANTS, ([pytest.mark.full], [pytest.mark.full], []), strict=True)),
 ])  # fmt: skip
 def test_refined_covers_follow_the_law_of_listed_ones(

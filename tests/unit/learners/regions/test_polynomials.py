@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.domains import Grid
-from learners.halfspaces.concepts import halfspace_dichotomies
-from learners.regions.discs import disc_family
-from learners.regions.polynomials import (
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.halfspaces.concepts import halfspace_dichotomies
+from dpaudit_learners.regions.discs import disc_family
+from dpaudit_learners.regions.polynomials import (
     Polynomial,
     Polynomials,
     PolynomialSelect,

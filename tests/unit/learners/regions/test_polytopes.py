@@ -14,9 +14,9 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
-from learners.domains import Grid
-from learners.regions import controls as broken
-from learners.regions.polytopes import (
+from dpaudit_learners.domains import Grid
+from dpaudit_learners.regions import controls as broken
+from dpaudit_learners.regions.polytopes import (
     LEARNERS,
     ConvexPolytope,
     Polytopes,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.geometry.polygons import UniformPoint, area
-from learners.regions.families import halfplane_family
-from learners.regions.snapping import columns, count_below, dyadic_square, floor_sum, full_grid
+from dpaudit_learners.geometry.polygons import UniformPoint, area
+from dpaudit_learners.regions.families import halfplane_family
+from dpaudit_learners.regions.snapping import columns, count_below, dyadic_square, floor_sum, full_grid
 
 
 def test_floor_sum_is_the_sum_of_floors() -> None:

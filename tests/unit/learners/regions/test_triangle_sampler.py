@@ -13,13 +13,13 @@ import scipy.stats
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.arrays import PackedSums, packed_rows
-from learners.geometry.arrangement import sweep
-from learners.geometry.polygons import Bits, area, polygon
-from learners.regions.families import halfplane_family, triangle_family
-from learners.regions.refinement import Pieces, Products
-from learners.regions.snapping import full_grid, region_of
-from learners.regions.tuple_draws import TupleSampler
+from dpaudit_learners.arrays import PackedSums, packed_rows
+from dpaudit_learners.geometry.arrangement import sweep
+from dpaudit_learners.geometry.polygons import Bits, area, polygon
+from dpaudit_learners.regions.families import halfplane_family, triangle_family
+from dpaudit_learners.regions.refinement import Pieces, Products
+from dpaudit_learners.regions.snapping import full_grid, region_of
+from dpaudit_learners.regions.tuple_draws import TupleSampler
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
@@ -132,8 +132,8 @@ def test_out_of_memory_the_law_stays_exact(bound: str, monkeypatch: pytest.Monke
     points, weights = instance(3, Fraction(1, 4), "right")
     family, rate = triangle_family(3), Fraction(1, 4)
     free = TupleSampler(points, weights, 3, right, rate)
-    monkeypatch.setattr(f"learners.regions.refinement.{bound}", 30)
-    monkeypatch.setattr("learners.regions.refinement.BATCH", 4)
+    monkeypatch.setattr(f"dpaudit_learners.regions.refinement.{bound}", 30)
+    monkeypatch.setattr("dpaudit_learners.regions.refinement.BATCH", 4)
     sampler = TupleSampler(points, weights, 3, right, rate)
     assert len(sampler.products) < 60 < len(free.products)
     assert not sampler.products._tight()
@@ -145,7 +145,7 @@ def test_out_of_memory_the_law_stays_exact(bound: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("slack", [2.0**-29, 0.2])
 def test_few_bits_at_a_time_give_the_same_law(slack: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # Eight bits leave nearly every choice open; with much slack, many draws cannot be decided from floats at all.
-    monkeypatch.setattr("learners.regions.tuple_draws.SLACK", slack)
+    monkeypatch.setattr("dpaudit_learners.regions.tuple_draws.SLACK", slack)
     points, weights = instance(2, Fraction(1), "right")
     family, rate = triangle_family(2), Fraction(1)
     shares = exact_shares(2, points, weights, right, rate, family)

@@ -12,7 +12,7 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.regions.polytopes import (
+from dpaudit_learners.regions.polytopes import (
     MAX_POINTS,
     SimplexSelect,
     SimplexUnion,

@@ -10,8 +10,8 @@ import pytest
 from dpaudit import PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.training import noisy_step
-from learners.training.accountant import Accountant
-from learners.training.noisy_sgd import FAULTS, Examples, Logistic, Model, Network, NoisySGD, one_training
+from dpaudit_learners.training.accountant import Accountant
+from dpaudit_learners.training.noisy_sgd import FAULTS, Examples, Logistic, Model, Network, NoisySGD, one_training
 
 # dp-accounting 0.6.0: PLDAccountant(value_discretization_interval=1e-4).compose(PoissonSampledDpEvent(q,
 # GaussianDpEvent(sigma)), T), for q = 1 without the sampling; get_epsilon(1e-2), get_epsilon(1e-5), get_delta(0.5).

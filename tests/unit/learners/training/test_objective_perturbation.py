@@ -12,8 +12,8 @@ from scipy.stats import chi2
 
 import dpaudit
 from dpaudit.errors import InputError
-from learners.training import objective_perturbation
-from learners.training.objective_perturbation import FAULTS, ObjectivePerturbation
+from dpaudit_learners.training import objective_perturbation
+from dpaudit_learners.training.objective_perturbation import FAULTS, ObjectivePerturbation
 
 CASES = [ObjectivePerturbation(1.0, 4, 1.0), ObjectivePerturbation(1.0, 4, 0.0025)]
 """With Delta = 0, and with Delta > 0."""
