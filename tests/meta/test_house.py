@@ -54,7 +54,7 @@ ROOMS = {
     "dpaudit.engine": 2_261,
     "dpaudit.events": 5_700,
     "dpaudit.exact": 2_046,
-    "dpaudit.neighbours": 2_934,
+    "dpaudit.neighbours": 3_086,
     "dpaudit.outputs": 1_984,
     "dpaudit.project": 942,
     "dpaudit.registry": 489,

@@ -24,6 +24,8 @@ SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
 """Sums of integers of common types wrap round here."""
 FEW = 20
 """The most copies of a record, of the backgrounds for thresholds on counts; these come after all other pairs."""
+UNLIKE = 4
+"""The most records of whose copies alone a dataset is made, one of which is replaced."""
 LEAST_LARGE, LARGER = 300, 4
 """A background of equal records whose sum wraps round has at most so many of them, or so many times those given."""
 
@@ -137,16 +139,22 @@ def recipes_of(
     They are one of each background in turn, so that the first ones are unlike each other. New rows are added to the
     candidates as they are needed.
     """
-    backgrounds = list(_backgrounds(candidates, known, groups))
-    for turn in zip_longest(*(background.recipes(relation) for background in backgrounds)):
+    # Where records are replaced their number is public, and mechanisms may rely on it.
+    fixed_size = relation is Relation.REPLACE_ONE and candidates.units.alone and candidates.group < candidates.size
+    backgrounds = _backgrounds(candidates, known, groups, candidates.group if fixed_size else 0)
+    turns = [background.recipes(relation) for background in backgrounds]
+    if fixed_size and candidates.group == 1:
+        turns += [_uniform(candidates, row) for row in candidates.unlike(UNLIKE)]
+    for turn in zip_longest(*turns):
         yield from (recipe for recipe in turn if recipe is not None)
     for background in _few(candidates, tuple(candidates.made()[:1])):
         yield from background.recipes(relation)
 
 
 def _backgrounds(
-    candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]]
+    candidates: CandidateRows, known: list[UnitRows], groups: list[tuple[str, tuple[int, ...]]], left_out: int
 ) -> Iterator[_Background]:
+    """Yield backgrounds; those as large as the dataset are smaller by the `left_out` records that come to them."""
     size, adds, alone = candidates.size, candidates.adds_units, candidates.units.alone
     nothing, everything = Rows(), Rows.all_but(size)
     made, crowds = candidates.made(), candidates.crowds()
@@ -165,12 +173,28 @@ def _backgrounds(
         words = f"the data with {last.words} alone of its group in {title}"
         yield _Background(words, others, nothing, tuple(doubled), last, others + Rows.of(last.rows))
     yield _Background("no record", nothing, nothing, tuple(made + known))
-    yield _Background("the data", everything, nothing, tuple(crowds + made + doubled + like))
-    yield from _equal(candidates, tuple(made[:2] + doubled[:1]), tuple(made[:2]))
+    shared = Rows.all_but(size - left_out)
+    words = f"the data without {words_of_rows(tuple(range(size - left_out, size)))}" if left_out else "the data"
+    yield _Background(words, shared, nothing, tuple(crowds + made + doubled + like))
+    yield from _equal(candidates, tuple(made[:2] + doubled[:1]), tuple(made[:2]), left_out)
     if adds:
         yield from _sums(candidates, tuple(made[:1]))
     front = tuple(UnitRows(one.rows, f"{one.words} at the front") for one in made[:2])
-    yield _Background("the data", nothing, everything, front)
+    yield _Background(words, nothing, shared, front)
+
+
+def _uniform(candidates: CandidateRows, row: int) -> Iterator[Recipe]:
+    """Yield the recipes by which the first or the last of the copies of a row is replaced.
+
+    Sums of equal numbers are rounded in one direction, and the roundings add up.
+    """
+    size = candidates.size
+    whole, others = _copies(row, size), _copies(row, size - 1)
+    for unit in candidates.made()[1::-1]:
+        new = Rows.of(unit.rows)
+        for place, neighbour in (("first", new + others), ("last", others + new)):
+            change = f"the {place} of them replaced by {unit.words}"
+            yield Recipe(whole, neighbour, (row,), unit.rows, f"{size} copies of row {row}", change)
 
 
 def _few(candidates: CandidateRows, other: tuple[UnitRows, ...]) -> Iterator[_Background]:
@@ -184,9 +208,11 @@ def _few(candidates: CandidateRows, other: tuple[UnitRows, ...]) -> Iterator[_Ba
         yield _Background(f"{times} {copies} of row {row}", _copies(row, times), Rows(), more)
 
 
-def _equal(candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[UnitRows, ...]) -> Iterator[_Background]:
+def _equal(
+    candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[UnitRows, ...], left_out: int
+) -> Iterator[_Background]:
     """Yield backgrounds of one record, of many equal ones and of ties, of a unit of its own."""
-    size = candidates.size
+    size = candidates.size - left_out
     tried = (NewValue.LOW, NewValue.HIGH, NewValue.MIDDLE) if candidates.adds_units else ()
     equal = [(row, value.value) for value in tried if (row := candidates.all_with(value)) is not None]
     for row, value in equal:
@@ -199,10 +225,11 @@ def _equal(candidates: CandidateRows, units: tuple[UnitRows, ...], made: tuple[U
         yield _Background(f"{size} copies of row {row}", _copies(row, size), Rows(), units)
     if len(equal) > 1:
         (low, _), (high, _), half = *equal[:2], max(1, size // 2)
-        words = f"{half} records with the least value and {half} with the greatest"
+        other = size - half if left_out else half
+        words = f"{half} records with the least value and {other} with the greatest"
         mixed = candidates.mixed()
         units = (mixed, *made) if mixed is not None else made
-        yield _Background(words, _copies(low, half) + _copies(high, half), Rows(), units)
+        yield _Background(words, _copies(low, half) + _copies(high, other), Rows(), units)
 
 
 def _sums(candidates: CandidateRows, units: tuple[UnitRows, ...]) -> Iterator[_Background]:

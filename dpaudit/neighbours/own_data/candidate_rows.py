@@ -166,6 +166,15 @@ class CandidateRows:
             return None
         return self.with_value(value, template=unit.rows[0], words=f" like {unit.words}")
 
+    def unlike(self, most: int) -> list[int]:
+        """Return the first rows of the dataset that are unlike each other, at most so many."""
+        found: dict[str, int] = {}
+        for row in range(self.size):
+            found.setdefault(self.key(row), row)
+            if len(found) == most:
+                break
+        return list(found.values())
+
     def key(self, row: int) -> str:
         """Return the content of a row, new or not: rows of the same content have the same key."""
         return self._content(row, {}) if row < self.size else self._content(*self.new[row - self.size])
