@@ -370,7 +370,7 @@ def _catches(finding: PrivacyFinding, trials: int) -> str:
         claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
         training = budget.pilot + budget.training
         least = Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
-    if math.isinf(least):
+    if least >= finding.detectable_epsilon:  # infinite, or for the event tested no less than what was seen
         return ": more runs see smaller leaks"
     return f" to catch any ε ≥ {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
 

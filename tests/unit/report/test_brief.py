@@ -195,7 +195,8 @@ def test_a_command_that_no_shell_reads_is_shown_as_text():
 
 def test_what_more_time_would_show_is_said_where_a_limit_left_too_little() -> None:
     limited = privacy_finding(trials=1_000, stopped=Stopped(1_000, None, 16_000))
-    said = dict(brief_lines(limited))
+    assert dict(brief_lines(limited))["more time"].endswith("all 16,000 trials: more runs see smaller leaks")
+    said = dict(brief_lines(privacy_finding(trials=1_000, detectable_epsilon=3.0, stopped=limited.stopped)))
     assert said["more time"].startswith("give about 16 times the time_limit, for all 16,000 trials to catch any ε ≥ 1")
     assert "more time" not in dict(brief_lines(privacy_finding(trials=1_000, stopped=Stopped(1_000))))
     assert "more time" not in dict(
