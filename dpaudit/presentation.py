@@ -1,6 +1,6 @@
-"""The way in which findings are shown: the package of the public names registers it, and findings ask for it.
+"""What findings ask of modules above them: how they are shown, and what of a stored one follows from its counts.
 
-Findings stand below the reports, which know them; so nothing here or there names a report.
+The package of the public names registers both. Findings stand below what they ask, so nothing here or there names it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,21 @@ if TYPE_CHECKING:
 _registered: list[Callable[[], Any]] = []
 
 
-def register(load: Callable[[], Any]) -> None:
-    """Register what returns the functions `brief`, `page`, `figure` and `notebook` of a finding, when first asked."""
-    _registered[:] = [load]
+def register(load: Callable[[], Any], load_check: Callable[[], Any]) -> None:
+    """Register what is loaded when first asked.
+
+    These are the module of the functions `brief`, `page`, `figure` and `notebook` of a finding, and that of the
+    function `recomputed`.
+    """
+    _registered[:] = [load, load_check]
 
 
 def shown(form: str, finding: Any) -> Any:
     """Return a finding in one of the four forms."""
     return getattr(_registered[0](), form)(finding)
+
+
+def recomputed(finding: Any) -> tuple[str, ...]:
+    """Return what of a stored finding could not be recomputed; raise `ToolFault` if what could differs."""
+    found: tuple[str, ...] = _registered[1]().recomputed(finding)
+    return found

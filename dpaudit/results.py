@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self, TypeV
 import msgspec
 
 from dpaudit.contract import CurveClaim, PrivacyClaim, Verdict
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, ToolFault
 from dpaudit.jsonable import stable_repr
-from dpaudit.presentation import shown
+from dpaudit.presentation import recomputed, shown
 from dpaudit.record import Frozen, decode, encodable
 
 if TYPE_CHECKING:
@@ -93,10 +93,10 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         Raises
         ------
         ToolFault
-            If it is no finding of this kind: the message names the field.
+            If it is no finding of this kind, or says something else than follows from its counts: the message names the
+            field.
         """
-        found: Self = decode(json.dumps(data), cls)
-        return found
+        return cls._recomputed(decode(json.dumps(data), cls))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -105,11 +105,26 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         Raises
         ------
         ToolFault
-            If the file holds no finding of this kind: the message names file and field.
+            If the file holds no finding of this kind, or one that says something else than follows from its counts: the
+            message names file and field.
         OSError
             If there is no such file, or it cannot be read.
         """
-        found: Self = decode(Path(path).read_bytes(), cls, path)
+        return cls._recomputed(decode(Path(path).read_bytes(), cls, path), path)
+
+    @classmethod
+    def _recomputed(cls, found: Self, place: object = "") -> Self:
+        """Return a finding that was read, which knows what of it could not be recomputed."""
+        try:
+            found.__dict__["not_recomputed"] = recomputed(found)
+        except ToolFault as error:
+            raise ToolFault(f"{place}: {error}" if place else str(error)) from None
+        return found
+
+    @property
+    def not_recomputed(self) -> tuple[str, ...]:
+        """What of a finding that was read from a file does not follow from what the file holds."""
+        found: tuple[str, ...] = self.__dict__.get("not_recomputed", ())
         return found
 
     def save(self, path: str | Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import UNSET
+from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
 from dpaudit import seeding
@@ -22,8 +23,6 @@ from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import CoinCount, EventTest
-from dpaudit.bounds import coin
-from dpaudit.bounds.melded import Melded
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
@@ -104,11 +103,14 @@ class Confirmation:
         if selected.guesses:
             return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))
         first, other = likelier_first(selected.direction, *self.counts[i])
-        runs, other_runs = likelier_first(selected.direction, *self.sides)
         hits, others = selected.event.hits(first), selected.event.hits(other)
-        lower = Melded().epsilon_lower(hits, runs, others, other_runs, delta=self._request.claim.delta, gamma=error)
         found = selected.discretizer.describe(selected.event)
-        return (EventTest(found, error, hits, others, float(lower), selected.direction),)
+        return (self._bounded(EventTest(found, error, hits, others, 0.0, selected.direction)),)
+
+    def _bounded(self, test: EventTest) -> EventTest:
+        """Return a test with its bound."""
+        runs = likelier_first(test.direction, *self.sides)
+        return changed(test, epsilon_lower=test.lower(runs, self._request.claim.delta))
 
     def _number(self, guess: Guess, share: float) -> int:
         """Return N0 of a guess; where the time was over, the part of it that belongs to the look."""
@@ -132,19 +134,18 @@ class Confirmation:
             # With delta > 0 the number must not depend on the outputs, even if runs are independent.
             number = self._number(guess, self._shares[i]) if claim.delta else None
             count = CoinCount.of_sides(hits[0] + opposed[0], hits[1] + opposed[1], number, rng)
-        extra = self.runs * claim.delta / (1 if guess.opposite else 2)
-        lower = float(coin.epsilon_lower(count.right, count.guesses, error, delta_runs=extra))
         describe = selected.discretizer.describe
-        return EventTest(
+        test = EventTest(
             describe(guess.event),
             error,
             guess.event.hits(first),
             guess.event.hits(other),
-            lower,
+            0.0,
             guess.direction,
             opposite=describe(guess.opposite) if guess.opposite else UNSET,
             count=count,
         )
+        return self._bounded(test)
 
 
 NO_TURNS = np.zeros(0, dtype=np.uint8)

@@ -27,7 +27,7 @@ from dpaudit.audit.finding import PLAIN_RUNS, PlainEvent, PrivacyFinding, Witnes
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.sequential_design import Session
-from dpaudit.audit.tested import COIN, MELDED
+from dpaudit.audit.tested import COIN, MELDED, refutes
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Pair
 from dpaudit.events.cells import separation, tally
@@ -280,7 +280,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         training.pilot,
         request.budget.training // 2,
         training.not_run,
-        refuted=best.epsilon_lower > claim.epsilon or (tested_claim is not None and tested_claim.by_holder),
+        refuted=refutes(best.epsilon_lower, claim.epsilon, tested_claim),
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,

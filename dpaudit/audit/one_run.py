@@ -188,10 +188,10 @@ def _one_number(points: Points, coins: int, one_sided: bool, gamma: float) -> in
     return numbers[detectable_mu(numbers, list(map(int, critical)), coins, POWER, one_sided=one_sided)[1]]
 
 
-def _points(curve: CurveClaim | None, point: PrivacyClaim) -> Points:
-    """Return the points that a claim implies."""
+def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> Points:
+    """Return the points that a claim implies: one, or those of a claim that is a curve."""
     if curve is None:
-        return Points.one(float(point.epsilon), float(point.delta))
+        return Points.one(float(epsilon), float(delta))
     found = ClaimPoints.of(curve)
     tested = found.epsilon < MAX_EPSILON
     return Points(found.epsilon[tested], found.delta[tested])
@@ -214,39 +214,48 @@ def finding_of(
 ) -> OneRunFinding:
     """Return the finding on ranked scores; `ignored` says that the training gave the same ones with other coins."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
-    points = _points(curve, point)
+    points = points_of(curve, point.epsilon, point.delta)
     test = guess_test(ranked, points, gamma, ranking, guesses)
-    outcome = test.at(points)
-    critical = test.schedule.critical(test.schedule.level(points, gamma), points)
-    gaps = _gaps(ranked, test, points, critical, ignored)
-    refuted = outcome.p_value <= gamma
-    claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
-    mu, coins, numbers = None if curve is None else curve.mu, ranked.coins, test.schedule.guesses
-    counted = zip(numbers, map(int, test.right), map(int, critical), strict=True)
+    found, coins = derived(test, points, curve), ranked.coins
+    few = all(one.critical > one.guesses for one in found["schedule"])
+    gaps = _gaps(ranked, FewCanaries(ranked.included.size, _least(points, gamma)) if few else None, ignored)
+    refuted = found["p_value"] <= gamma
     return OneRunFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT,
-        epsilon=claimed,
-        delta=delta,
-        epsilon_lower=test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
-        p_value=outcome.p_value,
-        detectable_epsilon=detectable_epsilon(numbers, critical, POWER),
         confidence=confidence,
         canaries=ranked.included.shape[1],
         runs=len(ranked.included),
         included=int(ranked.included.sum()),
         ranking=cast(RankingName, ranking),
-        schedule=tuple(Guesses(*each) for each in counted),
-        decided_by=outcome.at,
         relation=point.relation,
         tied=ranked.tied,
         seal="" if coins is None else coins.seal,
         seed=None if coins is None else coins.seed,
         gaps=gaps,
-        if_gaussian=_if_gaussian(test, delta if curve is None else 0.0),
         curve_claim=curve or UNSET,
-        mu_lower=None if mu is None else test.mu_lower(),
-        detectable_mu=None if mu is None else _detectable_mu(test, critical),
+        **found,
     )
+
+
+def derived(test: GuessTest, points: Points, curve: CurveClaim | None) -> dict[str, Any]:
+    """Return the fields of a finding that follow from the right guesses of a test of points, by name."""
+    outcome = test.at(points)
+    critical = test.schedule.critical(test.schedule.level(points, test.error), points)
+    claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
+    mu, numbers = None if curve is None else curve.mu, test.schedule.guesses
+    counted = zip(numbers, map(int, test.right), map(int, critical), strict=True)
+    return {
+        "epsilon": claimed,
+        "delta": delta,
+        "epsilon_lower": test.epsilon_lower(delta, claimed) if curve is None else test.union_lower(delta),
+        "p_value": outcome.p_value,
+        "detectable_epsilon": detectable_epsilon(numbers, critical, POWER),
+        "schedule": tuple(Guesses(*each) for each in counted),
+        "decided_by": outcome.at,
+        "if_gaussian": _if_gaussian(test, delta if curve is None else 0.0),
+        "mu_lower": None if mu is None else test.mu_lower(),
+        "detectable_mu": None if mu is None else _detectable_mu(test, critical),
+    }
 
 
 def _detectable_mu(test: GuessTest, critical: Integers) -> float:
@@ -274,11 +283,9 @@ def _epsilon_of(mu: float, delta: float) -> float:
     return largest_rejected(lambda e: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0
 
 
-def _gaps(ranked: Ranked, test: GuessTest, points: Points, critical: Integers, ignored: bool) -> tuple[OneRunGap, ...]:
+def _gaps(ranked: Ranked, few: FewCanaries | None, ignored: bool) -> tuple[OneRunGap, ...]:
     """Return why the audit could not have seen that the claim fails."""
-    found: list[OneRunGap] = []
-    if (critical > np.array(test.schedule.guesses)).all():
-        found.append(FewCanaries(ranked.included.size, _least(points, test.error)))
+    found: list[OneRunGap] = [] if few is None else [few]
     if ranked.all_equal:
         found.append(EqualScores(ranked.tied, ranked.included.size))
     if ignored:

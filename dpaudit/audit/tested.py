@@ -8,6 +8,8 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
+from dpaudit.bounds import coin
+from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
@@ -52,6 +54,27 @@ class CoinCount(Frozen, frozen=True):
         return cls.of(right, right + wrong, number, rng)
 
 
+def lower_bound(
+    hits: tuple[int, int],
+    runs: tuple[int, int],
+    count: CoinCount | UnsetType,
+    *,
+    delta: float,
+    error: float,
+    sides: int = 1,
+) -> float:
+    """Return the lower confidence bound on epsilon that counts give, with this probability of error.
+
+    It is that of the guesses of coins, which name the coins of so many `sides`, where coins were guessed; else the
+    melded bound of the hits of an event among the runs, those of the likelier side first. Audits, certificates and all
+    that reads a stored finding derive bounds here.
+    """
+    if count is UNSET:
+        return float(Melded().epsilon_lower(hits[0], runs[0], hits[1], runs[1], delta=delta, gamma=error))
+    extra = sum(runs) * delta * sides / 2
+    return float(coin.epsilon_lower(count.right, count.guesses, error, delta_runs=extra))
+
+
 class EventTest(Frozen, frozen=True):
     """One of the events that fresh runs tested, and its own lower bound.
 
@@ -81,6 +104,11 @@ class EventTest(Frozen, frozen=True):
     direction: Direction = Direction.FORWARD
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
+
+    def lower(self, runs: tuple[int, int], delta: float) -> float:
+        """Return the bound that the counts give, of so many runs on the likelier side and on the other."""
+        hits, sides = (self.hits, self.neighbour_hits), 1 if self.opposite is UNSET else 2
+        return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
 
 
 class RunTime(Frozen, frozen=True):
@@ -168,3 +196,8 @@ class CurveTest(Frozen, frozen=True):
     def by_holder(self) -> bool:
         """Whether Holder's inequality refutes the claim."""
         return self.holder is not None and self.holder.refuted
+
+
+def refutes(epsilon_lower: float, epsilon: float, tested: CurveTest | None) -> bool:
+    """Return whether a bound, or the test of a claim that is a curve, refutes the claim."""
+    return epsilon_lower > epsilon or (tested is not None and tested.by_holder)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
@@ -17,7 +18,7 @@ from dpaudit.arguments import read_number
 from dpaudit.bounds.base import CountArrays
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
-from dpaudit.record import Amount, Frozen, Level, Share, Size
+from dpaudit.record import Amount, Count, Frozen, Level, Share, Size
 
 Array = NDArray[np.float64]
 
@@ -123,6 +124,8 @@ class Curve(Frozen, frozen=True):
         Fresh runs on data and on neighbour.
     mu_lower : float
         The bound mu_L on the parameter of Gaussian differential privacy; 0 shows nothing.
+    hits, neighbour_hits : tuple of K ints
+        The counts that `fit_curve` derived the limits from; files of an earlier version lack them.
 
     Notes
     -----
@@ -141,6 +144,8 @@ class Curve(Frozen, frozen=True):
     trials: Size
     neighbour_trials: Size
     mu_lower: Amount
+    hits: tuple[Count, ...] | UnsetType = UNSET
+    neighbour_hits: tuple[Count, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         a, b = self._limits
@@ -255,7 +260,8 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
     each = level / (2 * len(counts.x))
     a, b = upper_limit(counts.y, counts.n2, each), upper_limit(counts.n1 - counts.x, counts.n1, each)
     runs = int(trials), int(neighbour_trials)
-    return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b))
+    counted = (tuple(map(int, one)) for one in (counts.x, counts.y))
+    return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b), *counted)
 
 
 def _mu_lower(a: Array, b: Array) -> float:

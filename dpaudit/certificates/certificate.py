@@ -12,10 +12,8 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from dpaudit.audit.tested import COIN, CoinCount
-from dpaudit.bounds import coin
+from dpaudit.audit.tested import COIN, CoinCount, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.bounds.melded import Melded
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
@@ -101,11 +99,9 @@ class Counts(Frozen, frozen=True):
         `delta` is the claim's, and `error` the probability gamma that the bound is too high.
         """
         x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
-        if self.count is not UNSET and bound == COIN:
-            extra = (n1 + n2) * delta * sides / 2
-            return float(coin.epsilon_lower(self.count.right, self.count.guesses, error, delta_runs=extra))
         if bound != CLOPPER_PEARSON:
-            return float(Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=error))
+            guessed = self.count if bound == COIN else UNSET
+            return lower_bound((x, y), (n1, n2), guessed, delta=delta, error=error, sides=sides)
         gain, upper = float(lower_limit(x, n1, error / 2)) - delta, float(upper_limit(y, n2, error / 2))
         return math.log(gain / upper) if gain > upper else 0.0
 

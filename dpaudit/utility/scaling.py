@@ -131,15 +131,8 @@ def law_of(
                 report(1)
     _, claim, _ = measured[0]
     points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
-    half = points[len(points) // 2 :]
-    ratio = _fitted(half, confidence, over_theorem=True)
-    found = verdict(ratio.lower, ratio.upper, CLEAR)
     return ScalingFinding(
-        verdict=Verdict.NOT_REFUTED if found == Verdict.HOLDS else found,
-        exponent=_fitted(points, confidence),
-        upper_exponent=_fitted(half, confidence),
-        ratio_slope=ratio,
-        local_exponents=[_rise(a, b) for a, b in pairwise(points)],
+        **slopes_of(points, confidence),
         points=points,
         learner=learner_id,
         parameter=parameter,
@@ -211,6 +204,20 @@ def _abscissa(parameter: str, value: float) -> tuple[str, float]:
     if parameter in INVERSE:
         return f"1/{parameter}", 1 / value
     return (f"ln {parameter}", math.log(value)) if parameter in LOGARITHM else (parameter, float(value))
+
+
+def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, Any]:
+    """Return the fields of a finding that follow from its points, in the order of x, by name."""
+    half = points[len(points) // 2 :]
+    ratio = _fitted(half, confidence, over_theorem=True)
+    found = verdict(ratio.lower, ratio.upper, CLEAR)
+    return {
+        "verdict": Verdict.NOT_REFUTED if found == Verdict.HOLDS else found,
+        "exponent": _fitted(points, confidence),
+        "upper_exponent": _fitted(half, confidence),
+        "ratio_slope": ratio,
+        "local_exponents": [_rise(a, b) for a, b in pairwise(points)],
+    }
 
 
 def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:

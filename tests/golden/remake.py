@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from msgspec.structs import replace
-from scipy.stats import beta as beta_law
 
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.audit.tested import EventTest
@@ -29,7 +28,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.events.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.interval import is_vacuous, verdict
+from dpaudit.utility.interval import failure_interval, is_vacuous, verdict
 
 HERE = Path(__file__).parent
 _TWO = Cells("output", ((1, 1), (3, 3)))
@@ -71,12 +70,16 @@ def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56
     )
 
 
-def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors, curve=None):
+def blackbox(verdict, epsilon, detectable, hits, other, claim_id, errors, curve=None):
     """Return a finding of the fixed design: 12 pairs given, 18 more tried by the local search, two events tested."""
-    tests = (
-        EventTest(_TWO, 0.8 * errors["verdict"], hits, other, lower),
-        EventTest(Cells("output", ((1, 1),)), 0.2 * errors["verdict"], hits // 3, other // 3, 0.9 * lower),
+    tests = tuple(
+        EventTest(event, share * errors["verdict"], *counts, 0.0, Direction.BACKWARD)
+        for event, share, counts in (
+            (_TWO, 0.8, (hits, other)),
+            (Cells("output", ((1, 1),)), 0.2, (hits // 3, other // 3)),
+        )
     )
+    tests = tuple(replace(test, epsilon_lower=test.lower((160_000, 160_000), 0.0)) for test in tests)
     witness = Witness(
         pair=3,
         origin=CRAFTED,
@@ -93,12 +96,12 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
         verdict=Verdict(verdict),
         epsilon=epsilon,
         delta=0.0,
-        epsilon_lower=lower,
+        epsilon_lower=tests[0].epsilon_lower,
         detectable_epsilon=detectable,
         detectable_delta=0.00012,
         frontier=((0.1, epsilon + 0.02), (0.01, epsilon + 0.07), (0.001, epsilon + 0.3), (0.0001, math.inf)),
         confidence=0.95,
-        trials=20_000,
+        trials=240_000,
         selection_trials=80_000,
         confirmation_trials=160_000,
         pairs=30,
@@ -168,8 +171,7 @@ def betting(verdict, epsilon, lower, claim_id):
 
 
 def utility(failures, n, beta, claim_id, concept, distribution, trials=1000, setting="realizable"):
-    lower = float(beta_law.ppf(0.0125, failures, trials - failures + 1)) if failures else 0.0
-    upper = 1 - float(beta_law.ppf(0.0125, trials - failures, failures + 1))
+    lower, upper = failure_interval(failures, trials, 0.975)
     return UtilityFinding(
         verdict=verdict(lower, upper, beta, is_vacuous(0.1, beta, setting, CONCEPTS)),
         failure_rate=failures / trials,
@@ -263,7 +265,6 @@ def _entries():
         blackbox(
             "consistent",
             1.0,
-            0.50021,
             1.01263,
             50_012,
             29_968,
@@ -314,7 +315,7 @@ def _entries():
     )
     yield (
         *broken,
-        blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}),
+        blackbox("violation", 0.5, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}),
         {},
     )
     for row in _ledger():

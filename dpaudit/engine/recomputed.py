@@ -1,0 +1,326 @@
+"""Derive what follows from the counts of a stored finding, and refuse the finding if it says something else.
+
+Whatever reads a finding asks for this: runs, reports, histories and `load`. Bounds, verdicts and curves come from the
+functions that the audit used. What does not follow from what is stored (a law, a bet) is checked for what can be
+checked, and named, so that no reader takes it for recomputed.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+
+from dpaudit.audit.evidence import Meaningless, verdict_of
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.one_run_finding import FewCanaries, OneRunFinding
+from dpaudit.audit.tested import COIN, MELDED, CurveTest, EventTest, refutes
+from dpaudit.bounds.coin import guesses_needed
+from dpaudit.bounds.curve import Curve, fit_curve
+from dpaudit.bounds.tangent import delta_lower, mu_of_delta
+from dpaudit.contract import Verdict
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Bets
+from dpaudit.events.families import likelier_first
+from dpaudit.exact.finding import LawFinding, SupremumFinding
+from dpaudit.results import Finding
+from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding
+from dpaudit.utility.interval import GROWTH, failure_interval, is_vacuous, verdict
+
+_SAME = 1e-9
+"""Numbers that differ by less, relatively, are taken for equal: other processors round otherwise."""
+POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
+
+
+def recomputed(finding: Finding) -> tuple[str, ...]:
+    """Return what of a stored finding does not follow from what it stores, after recomputing what does.
+
+    Raises
+    ------
+    ToolFault
+        If a number or the verdict is not what follows: the message names it, with what is stored and what follows.
+    """
+    try:
+        match finding:
+            case PrivacyFinding():
+                return _privacy(finding)
+            case LawFinding():
+                return _law(finding)
+            case UtilityFinding():
+                return _utility(finding)
+            case OneRunFinding():
+                return _one_run(finding)
+            case SupremumFinding():
+                return _supremum(finding)
+            case SampleComplexityFinding():
+                return _sample_complexity(finding)
+            case ScalingFinding():
+                return _scaling(finding)
+            case _:
+                return (f"all of a finding of the kind {finding.kind}",)
+    except InputError as error:  # counts that no bound takes
+        raise ToolFault(f"no bound follows from what is stored: {error}") from None
+
+
+def same(name: str, stored: Any, found: Any, where: str = "what its counts give") -> None:
+    """Raise `ToolFault` unless a stored value is another one; floats may differ by rounding."""
+    floats = isinstance(stored, float) and isinstance(found, float)
+    if not (_close(stored, found) if floats else stored == found):
+        raise ToolFault(f"{name} {_words(stored)} is not {where}, {_words(found)}")
+
+
+def _close(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=_SAME, abs_tol=1e-12)
+
+
+def at_most(name: str, found: int, most: int) -> None:
+    """Raise `ToolFault` if a count is more than another."""
+    if found > most:
+        raise ToolFault(f"{name} {found:.6g} are more than {most:.6g}")
+
+
+def _words(value: Any) -> str:
+    return f"{str(value) if isinstance(value, Verdict) else value!r:.200}"
+
+
+def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
+    if not math.isclose(math.fsum(found.errors.values()), 1 - found.confidence, rel_tol=_SAME):
+        raise ToolFault(f"errors {found.errors} do not add up to 1 - {found.confidence}")
+    fixed = found.design == "fixed"
+    left = [POWER, *(_counted(found) if fixed else _bet(found)), *_of_curves(found)]
+    tested = found.curve_test
+    _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
+    if tested is not None and tested.holder is not None:
+        left.append("the evidence by Holder's inequality")
+    if found.run_time is not UNSET:
+        left.append("bounds of run times")
+        if found.run_time.counted:
+            same("run_time.epsilon_lower", found.run_time.epsilon_lower, found.epsilon_lower, "that of the finding")
+    return tuple(left)
+
+
+def _says(found: PrivacyFinding, refuted: bool) -> None:
+    """Raise `ToolFault` unless the verdict follows from the bound, the claim, the gaps and the checks."""
+    broken = {check.name for check in found.checks if check.meaningless}
+    if {gap.check for gap in found.gaps if isinstance(gap, Meaningless)} != broken:
+        raise ToolFault(f"the gaps are not those of the checks that failed: {', '.join(sorted(broken)) or 'none'}")
+    # Findings of an earlier version do not say whether coins were drawn for single runs.
+    by_runs = (True, False) if found.in_any_state is UNSET else (found.in_any_state,)
+    said = [verdict_of(refuted, found.gaps, run_by_run=one) for one in by_runs]
+    if found.verdict not in said:
+        bound = f"epsilon >= {found.epsilon_lower} and a claim of {found.epsilon}"
+        raise ToolFault(f"verdict {_words(found.verdict)}, with {bound}, is not what follows, {_words(said[0])}")
+    if found.verdict == Verdict.CONSISTENT:
+        least = -(-guesses_needed(found.epsilon, found.errors["verdict"]) // 2)
+        if math.isinf(found.detectable_epsilon) or (not found.delta and found.confirmation_trials < least):
+            raise ToolFault("verdict 'consistent' of an audit that could have detected no leak")
+
+
+def _counted(found: PrivacyFinding) -> list[str]:
+    """Recompute the bounds of a fixed number of runs."""
+    witness, budget = found.witness, found.budget
+    sides = witness.trials or 0, witness.neighbour_trials or 0
+    runs = found.confirmation_trials
+    if found.stopped is UNSET or found.stopped.looks is None:
+        same("confirmation_trials", runs, budget["confirmation"], "that of its budget")
+    else:
+        at_most("confirmation_trials", runs, budget["confirmation"])
+    same("runs of the witness", sum(sides), 2 * runs, "twice confirmation_trials")
+    chosen_by = sum(budget.values()) - budget["confirmation"] - budget["checks"]
+    same("selection_trials", found.selection_trials, chosen_by, "that of its budget")
+    same("trials", found.trials, sum(budget.values()), "the sum of its budget")
+    data, neighbour = likelier_first(witness.direction, *sides)
+    error = found.errors["verdict"]
+    given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
+    bare = EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count)
+    tests = found.tests or (bare,)  # findings of an earlier version hold their only test as the witness
+    holder = found.curve_test.holder.error if found.curve_test is not None and found.curve_test.holder else 0.0
+    if math.fsum([*(test.error for test in tests), holder]) > error * (1 + _SAME):
+        raise ToolFault(f"the errors of its tests are more than that of the verdict, {error}")
+    for test in (*tests, *([] if found.representation is None else [found.representation])):
+        of_test = likelier_first(test.direction, data, neighbour)
+        at_most("hits", test.hits, of_test[0])
+        at_most("neighbour_hits", test.neighbour_hits, of_test[1])
+        if test.count is not UNSET:
+            at_most("right guesses", test.count.right, test.count.guesses)
+        same("epsilon_lower of an event", test.epsilon_lower, test.lower(of_test, found.delta))
+    best = max(tests, key=lambda test: test.epsilon_lower)
+    same("epsilon_lower", found.epsilon_lower, best.epsilon_lower, "the best bound of its tests")
+    shown = [test for test in tests if test.epsilon_lower == best.epsilon_lower]
+    parts = ("direction", "event", "hits", "neighbour_hits", "opposite", "count")
+    if not any(all(getattr(test, part) == getattr(witness, part) for part in parts) for test in shown):
+        raise ToolFault("the witness is not the event of the best bound")
+    same("bound", found.bound, MELDED if best.count is UNSET else COIN, "that of its counts")
+    return []
+
+
+def _bet(found: PrivacyFinding) -> list[str]:
+    """Check what can be checked of bets: their payoffs are not stored."""
+    at_most("budget used", found.budget["used"], found.budget["allowed"])
+    same("confirmation_trials", found.confirmation_trials, found.budget["used"] // 2, "that of its budget")
+    if not math.isfinite(found.epsilon_lower):
+        raise ToolFault(f"epsilon_lower {found.epsilon_lower} is no bound that runs can show")
+    event, refuted = found.witness.event, found.epsilon_lower > found.epsilon
+    if isinstance(event, Bets):
+        at_most("runs that were bet on", event.runs, found.budget["used"])
+        stake = -math.log(found.errors["verdict"]) * (1 - _SAME)
+        if found.pairs == 1 and refuted and event.log_stake < stake:
+            raise ToolFault(f"a stake of exp({event.log_stake:.6g}) refutes no claim with error {math.exp(-stake):.6g}")
+    return [BETS]
+
+
+def _of_curves(found: PrivacyFinding) -> list[str]:
+    """Recompute the curve, and the test of a claim that is a curve; return what of them cannot be."""
+    left = []
+    if found.curve_test is not None:
+        _curve_test(found, found.curve_test)
+    if (curve := found.curve) is not None:
+        sides = likelier_first(found.witness.direction, found.witness.trials or 0, found.witness.neighbour_trials or 0)
+        same("runs of the curve", (curve.trials, curve.neighbour_trials), sides, "those that confirm")
+        if curve.gamma > found.errors.get("curve", 0.0) * (1 + _SAME):
+            raise ToolFault(f"the error of the curve, {curve.gamma}, is more than its share")
+        left += _curve(curve)
+    return left
+
+
+def _curve(curve: Curve) -> list[str]:
+    if curve.hits is UNSET or curve.neighbour_hits is UNSET:
+        return ["the curve"]
+    made = fit_curve(curve.hits, curve.trials, curve.neighbour_hits, curve.neighbour_trials, curve.gamma)
+    for name in ("false_positive_upper", "false_negative_upper", "mu_lower"):
+        stored, given = (np.asarray(getattr(one, name)) for one in (curve, made))
+        if stored.shape != given.shape or not np.allclose(stored, given, rtol=_SAME, atol=1e-12):
+            raise ToolFault(f"{name} of the curve is not what its counts give")
+    return []
+
+
+def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
+    epsilon, lower = found.epsilon, 0.0
+    if found.design == "fixed":
+        hits, sides = (found.witness.hits or 0, found.witness.neighbour_hits or 0), found.witness
+        best = next((test for test in found.tests if test.epsilon_lower == found.epsilon_lower), None)
+        error = found.errors["verdict"] if best is None else best.error
+        lower = delta_lower(
+            hits[0], sides.trials or 1, hits[1], sides.neighbour_trials or 1, epsilon=epsilon, gamma=error
+        )
+        mu = mu_of_delta(epsilon, lower)
+    else:
+        mu = mu_of_delta(found.epsilon_lower, found.delta if found.epsilon_lower else 0.0)
+    same("delta_lower", tested.delta_lower, lower)
+    same("mu_lower", tested.mu_lower, None if tested.claim.mu is None else mu)
+
+
+def _law(found: LawFinding) -> tuple[str, ...]:
+    least = found.epsilon - found.error
+    if found.enclosure is not None:
+        least, most = found.enclosure
+        if not (least <= most and found.epsilon - found.error <= most and least <= found.epsilon + found.error):
+            raise ToolFault(f"epsilon {found.epsilon} is not in its enclosure {found.enclosure}")
+    stands, delta = found.verdict == Verdict.VIOLATION, found.delta_at_claim
+    if found.verdict == Verdict.NO_EVIDENCE or found.claimed_epsilon is None:
+        possible = found.verdict == Verdict.CONSISTENT
+    elif found.claimed_delta:  # the error of delta is at most that of a ratio of probabilities
+        room = math.expm1(min(found.error, 1.0)) + _SAME
+        possible = delta > found.claimed_delta if stands else delta <= found.claimed_delta + room
+    else:
+        possible = (least > found.claimed_epsilon) == stands
+    if not possible:
+        numbers = f"{found.verdict} with epsilon {found.epsilon}, delta {delta} at the claim"
+        raise ToolFault(f"{numbers}, and a claim of {found.claimed_epsilon}, {found.claimed_delta}")
+    at = dict(found.curve)
+    if found.claimed_epsilon in at:
+        same("delta_at_claim", delta, at[found.claimed_epsilon], "that of its curve")
+    falling = [delta for _, delta in sorted(found.curve)]
+    if any(later > earlier + _SAME for earlier, later in pairwise(falling)):
+        raise ToolFault("delta rises along the curve")
+    return (LAWS,)
+
+
+def _utility(found: UtilityFinding) -> tuple[str, ...]:
+    at_most("failures", found.failures, found.trials)
+    same("failure_rate", found.failure_rate, found.failures / found.trials)
+    interval = found.failure_lower, found.failure_upper
+    # Which look decided is not stored: each has a share of the error that is a power of 1/2.
+    looks = math.floor(math.log(found.trials, GROWTH)) + 1
+    made = (
+        failure_interval(found.failures, found.trials, 1 - (1 - found.confidence) * 0.5**i) for i in range(looks + 1)
+    )
+    if not any(all(map(_close, interval, one)) for one in made):
+        raise ToolFault(f"the interval {interval} is not what {found.failures} failures of {found.trials} give")
+    # The number of concepts is not stored: two make the most claims vacuous, ever more of them the fewest.
+    said = [
+        verdict(*interval, found.beta, is_vacuous(found.alpha, found.beta, found.setting, concepts))
+        for concepts in (2**64, 2)
+    ]
+    if found.verdict not in said:
+        same("verdict", found.verdict, said[0], "that of its interval")
+    return ()
+
+
+def _one_run(found: OneRunFinding) -> tuple[str, ...]:
+    from dpaudit.audit.one_run import GuessTest, derived, points_of
+    from dpaudit.bounds.guesses import Schedule
+
+    numbers, coins = tuple(one.guesses for one in found.schedule), found.canaries * found.runs
+    right = [one.right for one in found.schedule]
+    if list(numbers) != sorted(set(numbers)) or numbers[-1] > coins or found.included > coins or found.tied > coins:
+        raise ToolFault(f"{numbers} guesses, {found.included} canaries that were in and {found.tied} ties of {coins}")
+    for one in found.schedule:
+        at_most("right guesses", one.right, one.guesses)
+    gamma, points = 1 - found.confidence, points_of(found.curve, found.epsilon, found.delta)
+    test = GuessTest(Schedule(numbers, coins, found.ranking == "in"), gamma, np.array(right, dtype=np.int64))
+    for name, value in derived(test, points, found.curve).items():
+        if name == "if_gaussian" and found.if_gaussian is not None:
+            for part in value.__struct_fields__:
+                same(f"if_gaussian.{part}", getattr(found.if_gaussian, part), getattr(value, part))
+        else:
+            same(name, getattr(found, name), value)
+    few = all(one.critical > one.guesses for one in found.schedule)
+    if few != any(isinstance(gap, FewCanaries) for gap in found.gaps):
+        raise ToolFault("the gaps are not those of its schedule")
+    said = Verdict.NO_EVIDENCE if found.gaps else Verdict.CONSISTENT
+    same("verdict", found.verdict, Verdict.VIOLATION if found.p_value <= gamma else said, "that of its p-value")
+    return ()
+
+
+def _supremum(found: SupremumFinding) -> tuple[str, ...]:
+    claimed = found.claimed_epsilon
+    if claimed is None or not found.claimed_delta:
+        least = max(found.value - found.error, found.attained - found.attained_error)
+        said = Verdict.VIOLATION if claimed is not None and least > claimed else Verdict.CONSISTENT
+        same("verdict", found.verdict, said, "that of its value")
+    return (LAWS,)
+
+
+def _sample_complexity(found: SampleComplexityFinding) -> tuple[str, ...]:
+    from dpaudit.utility.known import refuted
+
+    if found.certificate is not None and (wrong := refuted(found.certificate, found.alpha, found.beta)):
+        raise ToolFault(wrong)
+    shown = found.upper if found.reason == Reason.CERTIFICATE else found.suffices
+    claim = found.alpha, found.beta, found.setting
+    said = [verdict(found.lower + 1, shown or math.inf, found.theorem, is_vacuous(*claim, size)) for size in (2**64, 2)]
+    if found.verdict not in said:
+        same("verdict", found.verdict, said[0], "that of its sizes")
+    return () if found.certificate is not None and found.certificate.fails == found.lower else ("the sizes",)
+
+
+def _scaling(found: ScalingFinding) -> tuple[str, ...]:
+    from dpaudit.utility.scaling import slopes_of
+
+    for name, value in slopes_of(found.points, found.confidence).items():
+        stored = getattr(found, name)
+        if name == "verdict":
+            same(name, stored, value, "that of its points")
+        else:  # fits end at other last digits elsewhere
+            numbers, given = map(_numbers, (stored, value))
+            if len(numbers) != len(given) or not np.allclose(numbers, given, rtol=1e-6, atol=1e-9):
+                raise ToolFault(f"{name} is not what its points give")
+    return ("the sizes",)
+
+
+def _numbers(slope: Any) -> list[float]:
+    return slope if isinstance(slope, list) else [slope.value, slope.lower, slope.upper]
