@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from dpaudit import cli
 from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.tested import EventTest
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.cli.app import app
 from dpaudit.cli.command import Command
@@ -27,36 +30,43 @@ PYTHONPATH = os.pathsep.join((str(HERE), str(HERE.parents[1])))
 
 @pytest.fixture(autouse=True)
 def instant_privacy(monkeypatch):
-    """A black-box audit that takes no time: it convicts a learner whose gain exceeds the claim."""
+    """A black-box audit that takes no time: it counts what a learner of its gain would show."""
 
     def audit(learner, *, epsilon=None, n, trials, confidence, seed, n_jobs, curve=False, **_):
         claim = learner.privacy.epsilon if epsilon is None else epsilon
-        witness = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, Cells("output", ((1, 1),)), 9, 10, 1, 10)
+        event, runs, gamma = Cells("output", ((1, 1),)), trials // 2, 1 - confidence
+        hits = round(runs / (1 + math.exp(-learner.gain)))
+        error = gamma / 2 if curve else gamma
+        test = EventTest(event, error, hits, runs - hits, 0.0)
+        test = replace(test, epsilon_lower=test.lower((runs, runs), 0.0))
+        witness = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, event, hits, runs, runs - hits, runs)
+        chosen = trials - runs
         return PrivacyFinding(
-            verdict=Verdict.VIOLATION if learner.gain > claim else Verdict.CONSISTENT,
+            verdict=Verdict.VIOLATION if test.epsilon_lower > claim else Verdict.CONSISTENT,
             epsilon=claim,
             delta=0.0,
-            epsilon_lower=learner.gain * 0.9,
+            epsilon_lower=test.epsilon_lower,
             detectable_epsilon=claim + 0.1,
             confidence=confidence,
             trials=trials,
-            selection_trials=5,
-            confirmation_trials=10,
+            selection_trials=chosen,
+            confirmation_trials=runs,
             pairs=1,
             events=2,
             witness=witness,
-            bound="toy",
+            bound="melded",
             distinguisher="toy",
             relation=Relation.REPLACE_ONE,
             seed=seed,
             design="fixed",
             detectable_delta=0.2,
             frontier=((0.1, claim + 0.2), (0.01, float("inf"))),
-            budget={"search": 0, "local": 0, "pilot": 2, "training": 3, "confirmation": 10, "checks": 0},
-            errors={"verdict": 1 - confidence},
+            budget={"search": 0, "local": 0, "pilot": 2, "training": chosen - 2, "confirmation": runs, "checks": 0},
+            errors={"verdict": error} | ({"curve": gamma - error} if curve else {}),
+            tests=(test,),
             scores=("toy",),
             origins=(Origin(text="toy"),),
-            curve=fit_curve([9], 10, [1], 10, 0.01) if curve else None,
+            curve=fit_curve([hits], runs, [runs - hits], runs, gamma - error) if curve else None,
         )
 
     monkeypatch.setattr(perform, "audit_privacy", audit)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from msgspec import UNSET
+
 from dpaudit.audit.evidence import Identical
 from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.tested import lower_bound
 from dpaudit.contract import (
     ACCUSATIONS,
     Constants,
@@ -29,6 +32,7 @@ from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFin
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.interval import failure_interval
 
 OUTPUT_1 = Cells("output", ((1, 1),))
 
@@ -54,12 +58,16 @@ def law_finding(verdict: str = "consistent", **changes: Any) -> LawFinding:
     return LawFinding(verdict=Verdict(verdict), **(given | changes))
 
 
+LOWER = lower_bound((9, 1), (10, 10), UNSET, delta=0.0, error=0.05)
+"""The bound on epsilon of 9 hits of 10 runs and 1 of 10, with error 0.05."""
+
+
 def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **changes: Any) -> PrivacyFinding:
-    """Return a finding of a black-box audit."""
+    """Return a finding of a black-box audit, whose bound and verdict follow from its counts unless they are given."""
     given = {
         "epsilon": 1.0,
         "delta": 0.0,
-        "epsilon_lower": 0.5,
+        "epsilon_lower": LOWER,
         "detectable_epsilon": 1.1,
         "confidence": 0.95,
         "trials": 20,
@@ -68,7 +76,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "pairs": 1,
         "events": 2,
         "witness": Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, event, 9, 10, 1, 10),
-        "bound": "toy",
+        "bound": "melded",
         "distinguisher": "toy",
         "relation": Relation.REPLACE_ONE,
         "seed": 0,
@@ -85,13 +93,16 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
     return PrivacyFinding(verdict=Verdict(verdict), **(given | changes))
 
 
+LOW, HIGH = failure_interval(4, 100, 0.95)
+
+
 def utility_finding(verdict: str = "holds", **changes: Any) -> UtilityFinding:
     """Return a finding of an audit of utility."""
     given = {
-        "failure_rate": 0.05,
-        "failure_lower": 0.01,
-        "failure_upper": 0.1,
-        "failures": 5,
+        "failure_rate": 0.04,
+        "failure_lower": LOW,
+        "failure_upper": HIGH,
+        "failures": 4,
         "trials": 100,
         "alpha": 0.1,
         "beta": 0.1,

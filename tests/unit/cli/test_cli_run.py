@@ -28,7 +28,7 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open")
     assert status == 0, out
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME]
-    assert re.search(r"^  toy-coin +3 +3.00 +2.70 ", out, re.M)
+    assert re.search(r"^  toy-coin +3 +3.00 +2.\d\d ", out, re.M)
     assert re.search(r"^controls +1 of 1 planted fault caught$", out, re.M)
     assert re.search(r"^status +0 \(no violation\)$", out, re.M)
     assert len(out.splitlines()) < 40

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from sealed_runs import header_of, result
+from toy_records import LOWER
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.cli import main
@@ -53,12 +54,12 @@ def test_the_same_finding_has_the_same_bytes_also_on_another_day(stored: Any, ow
 
 def test_of_a_mechanism_with_randomness_of_its_own_the_verdict_must_be_the_same(stored: Any) -> None:
     (found,) = stored(True, epsilon_lower=0.25)
-    assert found.differences == ("$.finding.epsilon_lower was 0.5, is 0.25",)
+    assert found.differences == (f"$.finding.epsilon_lower was {LOWER}, is 0.25",)
     with pytest.raises(
         ToolFault, match=r"line 2: a/privacy/\S+, done again, gives something else: \$\.finding\.verdict"
     ):
         stored(True, epsilon_lower=1.25, verdict=Verdict.VIOLATION)
-    with pytest.raises(ToolFault, match=r"gives something else: \$\.finding\.epsilon_lower was 0\.5, is 0\.25"):
+    with pytest.raises(ToolFault, match=r"gives something else: \$\.finding\.epsilon_lower was 0\.68\d+, is 0\.25"):
         stored(False, epsilon_lower=0.25)
 
 

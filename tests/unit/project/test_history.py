@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toy_records import law_finding, privacy_finding, utility_finding
+from toy_records import LOWER, law_finding, privacy_finding, utility_finding
 
 from dpaudit.contract import PrivacyClaim, Relation, Verdict
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
@@ -19,6 +19,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.history import PLACE, Change, Standing, compare, keep, read_history, read_standings
 from dpaudit.project.table import changes_text, history_text
 from dpaudit.report.json import render
+from dpaudit.utility.interval import failure_interval
 
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
@@ -114,13 +115,14 @@ CLAIM = PrivacyClaim(1.0)
 def results() -> list[Result]:
     """Return results of a learner: by exact laws, black box, and of utility on a case and below the theorem's n."""
     exact = ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all")
-    blackbox = PrivacyArguments(trials=20, confidence=0.95)
+    blackbox = PrivacyArguments(trials=20, confidence=0.95, epsilon=0.5)
     given: dict[str, Any] = {"concept": None, "alpha": 0.1, "beta": 0.1, "trials": 100, "confidence": 0.95}
     given["setting"] = "realizable"
     claim = UtilityArguments(role="claim", case="hard", case_index=0, n=5, **given)
     ladder = UtilityArguments(role="ladder", case="hard", case_index=0, n=2, **given)
-    failing = {"failures": 50, "failure_rate": 0.5, "failure_lower": 0.4, "failure_upper": 0.6}
-    audits = [(exact, law_finding()), (blackbox, privacy_finding("violation", epsilon_lower=1.5)),
+    lower, upper = failure_interval(50, 100, 0.95)
+    failing = {"failures": 50, "failure_rate": 0.5, "failure_lower": lower, "failure_upper": upper}
+    audits = [(exact, law_finding()), (blackbox, privacy_finding("violation", epsilon=0.5)),
               (claim, utility_finding(n=5)), (ladder, utility_finding("violation", n=2, **failing))]  # fmt: skip
     return [
         Result(
@@ -145,7 +147,7 @@ def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
     store.finish()
     privacy, utility = read_standings(tmp_path)
     assert (privacy.name, privacy.verdict) == ("toy (k = 2)", "violation")
-    assert (privacy.numbers["epsilon_lower"], privacy.numbers["exact_epsilon"]) == (1.5, 1.0)
+    assert (privacy.numbers["epsilon_lower"], privacy.numbers["exact_epsilon"]) == (LOWER, 1.0)
     assert (utility.name, utility.promise) == ("toy (k = 2), hard, n = 5 (realizable)", "utility")
     assert read_standings(tmp_path / "run.jsonl") == (privacy, utility)
     (tmp_path / "report.json").write_text(render(load_run(tmp_path / "run.jsonl")))
@@ -157,9 +159,9 @@ def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
     path = keep([row("violation")], tmp_path)
     for place in (path, tmp_path, tmp_path / PLACE.parent):
         assert read_standings(place) == (row("violation"),)
-    privacy_finding("violation", epsilon_lower=1.5).save(tmp_path / "finding.json")
+    privacy_finding("violation", epsilon=0.5).save(tmp_path / "finding.json")
     (one,) = read_standings(tmp_path / "finding.json")
-    assert (one.verdict, one.numbers["epsilon_lower"]) == ("violation", 1.5)
+    assert (one.verdict, one.numbers["epsilon_lower"]) == ("violation", LOWER)
 
 
 @pytest.mark.parametrize(

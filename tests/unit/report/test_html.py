@@ -282,7 +282,7 @@ def test_the_command_seed_and_versions_are_there(small):
     assert "seed 0" in text
     assert "numpy 2.0.0" in text
     repeat = re.findall("<code>(dpaudit privacy parity-private [^<]*)</code>", small)
-    assert any("--trials 20000" in command and command.endswith("--seed 0") for command in repeat)
+    assert any("--trials 240000" in command and command.endswith("--seed 0") for command in repeat)
 
 
 def full_of(words):

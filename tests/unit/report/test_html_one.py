@@ -89,7 +89,7 @@ def test_exact_and_utility_findings_have_pages_too():
         result("utility", finding=utility_finding("holds", setting=s, versions={})) for s in ("realizable", "empirical")
     ]
     text = told(useful).unfolded
-    assert "Holds: a Accuracy: holds. It fails in 5.00 % of runs" in text
+    assert "Holds: a Accuracy: holds. It fails in 4.00 % of runs" in text
     assert "Accuracy by number of examples" in text
     assert "claimed" not in text.partition("Words")[0]
 
