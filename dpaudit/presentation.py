@@ -27,7 +27,6 @@ def shown(form: str, finding: Any) -> Any:
     return getattr(_registered[0](), form)(finding)
 
 
-def recomputed(finding: Any) -> tuple[str, ...]:
-    """Return what of a stored finding could not be recomputed; raise `ToolFault` if what could differs."""
-    found: tuple[str, ...] = _registered[1]().recomputed(finding)
-    return found
+def recomputed(finding: Any) -> None:
+    """Let a stored finding know what of it could not be recomputed; raise `ToolFault` if what could differs."""
+    _registered[1]().recomputed(finding)

@@ -116,7 +116,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
     def _recomputed(cls, found: Self, place: object = "") -> Self:
         """Return a finding that was read, which knows what of it could not be recomputed."""
         try:
-            found.__dict__["not_recomputed"] = recomputed(found)
+            recomputed(found)
         except ToolFault as error:
             raise ToolFault(f"{place}: {error}" if place else str(error)) from None
         return found

@@ -93,13 +93,16 @@ def check(asked: CheckOptions) -> int:
     from dpaudit.contract import exit_status
     from dpaudit.progress import Line
     from dpaudit.project import check as checks
-    from dpaudit.project.history import keep
+    from dpaudit.project.history import PLACE, keep, parse_history
     from dpaudit.project.settings import find_settings, read_project
     from dpaudit.project.table import check_text
 
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
         return _estimated(settings, asked)
+    kept = settings.resolve().parent / PLACE
+    if not asked.names and kept.exists():
+        parse_history(kept.read_bytes(), kept)  # one that cannot be continued is refused before any run
     line = Line(sys.stderr, "audits")
 
     def show(done: int, total: int, name: str, share: float) -> None:
@@ -128,8 +131,9 @@ def check(asked: CheckOptions) -> int:
     if asked.out is not None:
         write_report(_run(asked, settings, checked), asked.out)
     if not asked.names:  # a part of the audits is no check to compare others with
-        kept = keep([one.row for one in checked], settings.resolve().parent)
-        notify("note", f"kept in {kept}; dpaudit diff compares it with the last one")
+        kept, notes = keep([one.row for one in checked], settings.resolve().parent)
+        for note in (*notes, f"kept in {kept}; dpaudit diff compares it with the last one"):
+            notify("note", note)
     return exit_status((one.row.verdict for one in checked), allow_open=asked.allow_no_evidence)
 
 
@@ -185,7 +189,9 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
     if config is not None and not Path(config).is_file():
         raise InputError.of("config", config, "a file that is there")
     root = find_settings().parent if config is None else Path(config).resolve().parent
-    checks = read_history(root / PLACE)
+    checks, notes, *_ = read_history(root / PLACE)
+    for line in notes:
+        notify("note", line)
     columns, rows = history_cells(checks)
     show_plain(
         json,
@@ -210,7 +216,8 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
     differ by less than a tenth count as equal.
     """
-    from dpaudit.project.history import PLACE, compare, read_history, read_standings
+    from dpaudit.project.comparison import compare, read_standings
+    from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings
     from dpaudit.project.table import CHANGES, change_cells, changes_text
     from dpaudit.report.numbers import plural
@@ -218,13 +225,16 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
     if paths:
-        old, new = map(read_standings, paths)
+        (old, said), (new, more) = map(read_standings, paths)
+        notes = [f"{path}: {line}" for path, lines in zip(paths, (said, more), strict=True) for line in lines]
     else:
         place = find_settings().parent / PLACE
-        checks = read_history(place)
+        checks, given, *_ = read_history(place)
         if len(checks) < 2:
             raise InputError(f"there is one check in {place}: run `dpaudit check` again, or give OLD and NEW")
-        old, new = (one.rows for one in checks[-2:])
+        (old, new), notes = (one.rows for one in checks[-2:]), list(given)
+    for line in notes:
+        notify("note", line)
     changes = compare(old, new)
     worse = sum(bool(change.worse) for change in changes)
     show_plain(

@@ -190,15 +190,20 @@ class Rendering(NamedTuple):
 
 @command("report", "dpaudit report reports/latest --out report.html")
 def report(path: Annotated[str, argument("PATH")], shown: Rendering) -> int:
-    """Render stored results as text, JSON or HTML without running anything; the exit status is that of the results."""
+    """Render stored results as text, JSON or HTML without running anything; the exit status is that of the results.
+
+    PATH is a run (a folder, or run.jsonl) or its report.json. What follows from the counts is recomputed.
+    """
     from dpaudit.engine.files import write_atomically
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
+    from dpaudit.report.json import run_in
 
     suffix = "json" if shown.json else shown.format
     if suffix is None:
         suffix = "console" if shown.out is None else suffix_of(shown.out)
-    run = load_run(path)
+    stored = Path(path)
+    run = run_in(stored.read_bytes(), path) if stored.suffix == ".json" and stored.is_file() else load_run(path)
     found = outcome(run)
     text = _on_console(run, shown) if suffix == "console" else rendered(run, suffix)
     if shown.out is None:
@@ -263,6 +268,9 @@ def _lines(found: Verified) -> Lines:
         lines = [("SEALED", f"{held}: nothing was changed since"), ("total", found.total)]
     else:
         lines = [("NOT SEALED", f"{held}: the run is not finished, so that lines may be missing; no line was changed")]
+    left = ", ".join(f"{name} ({number})" for name, number in found.not_recomputed.items())
+    rest = f"; not recomputed: {left}" if left else ""
+    lines.append(("recomputed", f"bounds, verdicts and curves follow from the counts that are stored{rest}"))
     if found.again:
         same = sum(not one.differences for one in found.again)
         again = f"{plural(len(found.again), 'task')} done again: {same} with the same bytes"

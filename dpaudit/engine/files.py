@@ -91,8 +91,8 @@ NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process while the block runs.
+def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold a folder for this process while the block runs, after waiting so many seconds for others at most.
 
     The system releases the lock when the process ends, however it ends, so that the file of one that was killed blocks
     no other. Where the file system has no locks, nothing is held.
@@ -107,7 +107,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
     refuse_link(path)
-    lock = FileLock(path, timeout=PATIENCE, on_acquired=partial(_sign, path))
+    lock = FileLock(path, timeout=patience, on_acquired=partial(_sign, path))
     try:
         lock.acquire()
     except Timeout:

@@ -8,6 +8,7 @@ checked, and named, so that no reader takes it for recomputed.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +27,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Bets
 from dpaudit.events.families import likelier_first
 from dpaudit.exact.finding import LawFinding, SupremumFinding
-from dpaudit.results import Finding
+from dpaudit.results import AuditFinding, Finding
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, ScalingFinding, UtilityFinding
 from dpaudit.utility.interval import GROWTH, failure_interval, is_vacuous, verdict
 
@@ -36,33 +37,47 @@ POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
 
 
 def recomputed(finding: Finding) -> tuple[str, ...]:
-    """Return what of a stored finding does not follow from what it stores, after recomputing what does.
+    """Return what of a stored finding does not follow from what it stores, after recomputing what does, once.
 
     Raises
     ------
     ToolFault
         If a number or the verdict is not what follows: the message names it, with what is stored and what follows.
     """
-    try:
-        match finding:
-            case PrivacyFinding():
-                return _privacy(finding)
-            case LawFinding():
-                return _law(finding)
-            case UtilityFinding():
-                return _utility(finding)
-            case OneRunFinding():
-                return _one_run(finding)
-            case SupremumFinding():
-                return _supremum(finding)
-            case SampleComplexityFinding():
-                return _sample_complexity(finding)
-            case ScalingFinding():
-                return _scaling(finding)
-            case _:
-                return (f"all of a finding of the kind {finding.kind}",)
-    except InputError as error:  # counts that no bound takes
-        raise ToolFault(f"no bound follows from what is stored: {error}") from None
+    if not isinstance(finding, AuditFinding):
+        return (f"findings of the kind {finding.kind!r}",)
+    if "not_recomputed" not in finding.__dict__:
+        try:
+            finding.__dict__["not_recomputed"] = _recomputed(finding)
+        except InputError as error:  # counts that no bound takes
+            raise ToolFault(f"no bound follows from what is stored: {error}") from None
+    return finding.not_recomputed
+
+
+def _recomputed(finding: AuditFinding) -> tuple[str, ...]:
+    match finding:
+        case PrivacyFinding():
+            return _privacy(finding)
+        case LawFinding():
+            return _law(finding)
+        case UtilityFinding():
+            return _utility(finding)
+        case OneRunFinding():
+            return _one_run(finding)
+        case SupremumFinding():
+            return _supremum(finding)
+        case SampleComplexityFinding():
+            return _sample_complexity(finding)
+        case ScalingFinding():
+            return _scaling(finding)
+        case _:
+            return (f"findings of the kind {finding.kind!r}",)
+
+
+def not_recomputed(left: Counter[str]) -> tuple[str, ...]:
+    """Return the note on what of some findings does not follow from what is stored; none where all does."""
+    named = ", ".join(f"{name} ({number})" for name, number in sorted(left.items()))
+    return (f"not recomputed: {named}",) if named else ()
 
 
 def same(name: str, stored: Any, found: Any, where: str = "what its counts give") -> None:

@@ -27,14 +27,14 @@ from dpaudit.engine.files import append_line, free_backup, named, refuse_link, w
 from dpaudit.engine.records import Failure, Header, Record, Result, Run, Seal, State
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.record import decode, encodable
+from dpaudit.record import Frozen, decode, encodable
 from dpaudit.results import SCHEMA_VERSION
 
 FILENAME = "run.jsonl"
 _DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
 
 
-def write_line(record: Record, before: str = "") -> bytes:
+def write_line(record: Frozen, before: str = "") -> bytes:
     """Return a record as one line: keys sorted, no spaces, and a BLAKE2b-256 digest that continues `before`."""
     return linked(canonical({**encodable(record), "digest": "0" * 64}).encode() + b"\n", before)
 
@@ -53,6 +53,23 @@ def chained(header: Header, lines: Iterable[bytes]) -> bytes:
     for line in lines:
         file.append(linked(line, digest_in(file[-1])))
     return b"".join([*file, write_line(Seal(records=len(file) - 1), digest_in(file[-1]))])
+
+
+def check_lines(run: Run) -> None:
+    """Raise `ToolFault` unless the records of a run are as they were written, and as consistent as those of a file."""
+    before = digest = digest_in(write_line(run.header))
+    if run.header.digest != digest:
+        raise ToolFault("the header is not as it was written: its digest is that of other bytes")
+    records: list[Result | Failure] = sorted((*run.results, *run.failures), key=lambda one: one.index)
+    for one in records:
+        digest = digest_in(write_line(one, before))
+        if one.digest != digest:
+            raise ToolFault(f"{one.task:.200} is not as it was written: its digest is that of other bytes")
+        check_record(run.header, one)
+        before = digest if run.header.state == State.SEALED else before
+    total = digest_in(write_line(Seal(records=len(records)), before)) if run.header.state == State.SEALED else ""
+    if run.total != total:
+        raise ToolFault(f"the total is {run.seal}, and its records give {total or run.header.state}")
 
 
 def digest_in(line: bytes) -> str:

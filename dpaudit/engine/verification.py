@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
+from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Header, Result, State
 from dpaudit.engine.store import Stored, find_run, read_stored
 from dpaudit.engine.tasks import Task
@@ -48,6 +51,9 @@ class Verified(Frozen, frozen=True, kw_only=True):
         The tasks that were done again.
     changed : tuple of str
         What is not as it was when the run was made, versions and code; equal bytes are not asked for then.
+    not_recomputed : dict of str to int
+        What does not follow from what the results store, and in how many of them; bounds, verdicts and curves were
+        recomputed where they do.
     """
 
     path: str
@@ -58,6 +64,7 @@ class Verified(Frozen, frozen=True, kw_only=True):
     missing: Count
     again: tuple[Again, ...] = ()
     changed: tuple[str, ...] = ()
+    not_recomputed: dict[str, Count] = msgspec.field(default_factory=dict)
 
 
 def verify_run(
@@ -101,6 +108,7 @@ def verify_run(
         results=len(run.results),
         failures=len(run.failures),
         missing=len(run.header.plan) - len(run.results) - len(run.failures),
+        not_recomputed=dict(sorted(Counter(name for one in run.results for name in recomputed(one.finding)).items())),
     )
     if again is None:
         return found

@@ -23,8 +23,8 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
-from dpaudit.project.history import Standing, standing_of
 from dpaudit.project.settings import Audit, read_project
+from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism

@@ -1,229 +1,159 @@
-"""The checks of a project: what is kept of each, the history file that only grows, and what changed between two."""
+"""The history of a project: its checks, in a file that only grows, each line bound to the one before by its digest.
+
+A kill or a full disk may tear the last line. The next check cuts it off, keeps every whole line and says what is lost.
+"""
 
 from __future__ import annotations
 
 import datetime
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
-from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Verdict
-from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.files import append_line, locked_folder
-from dpaudit.engine.outcome import is_ladder
-from dpaudit.engine.records import Result
-from dpaudit.engine.store import FILENAME, load_run
-from dpaudit.engine.tasks import canonical
-from dpaudit.errors import InputError
-from dpaudit.exact.finding import LawFinding
-from dpaudit.project.settings import Accepted
-from dpaudit.record import Frozen, NonNegative, decode, encodable
-from dpaudit.report.columns import numbers_of
-from dpaudit.report.json import Report
-from dpaudit.report.numbers import significant
-from dpaudit.report.view import alone, row_of
-from dpaudit.report.wording import label_parameters
+from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_atomically
+from dpaudit.engine.recomputed import not_recomputed
+from dpaudit.engine.store import digest_in, linked, write_line
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.project.standings import Standing, check_row
+from dpaudit.record import Frozen, decode
+from dpaudit.report.numbers import plural
 from dpaudit.results import SCHEMA_VERSION, versions
-from dpaudit.utility.finding import UtilityFinding
 
 PLACE = Path(".dpaudit") / "history.jsonl"
-_MARGIN = 1.1
-"""Bounds that differ by less than a tenth are taken for equal: other seeds, other bounds."""
-_EXACT_MARGIN = 1 + 1e-9
-"""The same for exact epsilons, which no seed changes."""
-
-
-class Standing(Frozen, frozen=True, kw_only=True):
-    """The findings on one mechanism or learner, in numbers.
-
-    The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
-    else `why` shows the violation. The `numbers` are those of the columns of reports, by name.
-    """
-
-    name: str
-    mechanism: str
-    verdict: Verdict
-    promise: Literal["privacy", "utility"] = "privacy"
-    numbers: dict[str, NonNegative] = msgspec.field(default_factory=dict)
-    why: str = ""
-    accepted: Accepted | None = None
-
-
-def standing_of(
-    name: str, mechanism: str, *results: Result, why: str = "", accepted: Accepted | None = None
-) -> Standing:
-    """Return what was found of the privacy of one mechanism, or of its utility."""
-    promise: Literal["privacy", "utility"] = "utility" if results[0].kind == "utility" else "privacy"
-    row = row_of([replace(one, claim=None) for one in results] if promise == "utility" else results)
-    verdict = row.utility_verdict if promise == "utility" else row.privacy_verdict
-    most = max(row.exact.epsilon if row.exact else 0.0, row.blackbox.epsilon_lower if row.blackbox else 0.0)
-    if verdict == Verdict.VIOLATION and accepted is not None and most <= accepted.epsilon:
-        verdict = Verdict.ACCEPTED
-    numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
-    found = Standing(name=name, mechanism=mechanism, verdict=verdict, promise=promise, numbers=numbers)
-    return replace(found, why=why, accepted=accepted)
 
 
 class ProjectCheck(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):
-    """A check that ended at a time, in UTC, and what it found of each mechanism; the numbers depend on the versions."""
+    """A check that ended at a time, in UTC, and what it found of each mechanism; the numbers depend on the versions.
+
+    Its digest is over the other bytes of its line and over the digest of the line before; lines that an earlier version
+    wrote have none.
+    """
 
     at: datetime.datetime
     rows: tuple[Standing, ...]
     versions: dict[str, str] = msgspec.field(default_factory=versions)
     schema_version: Literal[2] = SCHEMA_VERSION
+    digest: str = ""
 
 
-def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = None) -> Path:
-    """Append a check, of now by default, to the history of the project with its settings in `root`; return the file."""
+class History(NamedTuple):
+    """The checks of a project, the oldest first, and notes on what is lost or is not chained.
+
+    `whole` is the number of bytes that are kept, `torn` what follows them, and `digest` what the next line continues.
+    """
+
+    checks: tuple[ProjectCheck, ...]
+    notes: tuple[str, ...]
+    whole: bytes
+    torn: bytes
+    digest: str
+
+
+PATIENCE = 60.0
+"""Seconds that a check waits for others that write to the history: their result is made, and must not be lost."""
+
+
+def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = None) -> tuple[Path, tuple[str, ...]]:
+    """Append a check, of now by default, to the history of the project with its settings in `root`.
+
+    Returns the file, and notes: a torn end, which a kill or a full disk leaves, is cut off, and all whole lines stay.
+
+    Raises
+    ------
+    ToolFault
+        If a line is not as it was written: the message names it.
+    """
     path = root / PLACE
     path.parent.mkdir(exist_ok=True)
     made = ProjectCheck(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
-    with locked_folder(path.parent):
-        append_line(path, f"{canonical(encodable(made))}\n".encode())
-    return path
+    with locked_folder(path.parent, PATIENCE):
+        refuse_link(path)
+        kept = parse_history(path.read_bytes(), path) if path.exists() else History((), (), b"", b"", "")
+        if kept.torn:
+            write_atomically(path, kept.whole)
+        append_line(path, write_line(made, kept.digest))
+    return path, kept.notes
 
 
-def read_history(path: Path) -> tuple[ProjectCheck, ...]:
-    """Return the checks in a history, the oldest first.
+def read_history(path: Path) -> History:
+    """Return a history, each line of which was checked against the line before, and its verdicts against its counts.
 
     Raises
     ------
     InputError
-        If there is no history.
+        If there is no history, or no check in it.
     ToolFault
-        If a line is no check: the message names it.
+        If a line is no check, is not as it was written, or says something else than follows from its counts: the
+        message names it.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        content = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"there is no history {str(path)!r}: `dpaudit check` begins one") from None
-    return tuple(decode(line, ProjectCheck, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+    found = parse_history(content, path)
+    if not found.checks:
+        raise InputError(f"{path} holds no check: {'; '.join(found.notes) or 'it is empty'}")
+    left: Counter[str] = Counter()
+    for number, check in enumerate(found.checks, 1):
+        for row in check.rows:
+            try:
+                left.update(check_row(row))
+            except (InputError, ToolFault) as error:
+                raise ToolFault(f"{path}, line {number}: {row.name}: {error}") from None
+    return found._replace(notes=(*found.notes, *not_recomputed(left)))
 
 
-@dataclass(frozen=True)
-class Change:
-    """A difference between two rows of the same name, in words; whether it is for the worse, None if for neither."""
+def parse_history(content: bytes, path: Path) -> History:
+    """Return the checks of a history whose chain holds.
 
-    name: str
-    text: str
-    worse: bool | None
-
-
-def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
-    """Return what changed from the old rows to the new ones, in the order of the new ones.
-
-    A verdict is worse the graver it is; a claim that promises less, an exact epsilon that is larger, and a bound or the
-    least leak that would have been caught that is larger by a tenth, are worse too; so is a row that is not there any
-    more.
+    A last line that lacks its end is no check; it is whole if nothing but the line break is lost.
     """
-    before, after = {row.name: row for row in old}, {row.name: row for row in new}
-    changes = [Change(name, "is not checked any more", True) for name in before if name not in after]
-    for name, row in after.items():
-        if name in before:
-            changes += _changes(before[name], row)
+    end = content.rfind(b"\n") + 1
+    whole, torn, notes = content[:end], content[end:], []
+    checks: list[ProjectCheck] = []
+    before, old = "", 0
+    lines = whole.split(b"\n")[:-1]
+    for number, line in enumerate(lines, 1):
+        check = decode(line, ProjectCheck, f"{path}, line {number}")
+        if not check.digest and old == number - 1:
+            old = number
+            before = _digest(b"".join(line + b"\n" for line in lines[:number]))
+        elif not check.digest or digest_in(line) != digest_in(linked(line, before)):
+            altered = "altered since it was written, or a line before it is missing, moved or altered"
+            remedy = "restore the file, or move it away and let `dpaudit check` begin another"
+            raise ToolFault(f"{path}, line {number}: {altered}; {remedy}")
         else:
-            changes.append(Change(name, f"is new: {row.verdict}", row.verdict == Verdict.VIOLATION or None))
-    return changes
+            before = check.digest
+        checks.append(check)
+    if torn:
+        if _is_whole(torn, before):
+            checks.append(decode(torn, ProjectCheck, path))
+            whole, before = whole + torn + b"\n", checks[-1].digest
+            notes.append(f"the last line of {path} lacked its line break, and nothing else")
+        else:
+            lost = _AT.match(torn)
+            of = f"of the check that ended at {lost[1].decode()}" if lost else "which do not show of which check"
+            notes.append(f"the last line of {path} is torn: {plural(len(torn), 'byte')} are lost, {of}")
+    if old:
+        notes.append(f"{plural(old, 'check')} of an earlier version in {path}: no digest shows if they were altered")
+    return History(tuple(checks), tuple(notes), whole, torn, before)
 
 
-_FOUND = ("epsilon_lower", "failure_lower")
-"""Lower bounds: where nothing is refuted they say how much was found and not how much there is."""
-_COMPARED = (
-    ("beta", "allows failures with probability {1}, claimed {0} before", 1.0, "nearest"),
-    ("claimed_epsilon", "claims epsilon {1}, claimed {0} before", 1.0, "nearest"),
-    ("claimed_delta", "claims delta {1}, claimed {0} before", 1.0, "nearest"),
-    ("exact_epsilon", "has exact epsilon {1}, had {0}", _EXACT_MARGIN, "nearest"),
-    ("detectable_epsilon", "would catch an epsilon of {1}, caught {0} before", _MARGIN, "up"),
-    *((name, "shows {1}, showed {0}", _MARGIN, "down") for name in _FOUND),
-)
+_AT = re.compile(rb'\{"at":"([0-9T:Z.+-]{1,32})"')
 
 
-def _claimed(row: Standing) -> float | None:
-    """Return the claim, on which power depends, and which has a line of its own."""
-    return row.numbers.get("claimed_epsilon")
-
-
-def _changes(old: Standing, new: Standing) -> list[Change]:
-    changes = []
-    if old.verdict != new.verdict:
-        steps = new.verdict.gravity - old.verdict.gravity
-        why = f" ({new.why})" if new.why and steps > 0 else ""
-        changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
-    failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
-    for name, words, margin, towards in _COMPARED:
-        was, now = old.numbers.get(name), new.numbers.get(name)
-        if (name in _FOUND and not failing) or (name == "detectable_epsilon" and _claimed(old) != _claimed(new)):
-            continue
-        if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
-            changes.append(
-                Change(new.name, words.format(significant(was, towards), significant(now, towards)), now > was)
-            )
-    return changes
-
-
-def read_standings(path: Path | str) -> tuple[Standing, ...]:
-    """Return the rows of what is stored at a path.
-
-    Parameters
-    ----------
-    path : Path or str
-        A history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a finding that
-        was saved; or the folder of a project.
-
-    Raises
-    ------
-    InputError
-        If there is nothing of the kind.
-    """
-    where = Path(path)
-    if where.is_dir():
-        found = [where / name for name in (FILENAME, PLACE, PLACE.name) if (where / name).is_file()]
-        if not found:
-            raise InputError(f"there is neither a run ({FILENAME}) nor a history ({PLACE}) in {str(path)!r}")
-        where = found[0]
-    if not where.is_file():
-        raise InputError(f"there is no file {str(path)!r}: give a run, a history, a report or a finding that was saved")
-    if where.name.endswith(".jsonl"):
-        with where.open("rb") as file:
-            first = file.readline()
-        return read_history(where)[-1].rows if b'"record":"check"' in first else _rows_of(load_run(where).results)
-    return _rows_of_json(where)
-
-
-def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
-    """Return the rows of a run: a learner and parameters each, and of utility a case each."""
-    found: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
-            name, arguments = result.learner, result.arguments
-            if result.parameters:
-                name += f" ({label_parameters(result.parameters)})"
-            if isinstance(arguments, UtilityArguments):
-                name += f", {arguments.case}, n = {arguments.n} ({arguments.setting})"
-            found.setdefault((name, result.learner), []).append(result)
-    return tuple(standing_of(name, learner, *own) for (name, learner), own in found.items())
-
-
-def _rows_of_json(path: Path) -> tuple[Standing, ...]:
-    """Return the rows of a report, or the row of a finding that was saved."""
-    text = path.read_bytes()
-    kinds: Mapping[str, type] = {
-        str(kind.__struct_config__.tag): kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)
-    }
+def _is_whole(line: bytes, before: str) -> bool:
+    """Return whether bytes are a line that continues a digest, all but its line break."""
     try:
-        document = json.loads(text)
-        found = decode(text, Report if "results" in document else kinds[document["kind"]], path)
-    except (ValueError, KeyError, TypeError):
-        allowed = "give a run, a history, a report in JSON or what finding.save wrote"
-        raise InputError(f"{path} holds no finding: {allowed}") from None
-    return (
-        _rows_of(found.results)
-        if isinstance(found, Report)
-        else (standing_of("the finding", "the mechanism", alone(found)),)
-    )
+        return digest_in(line) == digest_in(linked(line + b"\n", before))
+    except ToolFault:
+        return False
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=32).hexdigest()

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from dpaudit.contract import Verdict
 from dpaudit.escaping import printable
-from dpaudit.project.history import Change, ProjectCheck, Standing
+from dpaudit.project.comparison import Change
+from dpaudit.project.history import ProjectCheck
+from dpaudit.project.standings import Standing
 from dpaudit.report.columns import PRIVACY, columns_of
 from dpaudit.report.numbers import plural, value_text
 from dpaudit.report.terminal import Head, in_ascii, style_of, table

@@ -7,8 +7,11 @@ from operator import attrgetter
 from typing import Literal
 
 from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result, Run
-from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, encodable
+from dpaudit.engine.store import check_lines
+from dpaudit.errors import ToolFault
+from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, decode, encodable
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.ledger import counts
 from dpaudit.report.summary import Summary, summarise
@@ -181,6 +184,32 @@ def render(run: Run) -> str:
     """
     document = encodable(report_of(run))
     return json.dumps(document, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True) + "\n"
+
+
+def run_in(text: bytes, place: object) -> Run:
+    """Return the run whose report in JSON a text is.
+
+    Of a sealed run the lines are written again, and their digests and the total must be those of the report; of audits
+    that were asked for one by one, which have no digests, the findings alone are checked.
+
+    Raises
+    ------
+    ToolFault
+        If it is no report, or is not what the run gives: the message names the place.
+    """
+    found: Report = decode(text, Report, place)
+    run = Run(found.header, found.results, found.failures, "" if found.seal == found.header.state else found.seal)
+    try:
+        if run.single:
+            for one in found.results:
+                recomputed(one.finding)
+            return run
+        check_lines(run)
+        if report_of(run) != found:
+            raise ToolFault("its summary is not that of its results")
+    except ToolFault as error:
+        raise ToolFault(f"{place}: {error}") from None
+    return run
 
 
 def report_of(run: Run) -> Report:

@@ -62,10 +62,11 @@ def notebook(finding: AnyAudit) -> str:
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
+    left = [("not recomputed", ", ".join(finding.not_recomputed))] if finding.not_recomputed else []
     if isinstance(finding, SearchFinding):
-        return aligned(measured_page(finding, finding.audited, Copied(finding.call)))
+        return aligned([*measured_page(finding, finding.audited, Copied(finding.call)), *left])
     repeat = [("repeat", Copied(finding.call))] if finding.call else []
-    return aligned([*finding_lines(alone(finding), finding.audited), *repeat])
+    return aligned([*finding_lines(alone(finding), finding.audited), *repeat, *left])
 
 
 def _preformatted(text: str) -> str:

@@ -15,7 +15,8 @@ from dpaudit.cli.app import app
 from dpaudit.cli.help import COMMANDS
 from dpaudit.cli.options import PLAIN
 from dpaudit.contract import Verdict
-from dpaudit.project.history import Standing, keep
+from dpaudit.project.history import keep
+from dpaudit.project.standings import Standing
 
 
 def row(verdict: Verdict, found: float) -> Standing:

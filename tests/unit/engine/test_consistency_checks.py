@@ -68,7 +68,10 @@ def test_of_bets_the_verdict_is_that_of_the_bound_and_the_stake() -> None:
     ("record", "words"),
     [
         (found(PRIVACY, verdict=Verdict.VIOLATION), "'violation', with epsilon >= 0.684"),
-        (found(PRIVACY, epsilon_lower=float("inf")), "epsilon_lower of an event inf is not what its counts give, 0.684"),
+        (
+            found(PRIVACY, epsilon_lower=float("inf")),
+            "of an event inf is not what its counts give, 0.684",
+        ),
         (found(PRIVACY, epsilon_lower=0.5), "epsilon_lower of an event 0.5 is not what its counts give, 0.684"),
         (found(PRIVACY, detectable_epsilon=float("inf")), "'consistent' of an audit that could have detected no leak"),
         (found(PRIVACY, bound="toy"), "bound 'toy' is not that of its counts, 'melded'"),
@@ -126,8 +129,8 @@ def test_guesses_of_coins_give_their_bound() -> None:
     with pytest.raises(ToolFault, match=r"epsilon_lower of an event 0\.7 is not what its counts give, 0\.4"):
         check(guessed(9, 10, 0.7))
     # 10 hits are possible on the side with 11 runs, and not on the other.
+    more = guessed(9, 10).finding
     with pytest.raises(ToolFault, match="hits 10 are more than 9"):
-        more = guessed(9, 10).finding
         check(found(guessed(9, 10), tests=(replace(more.tests[0], hits=10),)))
     with pytest.raises(ToolFault, match="the witness is not the event of the best bound"):
         check(guessed(9, 10, witness=replace(more.witness, hits=8)))

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import datetime
 import math
+import multiprocessing
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from toy_records import LOWER, law_finding, privacy_finding, utility_finding
 
+from dpaudit.audit.tested import CoinCount
 from dpaudit.contract import PrivacyClaim, Relation, Verdict
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, Planned, Result
-from dpaudit.engine.store import Store, load_run
+from dpaudit.engine.store import Store, digest_in, linked, load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.project.history import PLACE, Change, Standing, compare, keep, read_history, read_standings
+from dpaudit.project.comparison import Change, compare, read_standings
+from dpaudit.project.history import PLACE, keep, read_history
+from dpaudit.project.standings import Counted, Standing, check_row
 from dpaudit.project.table import changes_text, history_text
 from dpaudit.report.json import render
 from dpaudit.utility.interval import failure_interval
 
+EARLIER = "bounds of an earlier version, without counts"
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
 
@@ -30,13 +37,18 @@ def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> Standin
     return Standing(name=name, mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
 
 
+def failed(name: str) -> Standing:
+    return Standing(name=name, mechanism="a.py:a", verdict=Verdict.FAILED, why="gone")
+
+
 def test_checks_are_appended_and_come_back(tmp_path: Path) -> None:
-    first, second = [row(), row("failed", "b", why="gone")], [row("violation", exact_epsilon=math.inf)]
-    path = keep(first, tmp_path, NOON)
+    first, second = [row(), failed("b")], [row("violation", exact_epsilon=math.inf)]
+    path, _ = keep(first, tmp_path, NOON)
     before = path.read_bytes()
-    assert keep(second, tmp_path, NOON + datetime.timedelta(minutes=1)) == path == tmp_path / PLACE
+    assert keep(second, tmp_path, NOON + datetime.timedelta(minutes=1)) == (path, ())
+    assert path == tmp_path / PLACE
     assert path.read_bytes().startswith(before)
-    old, new = read_history(path)
+    old, new = read_history(path).checks
     assert (list(old.rows), list(new.rows), old.at) == (first, second, NOON)
     head, _, *rows, _ = history_text([old, new]).splitlines()
     assert head.split() == ["at", "(UTC)", "claims", "violation", "failed", "consistent"]
@@ -47,12 +59,12 @@ def test_checks_are_appended_and_come_back(tmp_path: Path) -> None:
 
 
 def test_the_time_of_a_check_is_that_of_the_clock(tmp_path: Path) -> None:
-    (kept,) = read_history(keep([row()], tmp_path))
+    (kept,) = read_history(keep([row()], tmp_path)[0]).checks
     assert abs(datetime.datetime.now(datetime.UTC) - kept.at) < datetime.timedelta(minutes=1)
 
 
 def test_a_history_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = keep([row()], tmp_path)
+    path, _ = keep([row()], tmp_path)
     path.write_text(path.read_text() + '{"record":"check"}\n')
     with pytest.raises(ToolFault, match=r"history\.jsonl, line 2: .*missing required field"):
         read_history(path)
@@ -145,22 +157,25 @@ def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
     for one in made:
         store.append(one)
     store.finish()
-    privacy, utility = read_standings(tmp_path)
+    (privacy, utility), notes = read_standings(tmp_path)
+    assert notes == ("not recomputed: exact laws (1), the power stated (1)",)
     assert (privacy.name, privacy.verdict) == ("toy (k = 2)", "violation")
     assert (privacy.numbers["epsilon_lower"], privacy.numbers["exact_epsilon"]) == (LOWER, 1.0)
     assert (utility.name, utility.promise) == ("toy (k = 2), hard, n = 5 (realizable)", "utility")
-    assert read_standings(tmp_path / "run.jsonl") == (privacy, utility)
+    assert read_standings(tmp_path / "run.jsonl") == ((privacy, utility), notes)
     (tmp_path / "report.json").write_text(render(load_run(tmp_path / "run.jsonl")))
-    assert read_standings(tmp_path / "report.json") == (privacy, utility)
+    assert read_standings(tmp_path / "report.json") == ((privacy, utility), notes)
 
 
 def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
+    found = row("violation", epsilon_lower=1.5)
     keep([row()], tmp_path)
-    path = keep([row("violation")], tmp_path)
+    path, _ = keep([found], tmp_path)
     for place in (path, tmp_path, tmp_path / PLACE.parent):
-        assert read_standings(place) == (row("violation"),)
+        assert read_standings(place) == ((found,), (f"not recomputed: {EARLIER} (2)",))
     privacy_finding("violation", epsilon=0.5).save(tmp_path / "finding.json")
-    (one,) = read_standings(tmp_path / "finding.json")
+    (one,), notes = read_standings(tmp_path / "finding.json")
+    assert notes == ("not recomputed: the power stated (1)",)
     assert (one.verdict, one.numbers["epsilon_lower"]) == ("violation", LOWER)
 
 
@@ -178,3 +193,107 @@ def test_what_cannot_be_compared_is_refused(name: str, content: str | None, told
         (tmp_path / name).write_text(content)
     with pytest.raises((InputError, ToolFault), match=told):
         read_standings(tmp_path / name)
+
+
+def counted(right: int = 60, verdict: str = "violation", **changes: Any) -> Standing:
+    """Return a row with the counts that its bound follows from."""
+    tested = Counted(epsilon=1.0, delta=0.0, hits=(40, 10), runs=(60, 60), error=0.05, count=CoinCount(right, 70))
+    found = {"epsilon_lower": tested.lower, **changes}
+    return replace(row(verdict, **found), tested=tested)
+
+
+def test_a_row_says_what_its_counts_give() -> None:
+    assert check_row(counted()) == ()
+    for wrong, words in (
+        (counted(epsilon_lower=2.0), r"epsilon_lower 2\.0 is not what its counts give, 1\.\d+"),
+        (counted(verdict="consistent"), "the verdict 'consistent' is not what its numbers give"),
+        (counted(40), "the verdict 'violation' is not what its numbers give"),
+        (replace(counted(), tested=replace(counted().tested, count=CoinCount(80, 70))), "right must be"),
+        (replace(counted(), tested=replace(counted().tested, hits=(61, 10))), "hits 61 are more than 60"),
+        (row("violation"), "the verdict 'violation' is not what its numbers give"),
+        (row("consistent", epsilon_lower=math.inf), "epsilon_lower inf is no bound"),
+        (row("consistent", exact_epsilon=1.1), "the verdict 'consistent' is not what its numbers give"),
+        (row("accepted", epsilon_lower=1.5), "the verdict 'accepted' is of more than was accepted"),
+    ):
+        with pytest.raises((InputError, ToolFault), match=words):
+            check_row(wrong)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 200])
+def test_a_torn_end_is_cut_off_and_the_history_goes_on(tmp_path: Path, cut: int) -> None:
+    for minute in range(3):
+        path, _ = keep([counted()], tmp_path, NOON + datetime.timedelta(minutes=minute))
+    content = path.read_bytes()
+    path.write_bytes(content[:-cut])
+    whole = 3 if cut == 1 else 2
+    kept = read_history(path)
+    assert len(kept.checks) == whole
+    lost = "lacked its line break" if cut == 1 else r"bytes are lost, of the check that ended at 2026-01-31T12:02:00Z"
+    assert re.search(lost, kept.notes[0])
+    assert read_standings(path) == ((counted(),), kept.notes)
+    path, notes = keep([counted()], tmp_path, NOON + datetime.timedelta(minutes=9))
+    assert re.search(lost, notes[0])
+    kept = read_history(path)
+    assert [one.at.minute for one in kept.checks] == [*range(whole), 9]
+    assert kept.notes == ()
+    assert path.read_bytes().startswith(b"".join(content.splitlines(keepends=True)[:whole]))
+
+
+def test_a_line_that_was_altered_moved_or_left_out_is_refused_with_its_number(tmp_path: Path) -> None:
+    for minute in range(4):
+        path, _ = keep([counted()], tmp_path, NOON + datetime.timedelta(minutes=minute))
+    first, second, third, last = path.read_bytes().splitlines(keepends=True)
+    better = second.replace(b'"violation"', b'"consistent"')
+    for lines, number in (
+        ((first, better, third, last), 2),
+        ((first, third, second, last), 2),
+        ((first, third, last), 2),
+        ((second, third, last), 1),
+        ((first, second, second, third, last), 3),
+        ((first, second, third, re.sub(rb'"digest":"[0-9a-f]{64}",', b"", last)), 4),
+        ((first, second + b"\n", third, last), 3),
+    ):
+        path.write_bytes(b"".join(lines))
+        with pytest.raises(ToolFault, match=f"history.jsonl, line {number}: "):
+            read_history(path)
+        with pytest.raises(ToolFault, match=f"history.jsonl, line {number}: "):
+            keep([counted()], tmp_path)
+        assert path.read_bytes() == b"".join(lines)
+    # The digests right again: the counts show what was altered.
+    path.write_bytes(linked(better, digest_in(first)))
+    path.write_bytes(first + path.read_bytes())
+    with pytest.raises(ToolFault, match="line 2: a: the verdict 'consistent' is not what its numbers give"):
+        read_history(path)
+
+
+def test_lines_of_an_earlier_version_are_bound_by_the_next_check(tmp_path: Path) -> None:
+    path, _ = keep([row()], tmp_path)
+    keep([row()], tmp_path)
+    bare = re.sub(rb'"digest":"[0-9a-f]{64}",', b"", path.read_bytes())
+    path.write_bytes(bare)
+    old = "2 checks of an earlier version in .*: no digest shows if they were altered"
+    assert re.search(old, read_history(path).notes[0])
+    keep([counted()], tmp_path)
+    kept = read_history(path)
+    assert len(kept.checks) == 3
+    assert re.search(old, kept.notes[0])
+    path.write_bytes(path.read_bytes().replace(b"0.5", b"0.4", 1))
+    with pytest.raises(ToolFault, match="line 3: altered since it was written, or a line before it"):
+        read_history(path)
+
+
+def test_checks_that_end_at_the_same_time_do_not_interleave(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=_keep_some, args=(tmp_path, number)) for number in range(4)]
+    for one in others:
+        one.start()
+    for one in others:
+        one.join()
+    assert [one.exitcode for one in others] == [0] * 4
+    kept = read_history(tmp_path / PLACE)
+    assert sorted(one.rows[0].name for one in kept.checks) == [f"{i} {j}" for i in range(4) for j in range(5)]
+
+
+def _keep_some(root: Path, number: int) -> None:
+    for i in range(5):
+        keep([row(name=f"{number} {i}")], root)
