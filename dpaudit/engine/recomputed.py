@@ -293,6 +293,8 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
                 same(f"if_gaussian.{part}", getattr(found.if_gaussian, part), getattr(value, part))
         else:
             same(name, getattr(found, name), value)
+    if not math.isclose(found.p_value, test.at(points).p_value, rel_tol=_SAME):  # however small both are
+        raise ToolFault(f"p_value {found.p_value} is not what its counts give")
     few = all(one.critical > one.guesses for one in found.schedule)
     if few != any(isinstance(gap, FewCanaries) for gap in found.gaps):
         raise ToolFault("the gaps are not those of its schedule")
