@@ -126,7 +126,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     if shown.out is not None and suffix_of(shown.out) == "html":
         _write(shown.out, render_finding(results, repeat).encode())
     elif shown.out is not None:
-        write_report(run_of(results, seed, repeat), shown.out)
+        write_report(run_of(results, seed, repeat, paths=shown.learners), shown.out)
     if any(map(refutes, results)):
         return 1
     return OPEN if any(map(leaves_open, results)) and not shown.allow_no_evidence else 0
@@ -138,13 +138,32 @@ def run_of(
     command: str,
     faults: Sequence[Fault] = (),
     listed: Mapping[str, Listed] | None = None,
+    *,
+    audited: Sequence[str] | None = None,
+    root: Path = Path(),
+    paths: tuple[str, ...] = (),
 ) -> Run:
-    """Return results of one command as a run: with the audits that raised, and those that a project lists."""
+    """Return results of one command as a run: with the audits that raised, and those that a project lists.
+
+    `audited` are the mechanisms, those of the results by default; their files are found in `root`, their learners in
+    `paths` too.
+    """
     from dpaudit.engine.records import SINGLE, Header, Planned, Run
+    from dpaudit.engine.subjects import subjects_of
+
+    names = [one.learner for one in results if one.kind != "ledger"] if audited is None else audited
 
     plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    header = Header(plan=plan, seed=seed, profile=SINGLE, command=command, controls=controls, faults=tuple(faults))
+    header = Header(
+        plan=plan,
+        seed=seed,
+        profile=SINGLE,
+        command=command,
+        controls=controls,
+        faults=tuple(faults),
+        subjects=subjects_of(names, root, paths),
+    )
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 

@@ -158,7 +158,8 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
         listed[label] = Listed(row.name, accepted)
         results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
         faults += [Fault(label, row.why)] if row.verdict == Verdict.FAILED else []
-    return run_of(results, project.seed, asked.words(asked.names), faults, listed)
+    audited, root = [row.mechanism for row, _ in checked], settings.resolve().parent
+    return run_of(results, project.seed, asked.words(asked.names), faults, listed, audited=audited, root=root)
 
 
 def _estimated(settings: Path, asked: CheckOptions) -> int:

@@ -99,6 +99,7 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
     from dpaudit.engine.plan import make_plan
     from dpaudit.engine.records import Header
     from dpaudit.engine.store import FILENAME, Store
+    from dpaudit.engine.subjects import subjects_of
     from dpaudit.engine.verification import sources
     from dpaudit.seeding import check_seed
 
@@ -126,6 +127,7 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
         faults=plan.faults,
         controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
         sources=sources(modules, asked.learners),
+        subjects=subjects_of((entry.id for entry in entries), paths=asked.learners),
     )
     path = Path(asked.out) / FILENAME
     with locked_folder(path.parent):

@@ -6,7 +6,7 @@ import enum
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import (
@@ -23,6 +23,7 @@ from dpaudit.contract import (
     require_grounds,
 )
 from dpaudit.engine.arguments import Arguments
+from dpaudit.engine.subjects import Subject
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding
@@ -204,6 +205,8 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
         A digest of each piece of code that the results come from, by its name.
     state : {"not sealed", "sealed"}
         The state of the file.
+    subjects : tuple of Subject
+        The files and distributions that were audited; runs of an earlier version lack them.
     schema_version, streams_version : int
         The versions of the records, and of the addresses of random streams.
     digest : str
@@ -221,6 +224,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     state: State = State.OPEN
     schema_version: Literal[2] = SCHEMA_VERSION
     streams_version: int = STREAMS_VERSION
+    subjects: tuple[Subject, ...] | UnsetType = UNSET
     digest: str = ""
 
 

@@ -24,6 +24,7 @@ from dpaudit.contract import (
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
 from dpaudit.engine.store import chained, load_run, write_line
+from dpaudit.engine.subjects import Subject
 from dpaudit.engine.tasks import Task
 from dpaudit.events.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -358,6 +359,7 @@ def build():
         versions=VERSIONS,
         controls={result.learner: result.fault for result in results if result.fault is not None},
         state=State.SEALED,
+        subjects=(Subject("learners.py", {"sha256": 64 * "5"}),),
     )
     return Run(header, results)
 
