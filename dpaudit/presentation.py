@@ -1,4 +1,4 @@
-"""What findings ask of modules above them: how they are shown, and what of a stored one follows from its counts.
+"""Questions that findings ask modules above them: how they are shown, and if they follow from their counts.
 
 The package of the public names registers both. Findings stand below what they ask, so nothing here or there names it.
 """

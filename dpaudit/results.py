@@ -123,7 +123,7 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
 
     @property
     def not_recomputed(self) -> tuple[str, ...]:
-        """What of a finding that was read from a file does not follow from what the file holds."""
+        """The parts of a finding that was read from a file that do not follow from what the file holds."""
         found: tuple[str, ...] = self.__dict__.get("not_recomputed", ())
         return found
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from msgspec import UNSET, UnsetType
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import bdtrik, ndtri
 
 from dpaudit.arguments import read_number
 from dpaudit.bounds.base import CountArrays
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
-from dpaudit.record import Amount, Count, Frozen, Level, Share, Size
+from dpaudit.record import Amount, Frozen, Level, Share, Size
 
 Array = NDArray[np.float64]
 
@@ -124,8 +123,6 @@ class Curve(Frozen, frozen=True):
         Fresh runs on data and on neighbour.
     mu_lower : float
         The bound mu_L on the parameter of Gaussian differential privacy; 0 shows nothing.
-    hits, neighbour_hits : tuple of K ints
-        The counts that `fit_curve` derived the limits from; files of an earlier version lack them.
 
     Notes
     -----
@@ -144,8 +141,6 @@ class Curve(Frozen, frozen=True):
     trials: Size
     neighbour_trials: Size
     mu_lower: Amount
-    hits: tuple[Count, ...] | UnsetType = UNSET
-    neighbour_hits: tuple[Count, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         a, b = self._limits
@@ -260,8 +255,22 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
     each = level / (2 * len(counts.x))
     a, b = upper_limit(counts.y, counts.n2, each), upper_limit(counts.n1 - counts.x, counts.n1, each)
     runs = int(trials), int(neighbour_trials)
-    counted = (tuple(map(int, one)) for one in (counts.x, counts.y))
-    return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b), *counted)
+    return Curve(tuple(a.tolist()), tuple(b.tolist()), level, *runs, _mu_lower(a, b))
+
+
+def counts_of(curve: Curve) -> tuple[Array, Array]:
+    """Return the counts that give the limits of a curve, which say as much: hits, and hits on the neighbour.
+
+    A limit grows with its count, so at most one whole number gives it; `fit_curve` shows whether that one does.
+    """
+    a, b = curve._limits
+    each = curve.gamma / (2 * a.size)
+    runs = (curve.neighbour_trials, curve.trials)
+    below, missed = (
+        np.where(limit < 1, np.clip(np.rint(bdtrik(each, n, np.minimum(limit, 1 - 1e-16))), 0, n), n)
+        for limit, n in zip((a, b), runs, strict=True)
+    )
+    return curve.trials - missed, below
 
 
 def _mu_lower(a: Array, b: Array) -> float:

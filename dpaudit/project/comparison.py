@@ -1,4 +1,4 @@
-"""What changed between two checks, runs, reports or findings, wherever they are stored."""
+"""The changes between two checks, runs, reports or findings, wherever they are stored."""
 
 from __future__ import annotations
 
