@@ -76,6 +76,36 @@ def run(site: Path, tmp_path: Path) -> Run:
     return command
 
 
+def built_elsewhere(folder: Path, umask: int, changed: int) -> bytes:
+    """Return the wheel that is built from a copy of the sources, with other modes and times of its files."""
+    before = os.umask(umask)
+    try:
+        for name in ("dpaudit", "learners", "pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+            for file in [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*")):
+                copy = folder / file.relative_to(ROOT)
+                if file.is_file() and file.suffix != ".pyc":
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.write_bytes(file.read_bytes())
+                    os.utime(copy, (changed, changed))
+        (folder / "dpaudit/__pycache__").mkdir()
+        (folder / f"dpaudit/__pycache__/left_{changed}.pyc").touch()
+        words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    finally:
+        os.umask(before)
+    (built,) = (folder / "dist").glob("*.whl")
+    return built.read_bytes()
+
+
+def test_a_wheel_has_the_same_bytes_wherever_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    first, second = (built_elsewhere(tmp_path / f"{mask:o}", mask, 10**9 + mask) for mask in (0o022, 0o077))
+    assert first == second
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    dated = [built_elsewhere(tmp_path / f"dated {mask:o}", mask, 10**9 + mask) for mask in (0o022, 0o077)]
+    assert dated[0] == dated[1] != first
+
+
 def test_the_wheel_holds_two_packages_with_types_templates_and_the_plug_in(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"dpaudit", "dpaudit_learners"}
