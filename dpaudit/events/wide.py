@@ -89,7 +89,9 @@ class Moments:
         return replace(self, n=self.n + other.n, sums=self.sums + other.sums, kept=kept)
 
     def differences(self, other: Moments) -> Rows:
-        """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side."""
+        """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side; 0 without rows."""
+        if not self.n or not other.n:  # every run of a side raised
+            return np.zeros((5, len(self.centre)))
         (mean, var), (mean2, var2) = self._mean_and_variance(), other._mean_and_variance()
         found = [(mean - mean2) / np.sqrt(np.maximum(var / self.n + var2 / other.n, 1e-300))]
         ratio = np.log(np.maximum(var, 1e-12) / np.maximum(var2, 1e-12))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from dpaudit import audit_privacy
 from dpaudit.events.wide import Moments, Reduction, least_shift
 
 WIDTH = 900
@@ -71,3 +72,16 @@ def test_a_column_of_the_reduction_tells_the_sides_apart(leak):
 def test_the_least_shift_that_is_found_falls_with_the_runs_and_rises_with_the_width():
     assert least_shift(10**6, 500) == pytest.approx(0.48, abs=0.03)
     assert least_shift(10**6, 2_000) < least_shift(10**6, 500) > least_shift(100, 500)
+
+
+def test_wide_outputs_of_one_side_alone_are_reduced_and_the_exceptions_of_the_other_are_found():
+    def mechanism(data, rng):
+        if data:
+            raise ValueError("no")
+        return rng.normal(size=WIDTH)
+
+    for sequential in (False, True):
+        finding = audit_privacy(
+            mechanism, [(0, 1), (0, 2)], epsilon=1, trials=2_000, sequential=sequential, progress=False
+        )
+        assert finding.verdict == "violation"
