@@ -14,7 +14,8 @@ import numpy as np
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import contents, timed_out
-from dpaudit.outputs.encoding import decode, encode
+from dpaudit.outputs.decoding import decode
+from dpaudit.outputs.encoding import encode
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import ChildDied, can_fork

@@ -1,4 +1,4 @@
-"""Outputs as bytes: what comes back has the same cells, families and leaves; no bytes are executed, or end otherwise."""
+"""Outputs as bytes: what comes back has the same cells, families and leaves; whatever the bytes are, none is run."""
 
 import collections
 import dataclasses
@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import Raised, canonical, kind_of
-from dpaudit.outputs.encoding import decode, encode
+from dpaudit.outputs.decoding import decode
+from dpaudit.outputs.encoding import encode
 from dpaudit.outputs.plan import LeafPlan
 
 
@@ -149,18 +150,12 @@ class Raises(Exception):
     __str__ = fails
 
 
-@pytest.mark.parametrize("method", ["__repr__", "__reduce_ex__", "__len__", "__dict__", "__class__"])
+@pytest.mark.parametrize("method", ["__repr__", "__len__", "__dict__", "__class__"])
 def test_an_output_whose_methods_raise_is_refused_or_taken_apart(method):
     held = property(fails) if method in ("__class__", "__dict__") else fails
-    kind = type(
-        "Hostile",
-        (),
-        {method: held} | ({} if method == "__slots__" else more) | {"__iter__": fails, "__contains__": fails},
-    )
-    try:
-        assert len(decode(encode([kind()]), 1)) == 1
-    except InputError as error:
-        assert "cannot be taken apart" in str(error)
+    kind = type("Hostile", (), {method: held, "__iter__": fails, "__contains__": fails})
+    with pytest.raises(InputError, match="cannot be taken apart"):
+        decode(encode([kind()]), 1)
 
 
 def test_an_exception_that_cannot_be_shown_is_an_output():
