@@ -202,7 +202,7 @@ _WRITERS: dict[str, Callable[[_Writer, Sequence[Any], int], Column]] = {
     "sparse": _Writer._sparse,
     "exception": _Writer._exception,
 }
-"""What writes values of one type, by its family; all others are foreign."""
+"""The methods that write values of one type, by its family; all others are foreign."""
 
 
 def _stored(value: Any) -> dict[str, Any]:

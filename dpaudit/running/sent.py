@@ -1,4 +1,4 @@
-"""What processes send each other as bytes: work, results of dpaudit's own types, exceptions by their texts."""
+"""Bytes between processes: work and results of dpaudit's own types by pickle, exceptions by their texts."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _show(counts: Counts) -> None:
 
 
 _PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
-"""What the class of a warning holds that adds no code."""
+"""The names in the class of a warning that add no code."""
 
 
 def _category(place: Place) -> type[Warning]:
