@@ -121,7 +121,20 @@ def blamed(what: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:  # whatever it is, it is theirs
         kind = Exited if isinstance(error, SystemExit) else InputError
-        raise kind(f"{what} raised {type(error).__name__}: {error} ({place_of(error)})") from error
+        raise kind(f"{what} raised {text_of(error)} ({place_of(error)})") from error
+
+
+def message_of(error: BaseException) -> str:
+    """Return what an exception of audited code says: the one place where such a text is asked for."""
+    try:
+        return str(error)
+    except (Exception, SystemExit):  # it is third-party code too
+        return "an exception that cannot be shown"
+
+
+def text_of(error: BaseException) -> str:
+    """Return the name of the class of an exception of audited code, and what it says."""
+    return f"{type(error).__name__}: {message_of(error)}"
 
 
 # Paths of code that is not the user's: the standard library, what is installed, and dpaudit.

@@ -6,15 +6,12 @@ answer with a probability below `ERROR`.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
 import os
 import platform
 import random
 import sys
 import time
-import types
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -28,6 +25,7 @@ from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
+from dpaudit.outputs.objects import refuse_promises
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
@@ -56,7 +54,6 @@ process agreed before 1/2: together below `ERROR`, however few runs a batch has.
 Label = Hashable
 
 _SIDES = ("data", "neighbour")
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
 
 def _batch_runs(trials: int, batched: bool) -> int:
@@ -178,7 +175,8 @@ class Hygiene:
             outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
             # The first calls may load what all others find loaded.
             self.seconds = min(self.seconds, (time.perf_counter() - began) / self.runs)
-        _refuse_outputs(self.mechanism.name, outputs)
+        if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
+            refuse_promises(outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
         (self.others if side else self.outputs).extend(outputs)
@@ -259,24 +257,6 @@ class Hygiene:
         """Return checks by their names, of which the first has the runs made since earlier ones."""
         spent, self.spent = self.spent, 0
         return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
-
-
-def _refuse_outputs(name: str, outputs: Any) -> None:
-    """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
-    if isinstance(outputs, np.ndarray) and outputs.dtype != object:
-        return
-    for output in outputs:
-        if inspect.isawaitable(output):
-            advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
-        elif inspect.isasyncgen(output) or isinstance(output, Iterator):
-            advice = "return list(...) of it, since a run's output is what it yields"
-        elif isinstance(output, _FUNCTIONS):
-            advice = "call it, and return what it returns"
-        else:
-            continue
-        for coroutine in filter(inspect.iscoroutine, outputs):
-            coroutine.close()  # else it warns that it was never awaited
-        raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
 
 
 def _passed(passed: bool) -> Answer:

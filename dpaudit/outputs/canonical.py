@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InputError, place_of
+from dpaudit.errors import InputError, message_of, place_of
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.parts import REGISTERED, parts
 
@@ -41,17 +41,22 @@ class Raised:
 
     def __init__(self, error: BaseException) -> None:
         self.kind = type(error).__qualname__
-        self.message = str(error)
+        self.message = message_of(error)
         self.place = os.path.basename(place_of(error)) if error.__traceback__ else ""
         if isinstance(error, AttributeError) and isinstance(error.obj, np.random.Generator):
             self.message += f"; it has {_OLD_NAMES[error.name]}" if error.name in _OLD_NAMES else ""
 
+    @classmethod
+    def of(cls, kind: str, message: str, place: str = "") -> Raised:
+        """Return the output of a run that ended in an exception, by its texts."""
+        found = cls.__new__(cls)
+        found.kind, found.message, found.place = kind, message, place
+        return found
+
 
 def timed_out(seconds: float) -> Raised:
     """Return the output of a run that was ended after so many seconds."""
-    output = Raised(TimeoutError(f"after {seconds:g} s"))
-    output.kind = TIMED_OUT
-    return output
+    return Raised.of(TIMED_OUT, f"after {seconds:g} s")
 
 
 NUMERIC = frozenset({"bool", "int", "float"})
@@ -159,7 +164,7 @@ def _array(value: NDArray[Any]) -> Hashable:
         return ("array", value.shape, kind, canonical(parts(value)))
     kind = "i" if kind == "u" else kind
     if value.size <= SPELT or value.dtype.itemsize > 8:
-        return ("array", value.shape, kind, tuple(map(canonical, value.ravel().tolist())))
+        return ("array", value.shape, kind, tuple(map(canonical, np.asarray(value).ravel().tolist())))
     if value.dtype.kind == "u" and value.max() > np.iinfo(np.int64).max:
         return ("array", value.shape, kind, tuple(value.ravel().tolist()))
     wide: NDArray[Any] = np.array(value, dtype={"f": np.float64, "i": np.int64, "b": np.bool_}[kind], order="C")

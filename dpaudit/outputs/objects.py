@@ -6,9 +6,10 @@ An object of a class of its own is taken apart by its named elements, attributes
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import types
-from collections.abc import AsyncIterable, Awaitable, Collection, Iterator
+from collections.abc import AsyncIterable, Awaitable, Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +24,26 @@ _NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, ty
 _ADDRESS = " at 0x"
 KINDS = 256
 """Classes whose nature is remembered: it is asked of every output."""
+
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
+
+
+def refuse_promises(outputs: Iterable[Any]) -> None:
+    """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
+    for output in outputs:
+        kind = type(output)
+        if issubclass(kind, Awaitable) or inspect.isawaitable(output):
+            advice = "await it, and return what comes (asyncio.run(...) does so in a plain function)"
+        elif issubclass(kind, AsyncIterable | Iterator):
+            advice = "return list(...) of it, since a run's output is what it yields"
+        elif issubclass(kind, _FUNCTIONS):
+            advice = "call it, and return what it returns"
+        else:
+            continue
+        for coroutine in filter(inspect.iscoroutine, outputs):
+            coroutine.close()  # else it warns that it was never awaited
+        raise InputError(f"the mechanism returns an output of type {kind.__qualname__}: {advice}")
 
 
 def parts(value: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InputError
+from dpaudit.errors import DpauditError, InputError, text_of
 from dpaudit.outputs import objects
 
 REGISTERED: dict[type, Callable[[Any], Any]] = {}
@@ -75,7 +75,7 @@ def learn(registered: Mapping[type, Callable[[Any], Any]]) -> None:
 
 def _registered(kind: type, function: Callable[[Any], Any], value: Any) -> Any:
     """Return what a user's function makes of an output, if it is plain."""
-    found = function(value)
+    found = _of_others(function, value)
     wrong = _not_plain(found, 0)
     if wrong is not None:
         raise InputError(
@@ -83,6 +83,17 @@ def _registered(kind: type, function: Callable[[Any], Any], value: Any) -> Any:
             f"{found!r:.100}"
         )
     return found
+
+
+def _of_others(function: Callable[[Any], Any], value: Any) -> Any:
+    """Return what a function, of a user or one that calls an output's own methods, makes of an output."""
+    try:
+        return function(value)
+    except (DpauditError, RecursionError):
+        raise
+    except (Exception, SystemExit) as error:  # whatever it is, it is theirs
+        why = f"an output of type {type(value).__qualname__} cannot be taken apart: {text_of(error)}"
+        raise InputError(why) from error
 
 
 def _not_plain(found: Any, depth: int) -> str | None:
@@ -108,6 +119,10 @@ def parts(value: Any) -> Any:
     InputError
         If nothing is known of the type: the message shows how to register it.
     """
+    return _of_others(_parts_of_objects, value)
+
+
+def _parts_of_objects(value: Any) -> Any:
     found = objects.parts_of_libraries(value)
     return objects.parts(value) if found is None else found
 

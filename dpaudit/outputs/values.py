@@ -223,9 +223,7 @@ def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
         case Examples():
             return _decoded_sample(value, domain)
         case Failed():
-            raised = Raised(Exception(value.message))
-            raised.kind = value.type
-            return raised
+            return Raised.of(value.type, value.message)
     return value
 
 

@@ -30,6 +30,7 @@ from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
+from dpaudit.running.sent import sendable, value_of
 
 Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
@@ -98,9 +99,9 @@ def _share(report: Callable[[float], None], done: int, total: int) -> None:
 
 def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit that a copy of this process makes."""
-    child = Child(lambda emit: _checked(audit, root, options))
+    child = Child(lambda emit: sendable(_checked(audit, root, options)))
     try:
-        return Checked(*child.call()[1])
+        return Checked(*value_of(child.call()[1]))
     except DpauditError as error:
         return _failed(audit, f"the audit {error}" if isinstance(error, ChildDied) else str(error))
     finally:

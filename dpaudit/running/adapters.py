@@ -19,7 +19,7 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.in_turn import InTurn
-from dpaudit.running.isolated import Context, Isolated, Timeout
+from dpaudit.running.isolated import Context, Isolated, Timeout, predicted
 from dpaudit.running.run_notes import noted
 
 COMPOSED = 1_000
@@ -90,8 +90,8 @@ class Mechanism:
             else:
                 with context():
                     outputs = self.function(data, rng, size)
-            if self.probe is not None:
-                outputs = [_predicted(output, self.probe) for output in outputs]
+            if self.probe is not None and not isinstance(self.function, Isolated):
+                outputs = [predicted(output, self.probe) for output in outputs]
         try:
             count = len(outputs)
         except TypeError:
@@ -178,7 +178,7 @@ class _Timed:
         except Exception as error:  # as in `_OneByOne`
             took = perf_counter_ns() - began
             output = Raised(error)
-        return {"output": _predicted(output, self.probe), "nanoseconds": took}
+        return {"output": predicted(output, self.probe), "nanoseconds": took}
 
 
 def timed(mechanism: Mechanism) -> Mechanism:
@@ -194,16 +194,11 @@ def timed(mechanism: Mechanism) -> Mechanism:
         message += "{batched:=True}"
         raise InputError(message, names=("time", "batched"))
     if isinstance(mechanism.function, Isolated):
-        inner = timed(replace(mechanism.function.mechanism, probe=mechanism.probe))
+        inner = timed(mechanism.function.mechanism)
         return replace(inner, function=Isolated(inner, mechanism.function.timeout))
     assert isinstance(mechanism.function, _OneByOne)
     function = _OneByOne(_Timed(mechanism.function.function, mechanism.probe))
     return replace(mechanism, function=function, probe=None, stream=f"{mechanism.stream}, timed")
-
-
-def _predicted(output: Any, probe: Any) -> Any:
-    """Return the predictions of a hypothesis on the points of a probe; another output as it is."""
-    return np.asarray(output.predict(probe)) if probe is not None and hasattr(output, "predict") else output
 
 
 def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
@@ -268,14 +263,12 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
         The most time that a run may take; runs are then made in a process of their own.
     """
     mechanism = _plain(source, batched)
-    if timeout is not None:
-        mechanism = replace(mechanism, function=Isolated(mechanism, timeout))
-    if probe is None:
-        return mechanism
-    points = probe if hasattr(probe, "iloc") else np.asarray(probe)
-    if not points.ndim or not len(points):
-        raise InputError.of("probe", probe, "points, one a row")
-    return replace(mechanism, probe=points)
+    if probe is not None:
+        points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+        if not points.ndim or not len(points):
+            raise InputError.of("probe", probe, "points, one a row")
+        mechanism = replace(mechanism, probe=points)
+    return mechanism if timeout is None else replace(mechanism, function=Isolated(mechanism, timeout))
 
 
 def _plain(source: Any, batched: bool) -> Mechanism:

@@ -1,11 +1,13 @@
-"""A forked process that makes the calls of one function: it may crash, hang or exhaust memory there without harm."""
+"""A forked process that makes the calls of one function: it may crash, hang or exhaust memory there without harm.
+
+Whatever it sends is bytes, which this module never turns into objects. An exception comes as texts (`running.sent`).
+"""
 
 from __future__ import annotations
 
 import atexit
 import math
 import os
-import pickle
 import select
 import signal
 import struct
@@ -15,14 +17,15 @@ import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
-from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.outputs.encoding import MOST_BYTES
 from dpaudit.running.processes import PULSE, ChildDied, ParentPipe, bound_memory, ended_by, ignore_requests, parent_pipe
 from dpaudit.running.run_notes import FORKS, Notes, begin
+from dpaudit.running.sent import error_as_bytes, error_of, sendable, value_of
 
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
@@ -31,6 +34,11 @@ SIZE = struct.Struct("!Q")
 `Connection`, which are read one by one, made a run 55 to 75 % longer."""
 ROOM = 1 << 16
 """Bytes that are read at a time: what a pipe holds."""
+PATIENCE = 60.0
+"""Seconds in which a child takes up a call, beside those of a run: destructors of earlier outputs may keep it."""
+OVERHEAD = 1 << 24
+"""Bytes of a message beside the outputs in it, at most."""
+SENT_WRONG = "sent what is no answer"
 
 
 class Late(Exception):
@@ -38,11 +46,11 @@ class Late(Exception):
 
     Attributes
     ----------
-    parts : list
+    parts : list of bytes
         What it had sent before.
     """
 
-    def __init__(self, parts: list[Any]) -> None:
+    def __init__(self, parts: list[bytes]) -> None:
         self.parts = parts
         super().__init__()
 
@@ -51,15 +59,15 @@ class Child:
     """A forked process that makes calls of a function one after another, and ends with this one.
 
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
-    limits, and its own children end with it. Arguments and what is returned must pickle; the function is there already.
+    limits, and its own children end with it. Arguments must pickle; the function is there already.
 
     Parameters
     ----------
     function : callable
-        ``(emit, *arguments) -> value``; it may send parts of the value, by calling `emit`, before it returns.
+        ``(emit, *arguments) -> bytes``; it may send parts of them, by calling `emit`, before it returns.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., bytes]) -> None:
         self._owner, self.closed = os.getpid(), True  # until it has begun
         context, self._notes = get_context("fork"), Notes()
         requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
@@ -79,28 +87,33 @@ class Child:
         self._listening.register(self.replies, select.POLLIN)
         _children.add(self)
 
-    def call(self, *arguments: Any, seconds: float | None = None) -> tuple[list[Any], Any]:
+    def call(self, *arguments: Any, seconds: float | None = None, most: int = 0) -> tuple[list[bytes], bytes]:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
+
+        There are at most so many parts.
 
         Raises
         ------
         InputError
             If something of it does not pickle.
         ChildDied
-            If the child ended, or had ended, or the function returned in two processes.
+            If the child ended, or had ended, or the function returned in two processes, or what was sent is no answer.
         Late
             If a part took too long; the child is ended.
         """
         self.begin(*arguments)
-        parts: list[Any] = []
-        limit: float | None = None  # the time counts from when the child begins, which takes long on a busy machine
+        parts: list[bytes] = []
+        # The time counts from when the child begins, which takes long on a busy machine.
+        limit = None if seconds is None else seconds + PATIENCE
         while message := self.message(limit):
             kind, value = message
             limit = seconds
+            if kind == RETURNED:
+                return parts, value
             if kind == PART:
                 parts.append(value)
-            elif kind == RETURNED:
-                return parts, value
+            if len(parts) > most or (kind == BEGUN and parts):
+                raise ChildDied(SENT_WRONG)
         self.close()
         raise Late(parts)
 
@@ -110,16 +123,15 @@ class Child:
         with suppress(BrokenPipeError):  # it has ended, which `message` reports
             self._requests.send_bytes(request)
 
-    def message(self, seconds: float | None = None) -> tuple[bytes, Any] | None:
-        """Return the kind and the value of the next message; None if it does not come in time.
+    def message(self, seconds: float | None = None) -> tuple[bytes, bytes] | None:
+        """Return the kind and the content of the next message; None if all of it does not come in time.
 
         Raises
         ------
         ChildDied
             As for `call`; so is everything that the function raised.
         """
-        limit = math.inf if seconds is None else seconds
-        deadline = time.monotonic() + limit
+        deadline = time.monotonic() + (math.inf if seconds is None else seconds)
         while (content := self._next()) is None:
             left = max(0.0, deadline - time.monotonic())
             if self._listening.poll(1000 * min(PULSE, left)):
@@ -128,29 +140,34 @@ class Child:
                     self._process.join()
                     raise self._death()
                 self._received += received
-                deadline = time.monotonic() + limit
             elif self._process.exitcode is not None and not self._listening.poll(0):
                 raise self._death()
             elif not left:
                 return None
-        kind, value = content[:1], value_of(content[1:])
+        kind, value = content
         if kind in (RETURNED, RAISED) and self._notes.forked:
             raise ChildDied(FORKS)
         if kind == RAISED:
-            raise value
+            raise error_of(value)
+        if kind not in (BEGUN, PART, RETURNED) or (kind == RETURNED and self._received):
+            raise ChildDied(SENT_WRONG)
         return kind, value
 
-    def _next(self) -> bytes | None:
+    def _next(self) -> tuple[bytes, bytes] | None:
         """Take the next message out of what was received; None until all of it is there."""
         begin = SIZE.size
         if len(self._received) < begin:
             return None
-        end = begin + SIZE.unpack_from(self._received)[0]
+        size = SIZE.unpack_from(self._received)[0]
+        if not 0 < size <= MOST_BYTES + OVERHEAD:
+            raise ChildDied(SENT_WRONG)
+        end = begin + size
         if len(self._received) < end:
             return None
-        content = bytes(self._received[begin:end])
+        with memoryview(self._received) as received:
+            kind, content = bytes(received[begin : begin + 1]), bytes(received[begin + 1 : end])
         del self._received[:end]
-        return content
+        return kind, content
 
     @property
     def turn(self) -> int:
@@ -184,33 +201,8 @@ def _close_all() -> None:
         child.close()
 
 
-def value_of(content: bytes) -> Any:
-    """Return the value that `sendable` made bytes of: the one place where bytes of another process become a value."""
-    return pickle.loads(content) if content else None
-
-
-_UNSENDABLE = (
-    "with {timeout}, runs are made in a process of their own, to which data, and from which outputs, must "
-    "travel, and something cannot be sent: {why:.500}; leave it out, or return plain data"
-)
-
-
-def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
-    """Return a value as bytes; of what the script itself defines, with its definition.
-
-    What cannot be pickled raises `InputError`, with a message that names these parameters.
-    """
-    with suppress(Exception):  # of many types: what pickle raises depends on what it meets
-        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    try:
-        content: bytes = cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
-        return content
-    except Exception as error:  # likewise
-        raise InputError(message, names=names, why=f"{type(error).__name__}: {error}") from error
-
-
 def _serve(
-    function: Callable[..., Any], requests: Connection, replies: Connection, line: ParentPipe, notes: Notes
+    function: Callable[..., bytes], requests: Connection, replies: Connection, line: ParentPipe, notes: Notes
 ) -> None:
     """Make the calls that are requested, as the child, until no more can come."""
     try:
@@ -226,13 +218,18 @@ def _serve(
             if os.getpid() != home:  # the audited code forked, and this is the copy
                 notes.fork()
                 os._exit(0)
-            pipe.write(SIZE.pack(1 + len(content)) + kind + content)
+            head = SIZE.pack(1 + len(content)) + kind
+            if len(content) < ROOM:
+                pipe.write(head + content)
+            else:  # without a copy
+                pipe.write(head)
+                pipe.write(content)
             pipe.flush()
 
         while True:
             arguments = value_of(requests.recv_bytes())
             send(BEGUN)
-            send(*_answer(function, lambda part: send(PART, sendable(part)), arguments))
+            send(*_answer(function, partial(send, PART), arguments))
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError, AttributeError):
                     stream.flush()
@@ -240,11 +237,9 @@ def _serve(
         os._exit(0)
 
 
-def _answer(function: Callable[..., Any], emit: Callable[[Any], None], arguments: Any) -> tuple[bytes, bytes]:
+def _answer(function: Callable[..., bytes], emit: Callable[[bytes], None], arguments: Any) -> tuple[bytes, bytes]:
     """Return the last message of a call: what it returns, or raises."""
     try:
-        return RETURNED, sendable(function(emit, *arguments))
-    except DpauditError as error:
-        return RAISED, sendable(error)
+        return RETURNED, function(emit, *arguments)
     except BaseException as error:  # an interrupt that the audited code raises, for instance
-        return RAISED, sendable(ToolFault(f"{type(error).__name__}: {error} ({place_of(error)})"))
+        return RAISED, error_as_bytes(error)

@@ -9,15 +9,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import contents, timed_out
+from dpaudit.outputs.decoding import decode
+from dpaudit.outputs.encoding import encode
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
-from dpaudit.running.warned import Counts, add, taken
+from dpaudit.running.warned import Place, add, taken
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
@@ -54,9 +57,10 @@ class Isolated:
     Parameters
     ----------
     mechanism : Mechanism
-        The mechanism. Unless it is batched, its function is a dataclass that passes each output to its field `emit`
-        before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all runs of a
-        call have so many times as much together, and where they take longer that is a fault, as an exception is.
+        The mechanism, with its probe. Unless it is batched, its function is a dataclass that passes each output to its
+        field `emit` before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all
+        runs of a call have so many times as much together, and where they take longer that is a fault, as an exception
+        is.
     timeout : Timeout
         The limit.
     """
@@ -79,13 +83,19 @@ class Isolated:
         while True:
             child = self._child()
             try:
-                parts, returned = child.call(data, rng, size - len(outputs), context, seconds=most)
+                made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
             except Late as late:
                 noted().turn = child.turn
                 if self.timeout.is_ == "error" or batched:
                     whose = f"a call that makes {size} runs" if batched else "a run"
                     raise RunFault(f"{whose} of the mechanism {name} took longer than {most:g} s") from None
-                outputs += [*late.parts, timed_out(self.timeout.seconds)]
+                if len(outputs) + len(late.parts) >= size:
+                    raise RunFault(f"the mechanism {name} made its {size} runs and did not end in {most:g} s") from None
+                try:
+                    before = _outputs(late.parts)
+                except ToolFault as fault:
+                    raise RunFault(f"the mechanism {name} gave no answer: {fault}") from None
+                outputs += [*before, timed_out(self.timeout.seconds)]
                 rng = _further(rng, len(outputs))
                 data = _rest(data, len(late.parts) + 1) if isinstance(data, InTurn) else data
             except ChildDied as died:
@@ -96,10 +106,26 @@ class Isolated:
                 child.close()
                 raise
             else:
-                rest, state, warned = returned
-                add(warned)
-                rng.bit_generator.state = state
-                return rest if batched else outputs + parts
+                return made if batched else outputs + made
+
+    def _answer(
+        self, child: Child, data: Any, rng: np.random.Generator, size: int, context: Context, seconds: float
+    ) -> Any:
+        """Return the outputs of so many runs that a child makes, and leave the generator where it says."""
+        batched = self.mechanism.batched
+        parts, returned = child.call(data, rng, size, context, seconds=seconds, most=0 if batched else size)
+        try:
+            ended = msgspec.msgpack.decode(returned, type=_Ended)
+            made = decode(ended.outputs, size) if batched else _outputs(parts)
+            if len(made) != size:
+                raise ToolFault(f"there are {len(made)} outputs of {size} runs")
+            state, (number, has_half, half) = dict(rng.bit_generator.state), ended.state
+            state |= {"state": {**state["state"], "state": int(number, 16)}, "has_uint32": has_half, "uinteger": half}
+            rng.bit_generator.state = state
+        except (msgspec.MsgspecError, ToolFault, ValueError, OverflowError) as error:
+            raise ChildDied(f"gave no answer: {error}") from None
+        add({Place(*place): counted for place, counted in ended.warned})
+        return made
 
     def _child(self) -> Child:
         """Return the process of this thread; another one if the last has ended."""
@@ -108,32 +134,55 @@ class Isolated:
             child = self._children.child = Child(self._runs if child is None else self._runs_reseeded)
         return child
 
-    def _runs_reseeded(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any, Counts]:
+    def _runs_reseeded(self, emit: Callable[[bytes], None], *arguments: Any) -> bytes:
         """Make runs in a child that takes the place of one: the state of generators that all share goes elsewhere."""
         np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         return self._runs(emit, *arguments)
 
     def _runs(
         self,
-        emit: Callable[[Any], None],
+        emit: Callable[[bytes], None],
         data: Any,
         rng: np.random.Generator,
         size: int,
         context: Context,
-    ) -> tuple[Any, Any, Counts]:
+    ) -> bytes:
         """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
         held = data.sides if isinstance(data, InTurn) else data
         before = contents(held) if size <= LOOK else None
         mechanism = self.mechanism
         if not mechanism.batched:
-            mechanism = replace(mechanism, function=replace(mechanism.function, emit=emit))
+            probe = mechanism.probe
+            each = replace(mechanism.function, emit=lambda output: emit(encode([predicted(output, probe)])))
+            mechanism = replace(mechanism, function=each, probe=None)
         taken()
         outputs = mechanism(data, rng, size, context)
         if before is not None and contents(held) != before:
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
             )
-        return outputs if mechanism.batched else None, rng.bit_generator.state, taken()
+        content, state = encode(outputs) if mechanism.batched else b"", rng.bit_generator.state
+        del outputs
+        half = state["has_uint32"], state["uinteger"]
+        return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))
+
+
+class _Ended(msgspec.Struct, array_like=True):
+    """The end of a call: outputs that were made as a batch, what the generator's state is now, and the warnings."""
+
+    outputs: bytes
+    state: tuple[str, int, int]
+    warned: list[tuple[Place, tuple[str, int]]]
+
+
+def _outputs(parts: list[bytes]) -> list[Any]:
+    """Return outputs that were sent one by one."""
+    return [decode(part, 1)[0] for part in parts]
+
+
+def predicted(output: Any, probe: Any) -> Any:
+    """Return the predictions of a hypothesis on the points of a probe; another output as it is."""
+    return np.asarray(output.predict(probe)) if probe is not None and hasattr(output, "predict") else output
 
 
 def _rest(data: InTurn, runs: int) -> InTurn:

@@ -44,7 +44,8 @@ def ended_by(code: int) -> str:
     if code >= 0:
         return f"ended its process (exit status {code})"
     why = ", for want of memory?" if -code == signal.SIGKILL else ""
-    return f"ended its process ({signal.Signals(-code).name}{why})"
+    known = {number.value: number.name for number in signal.Signals}
+    return f"ended its process ({known.get(-code, f'signal {-code}')}{why})"
 
 
 def bound_memory() -> None:

@@ -93,7 +93,8 @@ class Notes:
         text = self._page[begin:end].rstrip(b"\0").decode(errors="replace")
         runs, *words = text.split(_BETWEEN)
         on = f", on {self.input_of(tuple(words))}" if words else ""
-        return on + (f", after {int(runs):,} runs" if int(runs or 0) else "")
+        # The process that wrote it may have been another's.
+        return on + (f", after {int(runs):,} runs" if runs.isdecimal() and runs.isascii() and int(runs) else "")
 
     def _write(self, begin: int, end: int) -> None:
         shown = [words for inputs in self._inputs.values() for words in inputs]

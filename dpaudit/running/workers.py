@@ -11,8 +11,9 @@ from multiprocessing.connection import wait
 from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.errors import DpauditError, InputError, ToolFault
-from dpaudit.running.child import RETURNED, Child, sendable, value_of
+from dpaudit.running.child import RETURNED, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
+from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import Counts, add, counted, taken
 
 T = TypeVar("T")
@@ -135,7 +136,7 @@ def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[s
     try:
         while True:
             while len(busy) < n_jobs and (key := next(waiting, None)) is not None:
-                child = idle.pop() if idle else Child(lambda emit, key: calls[key]())
+                child = idle.pop() if idle else Child(lambda emit, key: sendable(calls[key](), *_UNSENDABLE))
                 child.begin(key)
                 busy[child] = key
             if not busy:
@@ -165,7 +166,7 @@ def _answer(child: Child) -> tuple[Any] | None:
     try:
         while message := child.message(0.0):
             if message[0] == RETURNED:
-                return message[1:]
+                return (value_of(message[1]),)
     except DpauditError as error:
         return (error,)
     return None

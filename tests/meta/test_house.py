@@ -55,11 +55,11 @@ ROOMS = {
     "dpaudit.events": 5_700,
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 3_086,
-    "dpaudit.outputs": 1_984,
+    "dpaudit.outputs": 2_550,
     "dpaudit.project": 1_166,
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
-    "dpaudit.running": 1_660,
+    "dpaudit.running": 1_880,
     "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
     "learners": 876,
@@ -275,9 +275,9 @@ def test_no_file_reads_a_pickle() -> None:
     for path in SOURCES:
         text = path.read_text()
         assert "pickle.load(" not in text
-        # The conformance check pickles a learner in memory, to see that workers can get it; and a process and the copy
-        # of itself that makes its runs send each other values through a pipe that no other process has.
-        assert "pickle.loads(" not in text or path.parent.name == "conformance" or path.name == "child.py"
+        # The conformance check pickles a learner in memory, to see that workers can get it; and a process sends work to
+        # the copy of itself that makes it. What comes from audited code is read by `outputs.decoding`.
+        assert "pickle.loads(" not in text or path.parent.name == "conformance" or path.name == "sent.py"
 
 
 def commands_of_the_readme() -> list[str]:

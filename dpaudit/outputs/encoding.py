@@ -1,0 +1,217 @@
+"""Outputs as bytes in which nothing can be executed, for the way from the process that makes runs to the audit.
+
+The process of the mechanism takes outputs apart. It sends numbers, texts, bytes and arrays of numbers in MessagePack,
+column by column: each is a list of the name of its form and what the form needs. `outputs.decoding` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dpaudit.errors import DpauditError, InputError, text_of
+from dpaudit.outputs.canonical import Raised, family
+from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN
+from dpaudit.outputs.objects import refuse_promises
+from dpaudit.outputs.parts import parts
+from dpaudit.outputs.shared import Shared
+
+MOST_BYTES = 2**31
+"""Bytes of the outputs of one call, encoded."""
+APART = 16
+"""Elements of tuples and lists that become columns of their own where they are not all plain."""
+
+Column = list[Any]
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+def encode(outputs: Any) -> bytes:
+    """Return a batch of outputs as bytes.
+
+    Raises
+    ------
+    InputError
+        If an output cannot be taken apart, or they are too many bytes.
+    """
+    for careful in (False, True):
+        write = _Writer(careful).column
+        try:
+            rows = type(outputs) is np.ndarray
+            content: bytes = _pack([rows, write([outputs] if rows else list(outputs), 0)])
+        except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, or half of a surrogate pair
+            if careful:
+                raise
+        except DpauditError:
+            raise
+        except RecursionError:
+            raise _too_deep() from None
+        except Exception as error:  # methods of outputs are third-party code
+            raise InputError(f"an output cannot be taken apart: {text_of(error)}") from None
+        else:
+            if len(content) > MOST_BYTES:
+                raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
+            return content
+    raise AssertionError
+
+
+def _too_deep() -> InputError:
+    return InputError(
+        f"an output holds itself, or is nested deeper than {LEVELS} levels, too deep to be compared; return what of it "
+        "matters"
+    )
+
+
+class _Writer:
+    """Makes columns; one that is `careful` looks for numbers and texts that MessagePack does not have."""
+
+    def __init__(self, careful: bool) -> None:
+        self.careful = careful
+
+    def column(self, values: Sequence[Any], depth: int) -> Column:
+        """Return values as a column."""
+        kinds = set(map(type, values))
+        if kinds <= PLAIN:
+            return self._plain(values, kinds)
+        if depth > LEVELS:
+            raise _too_deep()
+        if len(kinds) > 1:
+            return self._mixed(values, [None if type(value) in PLAIN else type(value) for value in values], depth)
+        (kind,) = kinds
+        write = _WRITERS.get(family(kind), _Writer._foreign)
+        if kind is Fraction:
+            write = _Writer._rational
+        return write(self, values, depth + 1)
+
+    def _plain(self, values: Sequence[Any], kinds: set[type]) -> Column:
+        if self.careful:
+            try:
+                _pack(values)
+            except (OverflowError, UnicodeEncodeError):
+                if len(kinds) > 1:
+                    return self._mixed(values, list(map(type, values)), 0)
+                if kinds == {int}:
+                    sizes = [value.bit_length() // 8 + 1 for value in values]
+                    held = [
+                        value.to_bytes(size, "little", signed=True) for value, size in zip(values, sizes, strict=True)
+                    ]
+                    return ["ints", held]
+                return ["texts", [value.encode("utf-8", "surrogatepass") for value in values]]
+        return ["plain", values]
+
+    def _mixed(self, values: Sequence[Any], keys: Sequence[Any], depth: int) -> Column:
+        """Return values as columns of those whose keys are equal."""
+        numbers: dict[Any, int] = {}
+        codes = [numbers.setdefault(key, len(numbers)) for key in keys]
+        groups: list[list[Any]] = [[] for _ in numbers]
+        for value, code in zip(values, codes, strict=True):
+            groups[code].append(value)
+        return ["mixed", codes, [self.column(group, depth) for group in groups]]
+
+    def _sequence(self, values: Sequence[Any], depth: int) -> Column:
+        kind = next(name for name, base in CONTAINERS.items() if issubclass(type(values[0]), base))
+        lengths = list(map(len, values))
+        inside = list(chain.from_iterable(values))
+        uniform = min(lengths) == max(lengths)
+        if uniform and len(values) > 1 and lengths[0] <= APART and kind in ("list", "tuple"):
+            if not set(map(type, inside)) <= PLAIN:
+                return ["columns", kind, [self.column(inside[j :: lengths[0]], depth) for j in range(lengths[0])]]
+        return [kind, lengths[0] if uniform else lengths, self.column(inside, depth)]
+
+    def _mapping(self, values: Sequence[Any], depth: int) -> Column:
+        lengths = list(map(len, values))
+        keys, inside = list(chain.from_iterable(values)), list(chain.from_iterable(value.values() for value in values))
+        return ["dict", lengths, self.column(keys, depth), self.column(inside, depth)]
+
+    def _numbers(self, values: Sequence[Any], depth: int) -> Column:
+        """Return NumPy's scalars; arrays of one dtype."""
+        array = np.array(values)
+        return ["numbers", array.dtype.str, array.tobytes()]
+
+    def _text(self, values: Sequence[Any], depth: int) -> Column:
+        return self.column(list(map(str, values)), depth)
+
+    def _bytes(self, values: Sequence[Any], depth: int) -> Column:
+        return self.column(list(map(bytes, values)), depth)
+
+    def _complex(self, values: Sequence[Any], depth: int) -> Column:
+        return (
+            self._numbers(values, depth)
+            if isinstance(values[0], np.generic)
+            else ["complex", np.array(values).tobytes()]
+        )
+
+    def _rational(self, values: Sequence[Any], depth: int) -> Column:
+        both = [[value.numerator for value in values], [value.denominator for value in values]]
+        return ["rational", *(self.column(one, depth) for one in both)]
+
+    def _array(self, values: Sequence[Any], depth: int) -> Column:
+        values = list(map(np.asarray, values))  # without what a class of NumPy's own adds
+        first = values[0]
+        if any(value.dtype != first.dtype or value.shape != first.shape for value in values):
+            return self._mixed(values, [(value.dtype, value.shape) for value in values], depth - 1)
+        dtype, shape = first.dtype, list(first.shape)
+        if dtype.names is not None:
+            return [
+                "records",
+                shape,
+                list(dtype.names),
+                [self._array([value[n] for value in values], depth) for n in dtype.names],
+            ]
+        if dtype.kind in DTYPES:
+            return ["array", dtype.str, shape, b"".join([value.tobytes() for value in values])]
+        inside = list(chain.from_iterable(value.ravel().tolist() for value in values))
+        return ["objects", shape, self.column(inside, depth)]
+
+    def _sparse(self, values: Sequence[Any], depth: int) -> Column:
+        return ["sparse", self.column(list(map(_stored, values)), depth)]
+
+    def _exception(self, values: Sequence[Any], depth: int) -> Column:
+        raised = [value if type(value) is Raised else Raised(value) for value in values]
+        texts = [[one.kind for one in raised], [one.message for one in raised], [one.place for one in raised]]
+        return ["raised", *(self.column(one, depth) for one in texts)]
+
+    def _foreign(self, values: Sequence[Any], depth: int) -> Column:
+        """Return objects by their class and their parts; few objects of many values once each."""
+        shared = Shared.of(values) if len(values) > 1 else None
+        objects = values if shared is None else shared.objects
+        refuse_promises(objects)
+        kind = type(values[0])
+        inside = self.column(list(map(parts, objects)), depth)
+        if shared is not None and inside[0] != "plain":
+            inside = self.column(list(map(parts, values)), depth)
+            shared = None
+        found = ["foreign", str(kind.__module__)[:NAMES], str(kind.__qualname__)[:NAMES], inside]
+        return found if shared is None else ["shared", shared.codes.tolist(), len(objects), found]
+
+
+_WRITERS: dict[str, Callable[[_Writer, Sequence[Any], int], Column]] = {
+    **dict.fromkeys(("bool", "int", "float"), _Writer._numbers),
+    "complex": _Writer._complex,
+    "text": _Writer._text,
+    "bytes": _Writer._bytes,
+    "sequence": _Writer._sequence,
+    "set": _Writer._sequence,
+    "mapping": _Writer._mapping,
+    "array": _Writer._array,
+    "sparse": _Writer._sparse,
+    "exception": _Writer._exception,
+}
+"""The methods that write values of one type, by its family; all others are foreign."""
+
+
+def _stored(value: Any) -> dict[str, Any]:
+    """Return what a sparse matrix stores, as it stores it where that can be built again."""
+    held = {"format": value.format, "shape": tuple(map(int, value.shape)), "array": not hasattr(value, "getH")}
+    if value.format in ("csr", "csc", "bsr"):
+        return {**held, "built of": (value.data, value.indices, value.indptr)}
+    if value.format == "dia":
+        return {**held, "built of": (value.data, value.offsets)}
+    entries = value.tocoo(copy=True)
+    places = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+    return {**held, "built of": (entries.data, tuple(places))}

@@ -1,0 +1,100 @@
+"""Bytes between processes: work and results of dpaudit's own types by pickle, exceptions by their texts."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, place_of, text_of
+from dpaudit.registry.import_spec import cloudpickle
+
+_UNSENDABLE = (
+    "with {timeout}, runs are made in a process of their own, to which data must travel, and something cannot be sent: "
+    "{why:.500}; leave it out, or give plain data"
+)
+_MARK, _BETWEEN = "\0", "\x1f"
+"""Around a parameter that a message names, and between its name and its value."""
+MOST_TEXT = 100_000
+"""Characters of an exception's message that are sent."""
+_ERRORS: dict[str, type[DpauditError]] = {kind.__name__: kind for kind in (Exited, InputError, ToolFault)}
+
+
+class _Error(msgspec.Struct, array_like=True):
+    """An exception by its texts; `message` has marks where it names parameters."""
+
+    kind: str
+    message: str
+    parameter: str | None = None
+    allowed: str = ""
+    value: str | int | float | bool | None = None
+
+
+def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("timeout",)) -> bytes:
+    """Return a value as bytes; of what the script itself defines, with its definition.
+
+    What cannot be pickled raises `InputError`, with a message that names these parameters.
+    """
+    with suppress(Exception):  # of many types: what pickle raises depends on what it meets
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    try:
+        content: bytes = cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
+        return content
+    except Exception as error:  # likewise
+        raise InputError(message, names=names, why=text_of(error)) from error
+
+
+def value_of(content: bytes) -> Any:
+    """Return the value that `sendable` made bytes of.
+
+    They must come from dpaudit itself: the work that a worker is given, and results of dpaudit's own types. Outputs of
+    mechanisms are read by `outputs.encoding`.
+    """
+    return pickle.loads(content)
+
+
+def error_as_bytes(error: BaseException) -> bytes:
+    """Return an exception as its texts; one that is none of dpaudit's becomes a `ToolFault`."""
+    if not isinstance(error, DpauditError):
+        sent = _Error("ToolFault", f"{text_of(error)} ({place_of(error)})")
+    elif isinstance(error, InputError):
+        message = error.worded(_marked)
+        kind = "Exited" if isinstance(error, Exited) else "InputError"
+        value = error.value if isinstance(error.value, float | bool | None) else _clean(str(error.value))
+        sent = _Error(kind, message, error.parameter, _clean(error.allowed), value)
+    else:
+        sent = _Error("ToolFault", str(error))
+    sent.message = _clean(sent.message)
+    return msgspec.msgpack.encode(sent)
+
+
+def _clean(text: str) -> str:
+    """Return a text that MessagePack has: not too long, and without halves of surrogate pairs."""
+    return text[:MOST_TEXT].encode("utf-8", "replace").decode()
+
+
+def _marked(name: str, value: str | None) -> str:
+    return f"{_MARK}{name}{_MARK}" if value is None else f"{_MARK}{name}{_BETWEEN}{value}{_MARK}"
+
+
+def error_of(content: bytes) -> DpauditError:
+    """Return the exception that was sent; its texts are shown and never formatted, whatever is in them."""
+    try:
+        sent = msgspec.msgpack.decode(content, type=_Error)
+    except msgspec.MsgspecError:
+        return ToolFault("a process sent an error that cannot be read")
+    kind = _ERRORS.get(sent.kind, ToolFault)
+    if not issubclass(kind, InputError):
+        return kind(sent.message)
+    message, names = "", []
+    for i, piece in enumerate(sent.message.split(_MARK)):
+        name, between, value = piece.partition(_BETWEEN)
+        if i % 2 and name.isidentifier() and not {"{", "}"} & set(value):
+            names.append(name)
+            message += f"{{{name}:={value}}}" if between else f"{{{name}}}"
+        else:
+            message += piece.replace("{", "{{").replace("}", "}}")
+    known = tuple(dict.fromkeys(names))
+    return kind(message if known else sent.message, names=known, parameter=sent.parameter, value=sent.value)

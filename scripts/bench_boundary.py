@@ -1,0 +1,98 @@
+"""The price of the boundary: processor time, of this process and its children, of runs with and without a time limit.
+
+Usage: python scripts/bench_boundary.py [--rounds 5]
+
+Each round runs, for each mechanism, the same audit in this process and with `timeout`, in turn; the medians over the
+rounds are shown. To compare versions of dpaudit, run the script with each of them in PYTHONPATH, in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import dpaudit
+
+PAIR = ([0.0], [1.0])
+
+
+def scalars(data: Any, rng: np.random.Generator, size: int) -> Any:
+    """Laplace noise, a batch as an array."""
+    return data[0] + rng.laplace(size=size)
+
+
+def rows(data: Any, rng: np.random.Generator, size: int) -> Any:
+    """Ten numbers a run, a batch as an array."""
+    return data[0] + rng.laplace(size=(size, 10))
+
+
+def listed(data: Any, rng: np.random.Generator, size: int) -> Any:
+    """Tuples of a float, an integer and a text, a batch as a list."""
+    values = (data[0] + rng.laplace(size=size)).tolist()
+    return [(value, int(value), "a" if value > 0 else "b") for value in values]
+
+
+def one(data: Any, rng: np.random.Generator) -> Any:
+    """Laplace noise, one run a call."""
+    return data[0] + rng.laplace()
+
+
+def tuples(data: Any, rng: np.random.Generator) -> Any:
+    """A tuple, one run a call."""
+    value = data[0] + rng.laplace()
+    return (value, int(value), "a" if value > 0 else "b")
+
+
+def arrays(data: Any, rng: np.random.Generator) -> Any:
+    """An array of a hundred numbers, one run a call."""
+    return data[0] + rng.laplace(size=100)
+
+
+MECHANISMS: tuple[tuple[Callable[..., Any], bool, int], ...] = (
+    (scalars, True, 2_000_000),
+    (rows, True, 200_000),
+    (listed, True, 200_000),
+    (one, False, 50_000),
+    (tuples, False, 50_000),
+    (arrays, False, 10_000),
+)
+
+
+def spent() -> float:
+    """Return the seconds of processor time of this process and of its children that have ended."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def seconds(mechanism: Callable[..., Any], batched: bool, trials: int, timeout: float | None) -> float:
+    """Return the processor time of an audit."""
+    before = spent()
+    dpaudit.audit_privacy(mechanism, [PAIR], epsilon=1.0, trials=trials, batched=batched, timeout=timeout, seed=1)
+    return spent() - before
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    print(dpaudit.__file__)
+    print(f"{'mechanism':10} {'runs a side':>11} {'in process':>11} {'timeout':>9}  us a run")
+    for mechanism, batched, trials in MECHANISMS:
+        found: dict[float | None, list[float]] = {None: [], 60.0: []}
+        for _ in range(rounds):
+            for timeout, times in found.items():
+                times.append(seconds(mechanism, batched, trials, timeout))
+        inside, apart = (1e6 * statistics.median(times) / (2 * trials) for times in found.values())
+        print(f"{mechanism.__name__:10} {trials:11,d} {inside:11.3f} {apart:9.3f}  {100 * (apart / inside - 1):+.1f} %")
+
+
+if __name__ == "__main__":
+    main()
