@@ -32,6 +32,7 @@ from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import Context
 from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
+from dpaudit.withheld import foreign
 
 ERROR = 1e-3
 """The greatest probability with which a check may accuse a mechanism whose runs are independent."""
@@ -124,14 +125,10 @@ class Hygiene:
         if not isinstance(pair, MadePair) or len(self.outputs) < FAILING:
             return
         if all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs):
-            first, made = self.outputs[0], pair.sides[0]
-            withheld = not pair.shown and made.names_a_value(first.message)
-            said = first.kind if withheld else f"{first.kind}: {first.message}"
             raise InputError(
-                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs "
-                f"{{said}} ({first.place})",
+                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
                 names=("data",),
-                said=said,
+                said=self.outputs[0].words,
             )
 
     def _before(self) -> tuple[Check, ...]:
@@ -276,7 +273,9 @@ def _refuse_outputs(name: str, outputs: Any) -> None:
             continue
         for coroutine in filter(inspect.iscoroutine, outputs):
             coroutine.close()  # else it warns that it was never awaited
-        raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
+        raise InputError(
+            f"the mechanism {name} returns an output of type {foreign(type(output).__qualname__)}: {advice}"
+        )
 
 
 def _passed(passed: bool) -> Answer:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.parts import REGISTERED, parts
+from dpaudit.withheld import HOW, foreign, hides, kind_words
 
 TIMED_OUT = "timed out"
 """In the place of a type, for a run that was ended: no type has a name of two words."""
@@ -45,6 +46,12 @@ class Raised:
         self.place = os.path.basename(place_of(error)) if error.__traceback__ else ""
         if isinstance(error, AttributeError) and isinstance(error.obj, np.random.Generator):
             self.message += f"; it has {_OLD_NAMES[error.name]}" if error.name in _OLD_NAMES else ""
+
+    @property
+    def words(self) -> str:
+        """The exception as people are shown it, with its line."""
+        said = f"{kind_words(self.kind)} ({HOW})" if hides() else f"{self.kind}: {self.message}"
+        return said + (f" ({self.place})" if self.place else "")
 
 
 def timed_out(seconds: float) -> Raised:
@@ -136,8 +143,8 @@ def canonical(value: Any) -> Hashable:
         return label(value)
     except RecursionError:
         raise InputError(
-            f"an output of type {kind.__qualname__} holds itself, or is nested too deep to be compared; return what of "
-            "it matters"
+            f"an output of type {foreign(kind.__qualname__)} holds itself, or is nested too deep to be compared; "
+            "return what of it matters"
         ) from None
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.outputs import objects
+from dpaudit.withheld import foreign
 
 REGISTERED: dict[type, Callable[[Any], Any]] = {}
 """The types that a user has registered; they are sent to worker processes with their work."""
@@ -79,8 +80,8 @@ def _registered(kind: type, function: Callable[[Any], Any], value: Any) -> Any:
     wrong = _not_plain(found, 0)
     if wrong is not None:
         raise InputError(
-            f"the flattener registered for {kind.__qualname__} must return {ALLOWED}; it returned {wrong}, in "
-            f"{found!r:.100}"
+            f"the flattener registered for {kind.__qualname__} must return {ALLOWED}; it returned {foreign(wrong)}, in "
+            f"{foreign(repr(found)):.100}"
         )
     return found
 

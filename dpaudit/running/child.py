@@ -23,6 +23,7 @@ from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
 from dpaudit.registry.import_spec import cloudpickle
 from dpaudit.running.processes import PULSE, ChildDied, ParentPipe, bound_memory, ended_by, ignore_requests, parent_pipe
 from dpaudit.running.run_notes import FORKS, Notes, begin
+from dpaudit.withheld import raised_words
 
 BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
 """The first byte of a message of the child."""
@@ -206,7 +207,7 @@ def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("
         content: bytes = cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
         return content
     except Exception as error:  # likewise
-        raise InputError(message, names=names, why=f"{type(error).__name__}: {error}") from error
+        raise InputError(message, names=names, why=raised_words(error)) from error
 
 
 def _serve(
@@ -247,4 +248,4 @@ def _answer(function: Callable[..., Any], emit: Callable[[Any], None], arguments
     except DpauditError as error:
         return RAISED, sendable(error)
     except BaseException as error:  # an interrupt that the audited code raises, for instance
-        return RAISED, sendable(ToolFault(f"{type(error).__name__}: {error} ({place_of(error)})"))
+        return RAISED, sendable(ToolFault(f"{raised_words(error)} ({place_of(error)})"))

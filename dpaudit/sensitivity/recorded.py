@@ -20,6 +20,7 @@ from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
 from dpaudit.sensitivity.search import Search, smaller
 from dpaudit.sensitivity.tracing import Primitive
+from dpaudit.withheld import Coarse
 
 REPEATS = 4
 """Replays on each input of a pair that must agree before a move of its values is a proof."""
@@ -113,8 +114,7 @@ class RecordedMechanism:
             return plain_output(self.run(data, record.rng))
         except Exception as error:  # an output like any other, as in audits
             found = Raised(error)
-            place = f" ({found.place})" if found.place else ""
-            self.raised = self.raised or f"{found.kind}: {found.message}{place}"
+            self.raised = self.raised or found.words
             return found
 
     def steady(self, pair: Pair) -> bool:
@@ -326,12 +326,14 @@ def _finding(
     refuted = any(wrong) or any(over)
     tested = bool(found) and (epsilon is not None or any(move.declared is not None for move in found))
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
-    hidden = best is not None and isinstance(best[0], MadePair) and not best[0].shown
+    hidden = best is not None and best[0].withheld
+    coarse = best[0].sides[0].coarse if best is not None and hidden else None
+    claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
     finding = RecordedFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
         epsilon=epsilon,
         delta=delta,
-        moves=tuple(_shown_move(found[i], losses[i]) for i in order),
+        moves=tuple(_shown_move(found[i], losses[i], coarse, claims) for i in order),
         wrong_sensitivity=any(wrong),
         wrong_epsilon=any(over),
         not_covered=unseen,
@@ -342,7 +344,7 @@ def _finding(
         refused=search.refused - diverged,
         diverged=diverged,
         why_diverged=mechanism.why_diverged,
-        raised=mechanism.raised.partition(":")[0] if hidden else mechanism.raised,
+        raised=mechanism.raised,
         runs=mechanism.runs,
         relation=relation,
         witness=None if best is None else Moved(best[0].origin, *best[0].in_words()),
@@ -356,13 +358,21 @@ def _finding(
     )
 
 
-def _shown_move(move: ValueMove, loss: float | None) -> NoiseMove:
+def _shown_move(move: ValueMove, loss: float | None, coarse: Coarse | None, claims: Sequence[float]) -> NoiseMove:
+    """Return the move as findings have it; of people's data with what is coarse of its numbers, or what was claimed."""
+    scale, declared, distance = move.scale, None if move.declared is None else float(move.declared), move.distance.lower
+    if coarse is not None:
+        sizes = (number * unit for number in (scale or 0.0,) for unit in (1.0, *claims))
+        scale = scale if any(math.isclose(coarse.least(size), size) for size in sizes) else None
+        declared = declared if declared in claims or declared == coarse.least(declared or 0.0) else None
+        distance = coarse.least(distance, *claims)
+        loss = None if loss is None else coarse.least(loss, *claims)
     return NoiseMove(
         primitive=move.primitive.name,
         place=move.value.place,
-        scale=move.scale,
-        declared=None if move.declared is None else float(move.declared),
+        scale=scale,
+        declared=declared,
         metric=move.metric,  # type: ignore[arg-type]  # one of METRICS
-        distance=move.distance.lower,
+        distance=distance,
         loss=loss,
     )
