@@ -135,11 +135,12 @@ class Coarse:
         return all(_lies_among(values, number) for values in self.columns)
 
     def least(self, number: float, *known: float) -> float:
-        """Return a lower bound of a distance that may be shown: 0, 1, a bound that was given, a width, or `known`.
+        """Return a lower bound of a distance that may be shown.
 
-        A number above one that is known stays above it.
+        It is 0, 1 or 2, by which one record moves a count, a bound that was given, the difference of two of them, or
+        `known`; a number above one that is known stays above it.
         """
-        steps = {0.0, 1.0, *known, *self.given, *(abs(one - other) for one in self.given for other in self.given)}
+        steps = {0.0, 1.0, 2.0, *known, *self.given, *(abs(one - other) for one in self.given for other in self.given)}
         below = max(step for step in steps if step <= number)
         if math.isinf(number) or below == number:
             return number

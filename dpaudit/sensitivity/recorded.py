@@ -93,6 +93,8 @@ class RecordedMechanism:
         self.runs = self.diverged = self.flow_diverged = self.untraced = 0
         self.beside = False
         self.why_diverged = self.raised = ""
+        self.seen: dict[tuple[str, int], set[Any]] = {}
+        """The scales and the declared sensitivities by the place where noise is added, on all pairs."""
 
     def recorded(self, data: Any) -> tuple[Recording, Any]:
         """Return the recording of a run, and its output."""
@@ -161,6 +163,9 @@ class RecordedMechanism:
             self._move(replace(one, partial=one.partial and not stands_in(first, one.noisy)), other, record, first)
             for one, other in zip(record.values, again.values, strict=True)
         )
+        for move in moves:
+            for i, number in enumerate((move.scale, move.declared)):
+                self.seen.setdefault((move.value.place, i), set()).add(number)
         self.beside |= (beside := not same(first, second))
         return PairMoves(moves, beside, (first, second), record)
 
@@ -333,7 +338,7 @@ def _finding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
         epsilon=epsilon,
         delta=delta,
-        moves=tuple(_shown_move(found[i], losses[i], coarse, claims) for i in order),
+        moves=tuple(_shown_move(found[i], losses[i], coarse, claims, mechanism.seen) for i in order),
         wrong_sensitivity=any(wrong),
         wrong_epsilon=any(over),
         not_covered=unseen,
@@ -358,15 +363,19 @@ def _finding(
     )
 
 
-def _shown_move(move: ValueMove, loss: float | None, coarse: Coarse | None, claims: Sequence[float]) -> NoiseMove:
+def _shown_move(
+    move: ValueMove, loss: float | None, coarse: Coarse | None, claims: Sequence[float], seen: Mapping[Any, set[Any]]
+) -> NoiseMove:
     """Return the move as findings have it; of people's data with what is coarse of its numbers, or what was claimed."""
     scale, declared, distance = move.scale, None if move.declared is None else float(move.declared), move.distance.lower
     if coarse is not None:
-        sizes = (number * unit for number in (scale or 0.0,) for unit in (1.0, *claims))
-        scale = scale if any(math.isclose(coarse.least(size), size) for size in sizes) else None
-        declared = declared if declared in claims or declared == coarse.least(declared or 0.0) else None
-        distance = coarse.least(distance, *claims)
-        loss = None if loss is None else coarse.least(loss, *claims)
+        # What is the same on all pairs is no record's, as each record is missing from some.
+        scale, declared = (
+            one if len(seen[move.value.place, i]) == 1 else None for i, one in enumerate((scale, declared))
+        )
+        exact, distance = distance, coarse.least(distance, *claims)
+        if loss is not None and (scale is None or exact != distance):
+            loss = coarse.least(loss, *claims)
     return NoiseMove(
         primitive=move.primitive.name,
         place=move.value.place,

@@ -145,8 +145,8 @@ def test_values_are_told_where_they_are_asked_for() -> None:
 def test_an_event_that_names_a_value_is_withheld_and_others_are_not() -> None:
     many = dpaudit.audit_privacy(raw_name, data=PEOPLE.iloc[[2] * 40], epsilon=1.0, trials=100)
     assert not isinstance(many.witness.event, Withheld)  # forty records hold it
-    few = dpaudit.audit_privacy(noisy, data=PEOPLE, unit="user", epsilon=1.0, trials=20)
-    assert few.witness.event == Withheld("output")  # a threshold among four users
+    few = dpaudit.audit_privacy(raw_name, data=PEOPLE, epsilon=1.0, trials=100)
+    assert few.witness.event == Withheld("output")
 
 
 def test_neighbours_come_and_go_by_default_and_are_replaced_on_request() -> None:
