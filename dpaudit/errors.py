@@ -137,18 +137,24 @@ def withholding(on: bool) -> Iterator[None]:
         yield
         return
     try:
-        with hiding():
+        with hiding(), _converted():
             yield
-        return
     except DpauditError as error:
         error.__cause__ = error.__context__ = None
         if isinstance(error, InputError):
             error.value = None
         raise
+
+
+@contextmanager
+def _converted() -> Iterator[None]:
+    """Turn whatever is raised by other code into a `ToolFault` with its class and its line."""
+    try:
+        yield
+    except DpauditError:
+        raise
     except (Exception, SystemExit) as error:
-        with hiding():
-            fault = ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})")
-    raise fault
+        raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None
 
 
 # Paths of code that is not the user's: the standard library, what is installed, and dpaudit.

@@ -53,7 +53,7 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case events.Withheld():
             over = f" over {event.feature}" if event.feature else ""
-            return f"an event{over}, whose values are shown if asked for (include_data), as they may be of a record"
+            return f"an event{over} with values that are shown if asked for (include_data)"
 
 
 def answer_words(event: Event, decoded: Decoded = None) -> str:

@@ -76,7 +76,8 @@ def test_names_of_features_consist_of_our_words_positions_and_columns(name: str,
 
 def test_a_distance_is_shown_as_the_next_lower_number_that_is_known() -> None:
     coarse = Coarse(given=frozenset({0.0, 50.0}))
-    assert [coarse.least(number) for number in (0.5, 1.5, 2.0, 49.0, 50.0, 8675309.25)] == [0.0, 1.0, 2.0, 2.0, 50.0, 50.0]
+    shown = {0.5: 0.0, 1.5: 1.0, 2.0: 2.0, 49.0: 2.0, 50.0: 50.0, 8675309.25: 50.0}
+    assert {number: coarse.least(number) for number in shown} == shown
     assert 7.25 < coarse.least(9.0, 7.25) < 7.2500001
     assert coarse.least(float("inf")) == float("inf")
 
@@ -95,9 +96,8 @@ def test_a_hidden_error_says_its_class_and_its_line_and_leads_to_nothing() -> No
 
 
 def test_what_audited_code_raises_as_ours_or_under_another_name_is_hidden_too() -> None:
-    with pytest.raises(InputError, match="an exception of the mechanism|InputError") as caught:
-        with withholding(True), blamed("it"):
-            raise InputError("Zeb")
+    with pytest.raises(InputError, match="an exception of the mechanism") as caught, withholding(True), blamed("it"):
+        raise InputError("Zeb")
     assert "Zeb" not in str(caught.value)
     with pytest.raises(ToolFault, match="unexpected ZeroDivisionError") as fault, withholding(True):
         exec(compile("1 / 0", "Zebediah", "exec"))
@@ -107,9 +107,10 @@ def test_what_audited_code_raises_as_ours_or_under_another_name_is_hidden_too() 
 
 def test_texts_are_hidden_inside_of_such_a_block_alone() -> None:
     assert (foreign("Zeb"), hides()) == ("Zeb", False)
-    with pytest.raises(KeyboardInterrupt), withholding(True):
+    with withholding(True):
         assert (foreign("Zeb"), hides()) == (WITHHELD, True)
         assert Raised(KeyError("Zeb")).words == "KeyError (include_data shows more)"
+    with pytest.raises(KeyboardInterrupt), withholding(True):
         raise KeyboardInterrupt
     assert not hides()
     assert Raised(KeyError("Zeb")).words == "KeyError: 'Zeb'"
