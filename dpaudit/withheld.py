@@ -96,7 +96,7 @@ def raised_words(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Coarse:
-    """What is coarse among what records of one dataset hold; by default nothing but `ALWAYS`.
+    """The values of one dataset's records that may be shown; by default none but `ALWAYS`.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ class Made(ABC):
 
     @property
     def coarse(self) -> Coarse:
-        """What of the records may be shown."""
+        """The values of the records that may be shown."""
         return Coarse()
 
 

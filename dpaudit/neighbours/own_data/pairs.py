@@ -241,7 +241,7 @@ class RowSource:
 
     @cached_property
     def coarse(self) -> Coarse:
-        """What of the records may be shown."""
+        """The values of the records that may be shown."""
         columns = [replace(one, values=one.values[: self.size]) for one in self.pool.columns]
         plain = all(one.numeric or one.kind is ValueKind.BOOLEAN for one in columns) and self.pool.whole
         numbers = tuple(np.sort(one.finite.astype(float)).tolist() for one in columns if one.numeric) if plain else None
@@ -279,5 +279,5 @@ class MadeData(Made):
 
     @property
     def coarse(self) -> Coarse:
-        """What of the records may be shown."""
+        """The values of the records that may be shown."""
         return self.source.coarse
