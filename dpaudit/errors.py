@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dpaudit.withheld import hides, hiding, raised_words
+
 
 class DpauditError(Exception):
     """Base of every error that dpaudit raises on purpose."""
@@ -117,24 +119,42 @@ def blamed(what: str) -> Iterator[None]:
     """Turn what other people's code raises, even an exit, into an `InputError` naming it, its error and its line."""
     try:
         yield
+        return
+    except (Exception, SystemExit) as error:  # whatever it is, it is theirs
+        if isinstance(error, DpauditError) and not (hides() and _innermost(error)[2]):
+            raise
+        kind = Exited if isinstance(error, SystemExit) else InputError
+        fault = kind(f"{what} raised {raised_words(error)} ({place_of(error)})")
+        if not hides():
+            raise fault from error
+    raise fault  # outside of the block, so that nothing leads to what it says
+
+
+@contextmanager
+def withholding(on: bool) -> Iterator[None]:
+    """Let no error that leaves the block, if it is on, say or lead to what audited code says."""
+    if not on:
+        yield
+        return
+    try:
+        with hiding(), _converted():
+            yield
+    except DpauditError as error:
+        error.__cause__ = error.__context__ = None
+        if isinstance(error, InputError):
+            error.value = None
+        raise
+
+
+@contextmanager
+def _converted() -> Iterator[None]:
+    """Turn whatever is raised by other code into a `ToolFault` with its class and its line."""
+    try:
+        yield
     except DpauditError:
         raise
-    except (Exception, SystemExit) as error:  # whatever it is, it is theirs
-        kind = Exited if isinstance(error, SystemExit) else InputError
-        raise kind(f"{what} raised {text_of(error)} ({place_of(error)})") from error
-
-
-def message_of(error: BaseException) -> str:
-    """Return what an exception of audited code says: the one place where such a text is asked for."""
-    try:
-        return str(error)
-    except (Exception, SystemExit):  # it is third-party code too
-        return "an exception that cannot be shown"
-
-
-def text_of(error: BaseException) -> str:
-    """Return the name of the class of an exception of audited code, and what it says."""
-    return f"{type(error).__name__}: {message_of(error)}"
+    except (Exception, SystemExit) as error:
+        raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None
 
 
 # Paths of code that is not the user's: the standard library, what is installed, and dpaudit.
@@ -145,10 +165,18 @@ _LIBRARIES = tuple(
 
 def place_of(error: BaseException) -> str:
     """Say where an exception was raised: the last line outside of libraries, or the last of all."""
-    trace, found = error.__traceback__, None
+    file, line, _ = _innermost(error)
+    known = file and (not hides() or os.path.isfile(file))  # code may be compiled under any name
+    return f"{file}, line {line}" if known else "unknown place"
+
+
+def _innermost(error: BaseException) -> tuple[str, int, bool]:
+    """Return the file and the line of the last line outside of libraries, or of all, and whether it is outside."""
+    trace, found = error.__traceback__, ("", 0, False)
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if found is None or not name.startswith(_LIBRARIES) or found[0].startswith(_LIBRARIES):
-            found = name, trace.tb_lineno
+        outside = not name.startswith(_LIBRARIES)
+        if outside or not found[2]:
+            found = name, trace.tb_lineno, outside
         trace = trace.tb_next
-    return "unknown place" if found is None else f"{found[0]}, line {found[1]}"
+    return found

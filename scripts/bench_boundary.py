@@ -43,13 +43,13 @@ def one(data: Any, rng: np.random.Generator) -> Any:
 
 
 def tuples(data: Any, rng: np.random.Generator) -> Any:
-    """A tuple, one run a call."""
+    """Return a tuple, one run a call."""
     value = data[0] + rng.laplace()
     return (value, int(value), "a" if value > 0 else "b")
 
 
 def arrays(data: Any, rng: np.random.Generator) -> Any:
-    """An array of a hundred numbers, one run a call."""
+    """Return an array of a hundred numbers, one run a call."""
     return data[0] + rng.laplace(size=100)
 
 

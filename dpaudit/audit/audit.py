@@ -23,6 +23,7 @@ from dpaudit.audit.request import Request, bets_asked, probe_of, resolve_inputs
 from dpaudit.audit.run_time import with_run_time
 from dpaudit.audit.sequential_design import LEAST_RUNS, sequential_finding
 from dpaudit.contract import Learner, MadePair, Pair, Relation
+from dpaudit.errors import withholding
 from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
@@ -156,9 +157,9 @@ def audit_privacy(
         `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an
         exception like any other.
     include_data : bool
-        Whether the finding may show values of pairs that were made from data. By default it names their recipe, such
-        as "row 17 removed", and the digest of the data; and an event that names a value that few records hold is
-        withheld.
+        Whether the finding, warnings and errors may show values of pairs that were made from data, and what the
+        mechanism says. By default they name the recipe of a pair, such as "row 17 removed", and the class and the line
+        of an exception; events are shown where their values are coarse (`dpaudit.withheld`).
     progress : bool or callable
         True shows on standard error how many runs have been made, on a terminal and in a notebook as one line that is
         rewritten; a callable receives ``(runs made, runs at most)``.
@@ -212,7 +213,8 @@ def audit_privacy(
         curve_claim=curve_claim,
         continued=continued,
     )
-    return _audited(request, progress)
+    with withholding(any(pair.withheld for pair in made) and not include_data):
+        return _audited(request, progress)
 
 
 def sampler_of(

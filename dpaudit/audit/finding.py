@@ -14,15 +14,16 @@ from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.audit.tested import CoinCount, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, OriginKind, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, Relation, Verdict
 from dpaudit.contract.pairs import differing
 from dpaudit.errors import InputError
-from dpaudit.events.event import Cells, Event, Interval, Withheld, is_table
+from dpaudit.events.event import YES_OR_NO, Cells, Event, Interval, Withheld, is_table
 from dpaudit.events.explicit import choose
 from dpaudit.events.families import likelier_first
 from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
+from dpaudit.withheld import HOW, WITHHELD, Coarse, kind_words
 
 _BUDGETS = {
     "fixed": {"search", "local", "pilot", "training", "confirmation", "checks"},
@@ -341,49 +342,50 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError.of("grade", self.grade, "statistical")
 
 
-WITHHELD = "(withheld: it names a value of the data)"
-"""The words in the place of others that name a value."""
-
-
 def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
-    """Return a finding that names no value of the records that its pairs were made from.
+    """Return a finding that shows nothing of the records that its pairs were made from but what is coarse.
 
-    An event over outputs may name one, where the mechanism releases it as it is; so may the name of a score, and the
-    message of an exception. What a value does not stand in stays as it is; pairs that are given as they are, or may be
-    shown, withhold nothing.
+    An event over outputs may name a value, where the mechanism releases it; so may the name of a score, and an
+    exception. Pairs that are given as they are, or may be shown, withhold nothing.
     """
-    made = next((pair.sides[0] for pair in pairs if isinstance(pair, MadePair) and not pair.shown), None)
+    made = next((pair.sides[0] for pair in pairs if pair.withheld), None)
     if made is None:
         return finding
     parts = ("witness", "tests", "representation", "gaps", "scores", "not_looked_at", "distinguisher")
-    return replace(finding, **{name: _without_values(made, getattr(finding, name)) for name in parts})
+    return replace(finding, **{name: _coarse(made.coarse, getattr(finding, name)) for name in parts})
 
 
-def _without_values(made: Made, part: Any) -> Any:
-    """Return a part of a finding with what names a value withheld; words of ours have numbers of ours."""
-    named: tuple[object, ...]
+def is_coarse(coarse: Coarse, event: Event) -> bool:
+    """Return whether all that an event names may be shown."""
+    if not isinstance(event, Cells | Interval):
+        return True
+    if not (coarse.name(event.feature) and all(map(coarse.step, event.path))):
+        return False
+    if isinstance(event, Interval):
+        return event.feature in YES_OR_NO or (coarse.threshold(event.low) and coarse.threshold(event.high))
+    return all(map(coarse.value, (*(end for ends in event.ranges for end in ends), *event.values, *event.labels)))
+
+
+def _coarse(coarse: Coarse, part: Any) -> Any:
+    """Return a part of a finding with what is coarse of it."""
     match part:
         case tuple():
-            return tuple(_without_values(made, one) for one in part)
+            return tuple(_coarse(coarse, one) for one in part)
         case str():
-            return WITHHELD if made.names_a_value(part, numbers=False) else part
+            return part if coarse.name(part) else WITHHELD
         case Witness() | EventTest():
             events = ("event", "opposite", *(("plain",) if isinstance(part, Witness) else ()))
-            found = replace(part, **{one: _without_values(made, getattr(part, one)) for one in events})
+            found = replace(part, **{one: _coarse(coarse, getattr(part, one)) for one in events})
             if isinstance(part, Witness):
                 found.__dict__.update(part.__dict__)
             return found
         case PlainEvent():
-            return UNSET if isinstance(_without_values(made, part.event), Withheld) else part
+            return part if is_coarse(coarse, part.event) else UNSET
         case NotLookedAt():
-            return NotLookedAt(_without_values(made, part.parts))
-        case AllRaised() if made.names_a_value(part.usual):
-            return replace(part, usual=WITHHELD if part.error_type is UNSET else f"{part.error_type}: {WITHHELD}")
-        case Cells():
-            named = (*(end for ends in part.ranges for end in ends), *part.values, *part.labels, *part.path)
-        case Interval():
-            named = (part.low, part.high, *part.path)
-        case _:
-            return part
-    named_one = any(map(made.names_a_value, named)) or made.names_a_value(part.feature, numbers=False)
-    return Withheld() if named_one else part
+            return NotLookedAt(_coarse(coarse, part.parts))
+        case AllRaised():
+            kind = kind_words(part.usual.partition(":")[0] if part.error_type is UNSET else part.error_type)
+            return replace(part, usual=f"{kind} ({HOW})", error_type=kind)
+        case Cells() | Interval() if not is_coarse(coarse, part):
+            return Withheld(part.feature if coarse.name(part.feature) else UNSET)
+    return part

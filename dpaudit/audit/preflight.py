@@ -121,14 +121,10 @@ class Hygiene:
         if not isinstance(pair, MadePair) or len(self.outputs) < FAILING:
             return
         if all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs):
-            first, made = self.outputs[0], pair.sides[0]
-            withheld = not pair.shown and made.names_a_value(first.message)
-            said = first.kind if withheld else f"{first.kind}: {first.message}"
             raise InputError(
-                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs "
-                f"{{said}} ({first.place})",
+                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
                 names=("data",),
-                said=said,
+                said=self.outputs[0].words,
             )
 
     def _before(self) -> tuple[Check, ...]:

@@ -140,10 +140,6 @@ class _Copied(Made):
         """Return the input as jobs show it."""
         return brief(self.data)
 
-    def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
-        """Return that nothing is withheld of an input that was given as it is."""
-        return False
-
 
 def _copied(pair: Pair, first: int = 0, second: int = 1) -> MadePair:
     """Return two sides of a pair, of which each chunk of runs makes its own copies."""

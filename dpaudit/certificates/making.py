@@ -10,13 +10,13 @@ from msgspec import UNSET, structs
 
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, is_coarse
 from dpaudit.audit.tested import COIN, MELDED
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.counting import counted, fewer
 from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
-from dpaudit.contract import Learner, MadePair, Pair, Relation, Verdict
-from dpaudit.errors import InputError
+from dpaudit.contract import Learner, Pair, Relation, Verdict
+from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -113,7 +113,8 @@ def make(
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
         sampler = sampler_of(mechanism, finding.seed, **running)
         maker = replace(maker, name=name or sampler.mechanism.name)
-        with gathered(), followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
+        words, hidden = "runs for the certificate", not include_data and any(pair.withheld for pair in listed)
+        with withholding(hidden), gathered(), followed(progress, (SEARCH + 2) * runs, words) as report:
             sampler = replace(sampler, report=report)
             search = WitnessSearch(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
             for index, start, share in maker.begun(search, runs):
@@ -214,8 +215,8 @@ class _Maker:
         lower = counts.epsilon_lower(bound, claim.delta, error)
         inputs = self._inputs(index, small.pair, small.records, whole=small is smaller[0])
         made = self.pairs[index]
-        hidden = isinstance(made, MadePair) and not self.include_data
-        if lower <= claim.epsilon or inputs is None or (hidden and made.sides[0].names_a_value(repr(chosen.event))):
+        shown = self.include_data or not made.withheld or is_coarse(made.sides[0].coarse, chosen.event)
+        if lower <= claim.epsilon or inputs is None or not shown:
             return None
         return self._certificate(
             small.pair,

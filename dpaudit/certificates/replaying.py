@@ -12,10 +12,10 @@ from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.audit.tested import COIN
-from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
+from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.counting import counted
 from dpaudit.contract import Domain, Learner, Pair, Verdict
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, withholding
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.smaller import take_rows
 from dpaudit.outputs.values import decode_value, digest_of
@@ -110,29 +110,31 @@ def replay(
     known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
     runs = None if trials is None else read_integer("trials", trials, 10)
     counts = None
-    if certificate.learned is not None:
-        betting = certificate.bound == "betting"
-        finding = audit_privacy(
-            mechanism,
-            [known],
-            epsilon=certificate.epsilon,
-            delta=certificate.delta,
-            relation=certificate.relation,
-            confidence=certificate.confidence,
-            seed=seed,
-            sequential=betting,
-            trials=certificate.learned if runs is None else runs,
-            randomness=randomness,
-            progress=progress,
-            **running,
-        )
-        lower, bound = finding.epsilon_lower, finding.bound
-    else:
-        bound, sampler = certificate.bound, sampler_of(mechanism, seed, **running)
-        counts = _counted(certificate, sampler, known, runs, progress)
-        lower = counts.epsilon_lower(
-            bound, certificate.delta, 1 - certificate.confidence, sides=1 if certificate.opposite is UNSET else 2
-        )
+    named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
+    with withholding(named and certificate.origin.kind.own):
+        if certificate.learned is not None:
+            betting = certificate.bound == "betting"
+            finding = audit_privacy(
+                mechanism,
+                [known],
+                epsilon=certificate.epsilon,
+                delta=certificate.delta,
+                relation=certificate.relation,
+                confidence=certificate.confidence,
+                seed=seed,
+                sequential=betting,
+                trials=certificate.learned if runs is None else runs,
+                randomness=randomness,
+                progress=progress,
+                **running,
+            )
+            lower, bound = finding.epsilon_lower, finding.bound
+        else:
+            bound, sampler = certificate.bound, sampler_of(mechanism, seed, **running)
+            counts = _counted(certificate, sampler, known, runs, progress)
+            lower = counts.epsilon_lower(
+                bound, certificate.delta, 1 - certificate.confidence, sides=1 if certificate.opposite is UNSET else 2
+            )
     return Replay(
         verdict=Verdict.VIOLATION if lower > certificate.epsilon else Verdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,

@@ -12,6 +12,7 @@ from typing import Any
 
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
+from dpaudit.withheld import Coarse
 
 __all__ = ["Made", "MadePair", "Origin", "OriginKind", "Pair", "Supremum"]
 
@@ -81,6 +82,11 @@ class Pair:
         """The second input."""
         return self._input(self.sides[1])
 
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing of the records may be shown but what is coarse; all of a pair that was given may."""
+        return False
+
     def _input(self, side: Any) -> Any:
         return side
 
@@ -127,9 +133,10 @@ class Made(ABC):
     def in_words(self) -> str:
         """Return the input as findings describe it."""
 
-    @abstractmethod
-    def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
-        """Return whether a text, or a number if these are examined, names a value of a record."""
+    @property
+    def coarse(self) -> Coarse:
+        """The values of the records that may be shown."""
+        return Coarse()
 
 
 class MadePair(Pair):
@@ -149,6 +156,11 @@ class MadePair(Pair):
         """Return the recipes of both inputs, or the inputs where they may be shown."""
         first, second = self.sides
         return super().in_words() if self.shown else (first.in_words(), second.in_words())
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing of the records may be shown but what is coarse."""
+        return not self.shown
 
     def __repr__(self) -> str:
         return f"MadePair({', '.join(self.in_words())})"

@@ -210,7 +210,15 @@ class Bets(_Event, frozen=True, tag="bets"):
 
 
 class Withheld(_Event, frozen=True, tag="withheld"):
-    """An event that names a value of somebody's record, which the finding was not to show."""
+    """An event that may name a value of somebody's record, which the finding was not to show.
+
+    Attributes
+    ----------
+    feature : str
+        The feature that it is over, where its name may be shown.
+    """
+
+    feature: str | UnsetType = UNSET
 
 
 Event = Cells | Interval | Bets | Withheld

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InputError, message_of, place_of
+from dpaudit.errors import InputError, place_of
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.parts import REGISTERED, parts
+from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
 
 TIMED_OUT = "timed out"
 """In the place of a type, for a run that was ended: no type has a name of two words."""
@@ -52,6 +53,12 @@ class Raised:
         found = cls.__new__(cls)
         found.kind, found.message, found.place = kind, message, place
         return found
+
+    @property
+    def words(self) -> str:
+        """The exception as people are shown it, with its line."""
+        said = f"{kind_words(self.kind)} ({HOW})" if hides() else f"{self.kind}: {self.message}"
+        return said + (f" ({self.place})" if self.place else "")
 
 
 def timed_out(seconds: float) -> Raised:
@@ -141,8 +148,8 @@ def canonical(value: Any) -> Hashable:
         return label(value)
     except RecursionError:
         raise InputError(
-            f"an output of type {kind.__qualname__} holds itself, or is nested too deep to be compared; return what of "
-            "it matters"
+            f"an output of type {foreign(kind.__qualname__)} holds itself, or is nested too deep to be compared; "
+            "return what of it matters"
         ) from None
 
 

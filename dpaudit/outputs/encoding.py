@@ -14,12 +14,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dpaudit.errors import DpauditError, InputError, text_of
+from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs.canonical import Raised, family
 from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.shared import Shared
+from dpaudit.withheld import raised_words
 
 MOST_BYTES = 2**31
 """Bytes of the outputs of one call, encoded."""
@@ -52,7 +53,7 @@ def encode(outputs: Any) -> bytes:
         except RecursionError:
             raise _too_deep() from None
         except Exception as error:  # methods of outputs are third-party code
-            raise InputError(f"an output cannot be taken apart: {text_of(error)}") from None
+            raise InputError(f"an output cannot be taken apart: {raised_words(error)}") from None
         else:
             if len(content) > MOST_BYTES:
                 raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")

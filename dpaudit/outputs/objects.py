@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
+from dpaudit.withheld import foreign
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset, np.ndarray, np.generic)
 _BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
@@ -43,7 +44,7 @@ def refuse_promises(outputs: Iterable[Any]) -> None:
             continue
         for coroutine in filter(inspect.iscoroutine, outputs):
             coroutine.close()  # else it warns that it was never awaited
-        raise InputError(f"the mechanism returns an output of type {kind.__qualname__}: {advice}")
+        raise InputError(f"the mechanism returns an output of type {foreign(kind.__qualname__)}: {advice}")
 
 
 def parts(value: Any) -> Any:
@@ -59,8 +60,8 @@ def parts(value: Any) -> Any:
         if inspect.iscoroutine(value):
             value.close()  # or it warns that nobody awaited it
         raise InputError(
-            f"an output is a {type(value).__qualname__}, which shows nothing until it is run: return what it makes, "
-            "as list(output)"
+            f"an output is a {foreign(type(value).__qualname__)}, which shows nothing until it is run: "
+            "return what it makes, as list(output)"
         )
     held = attributes(value)
     if named:
@@ -79,9 +80,9 @@ def parts(value: Any) -> Any:
     shown = repr(value)
     if _ADDRESS not in shown:
         return shown
-    name = type(value).__qualname__
+    name = foreign(type(value).__qualname__)
     why = (
-        f"an output of type {name} cannot be taken apart: {shown:.100}; say how, by "
+        f"an output of type {name} cannot be taken apart: {foreign(shown):.100}; say how, by "
         f"dpaudit.register_flattener({name}, lambda output: ...), or return numbers, text, arrays or containers of "
         "these"
     )
@@ -209,16 +210,16 @@ def stored_entries(value: Any) -> tuple[tuple[NDArray[Any], ...], NDArray[Any]]:
 
 def _as_array(value: Any) -> Any:
     """Return what an array of another library holds; a sparse tensor is taken apart as a sparse matrix is."""
-    name = type(value).__qualname__
+    name = foreign(type(value).__qualname__)
     try:
         array = _converted(value)
     except Exception as error:  # each library refuses in its own way
         wrong = "gives NumPy no array; return numbers, text, arrays or containers of these"
-        raise InputError(f"an output of type {name} {wrong} ({error!s:.200})") from None
+        raise InputError(f"an output of type {name} {wrong} ({foreign(str(error)):.200})") from None
     if isinstance(array, np.ndarray) and array.dtype == object and array.ndim == 0:
         raise InputError(
-            f"an output of type {name} has an __array__ of objects: {value!r:.100}; say how to take it apart, by "
-            f"dpaudit.register_flattener({name}, lambda output: ...)"
+            f"an output of type {name} has an __array__ of objects: {foreign(repr(value)):.100}; say how to take it "
+            f"apart, by dpaudit.register_flattener({name}, lambda output: ...)"
         )
     return array
 

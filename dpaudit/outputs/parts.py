@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import DpauditError, InputError, text_of
+from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs import objects
+from dpaudit.withheld import foreign, raised_words
 
 REGISTERED: dict[type, Callable[[Any], Any]] = {}
 """The types that a user has registered; they are sent to worker processes with their work."""
@@ -79,8 +80,8 @@ def _registered(kind: type, function: Callable[[Any], Any], value: Any) -> Any:
     wrong = _not_plain(found, 0)
     if wrong is not None:
         raise InputError(
-            f"the flattener registered for {kind.__qualname__} must return {ALLOWED}; it returned {wrong}, in "
-            f"{found!r:.100}"
+            f"the flattener registered for {kind.__qualname__} must return {ALLOWED}; it returned {foreign(wrong)}, in "
+            f"{foreign(repr(found)):.100}"
         )
     return found
 
@@ -92,7 +93,7 @@ def _of_others(function: Callable[[Any], Any], value: Any) -> Any:
     except (DpauditError, RecursionError):
         raise
     except (Exception, SystemExit) as error:  # whatever it is, it is theirs
-        why = f"an output of type {type(value).__qualname__} cannot be taken apart: {text_of(error)}"
+        why = f"an output of type {type(value).__qualname__} cannot be taken apart: {raised_words(error)}"
         raise InputError(why) from error
 
 

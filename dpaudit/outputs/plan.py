@@ -19,6 +19,7 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.canonical import NUMERIC, family, kind_of
 from dpaudit.outputs.leaf import Leaf, Path, Step, in_words, listed, template
 from dpaudit.outputs.shared import counted, follow
+from dpaudit.withheld import foreign
 
 COMMON = 0.005
 """A key, or a family of types, in a smaller share of the outputs is counted and not taken apart."""
@@ -92,8 +93,8 @@ class LeafPlan:
         """Plan the values at the end of a path."""
         if len(path) > DEPTH:
             raise InputError(
-                f"an output is nested deeper than {DEPTH} steps, or holds itself: {in_words(path):.200}; return what "
-                "matters of it, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
+                f"an output is nested deeper than {DEPTH} steps, or holds itself: {foreign(in_words(path)):.200}; "
+                "return what matters of it, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
             )
         if len(self.leaves) >= MOST_LEAVES:
             if not self.unseen or not self.unseen[-1].startswith("parts beyond"):

@@ -13,6 +13,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.record import Count, Frozen
+from dpaudit.withheld import foreign
 
 MOST_ITEMS = 10_000
 """Values of more numbers and texts than this are referred to: a certificate is to be read by people too."""
@@ -169,7 +170,7 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         return _frame(value, left, depth)
     if isinstance(value, Sample):
         return _sample(value)
-    raise InputError(f"a certificate holds no values of type {kind.__qualname__}")
+    raise InputError(f"a certificate holds no values of type {foreign(kind.__qualname__)}")
 
 
 def _array(value: Any, left: list[int], depth: int) -> Numbers:

@@ -19,7 +19,7 @@ from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
 from dpaudit.engine.tasks import Task
-from dpaudit.errors import DpauditError, InputError
+from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
@@ -31,6 +31,7 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.sent import sendable, value_of
+from dpaudit.running.warned import gathered
 
 Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
@@ -168,10 +169,11 @@ def seconds_of(subject: Subject) -> float:
     trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]
     mechanism = as_mechanism(subject.mechanism, batched=subject.arguments["batched"])
-    while True:
-        rng, began = np.random.default_rng(subject.arguments["seed"]), time.perf_counter()
-        mechanism(data, rng, runs)
-        spent = time.perf_counter() - began
-        if spent >= ESTIMATED_SECONDS or runs >= trials:
-            return spent / runs * runs_of(subject)
-        runs = min(4 * runs, trials)
+    with withholding(subject.withheld), gathered():
+        while True:
+            rng, began = np.random.default_rng(subject.arguments["seed"]), time.perf_counter()
+            mechanism(data, rng, runs)
+            spent = time.perf_counter() - began
+            if spent >= ESTIMATED_SECONDS or runs >= trials:
+                return spent / runs * runs_of(subject)
+            runs = min(4 * runs, trials)

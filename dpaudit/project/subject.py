@@ -41,6 +41,11 @@ class Subject:
         return self.mechanism if isinstance(self.mechanism, Learner) else None
 
     @property
+    def withheld(self) -> bool:
+        """Whether nothing of the records may be shown but what is coarse."""
+        return self.arguments.get("data") is not None and not self.arguments["include_data"]
+
+    @property
     def n(self) -> int | None:
         """Examples in crafted samples; None where pairs are given."""
         if self.learner is None or self.arguments.get("pairs") is not None:

@@ -52,7 +52,8 @@ def event_words(event: Event, decoded: Decoded = None) -> str:
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case events.Withheld():
-            return "an event that names a value of the data, which is shown if asked for (include_data)"
+            over = f" over {event.feature}" if event.feature else ""
+            return f"an event{over} with values that are shown if asked for (include_data)"
 
 
 def answer_words(event: Event, decoded: Decoded = None) -> str:

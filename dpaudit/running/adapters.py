@@ -21,6 +21,7 @@ from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.isolated import Context, Isolated, Timeout, predicted
 from dpaudit.running.run_notes import noted
+from dpaudit.withheld import foreign
 
 COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
@@ -96,7 +97,9 @@ class Mechanism:
             count = len(outputs)
         except TypeError:
             message = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
-            raise InputError(message, names=("batched",), name=self.name, size=size, given=repr(outputs)) from None
+            raise InputError(
+                message, names=("batched",), name=self.name, size=size, given=foreign(repr(outputs))
+            ) from None
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
@@ -140,8 +143,9 @@ class _OneByOne:
             label = _label(before)
             outputs.append(self._once(*one))
             if _label(before) != label:
+                kind = foreign(type(before).__name__, "object")
                 raise InputError(
-                    f"the mechanism returns the same {type(before).__name__} from every run and changes it in the "
+                    f"the mechanism returns the same {kind} from every run and changes it in the "
                     "next, so that outputs are lost: return a new one each time, as copy.deepcopy(output)"
                 )
             before = outputs[-1]

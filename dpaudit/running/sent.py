@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, place_of, text_of
+from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, place_of
 from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (
     "with {timeout}, runs are made in a process of their own, to which data must travel, and something cannot be sent: "
@@ -43,7 +44,7 @@ def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("
         content: bytes = cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
         return content
     except Exception as error:  # likewise
-        raise InputError(message, names=names, why=text_of(error)) from error
+        raise InputError(message, names=names, why=raised_words(error)) from error
 
 
 def value_of(content: bytes) -> Any:
@@ -58,7 +59,7 @@ def value_of(content: bytes) -> Any:
 def error_as_bytes(error: BaseException) -> bytes:
     """Return an exception as its texts; one that is none of dpaudit's becomes a `ToolFault`."""
     if not isinstance(error, DpauditError):
-        sent = _Error("ToolFault", f"{text_of(error)} ({place_of(error)})")
+        sent = _Error("ToolFault", f"{raised_words(error)} ({place_of(error)})")
     elif isinstance(error, InputError):
         message = error.worded(_marked)
         kind = "Exited" if isinstance(error, Exited) else "InputError"

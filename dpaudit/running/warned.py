@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from dpaudit.withheld import foreign, hides
 
 
 class Place(NamedTuple):
@@ -25,6 +28,8 @@ Counts = Mapping[Place, tuple[str, int]]
 
 _counts: dict[Place, tuple[str, int]] = {}
 _lock = threading.Lock()
+_LIBRARIES = ("builtins", "numpy", "numpy.exceptions", "pandas.errors", "sklearn.exceptions")
+"""Modules whose categories are shown in audits of people's data."""
 _open: list[int] = []
 """The blocks of `gathered` that are under way."""
 
@@ -98,4 +103,9 @@ def _category(place: Place) -> type[Warning]:
 
 
 def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    _add({Place(category.__module__, category.__qualname__, filename, lineno): (str(message), 1)})
+    if hides() and not os.path.isfile(filename):  # a name that the audited code made up
+        filename, lineno = "unknown place", 0
+    if hides() and category.__module__ not in _LIBRARIES:
+        category = UserWarning
+    place = Place(category.__module__, category.__qualname__, filename, lineno)
+    _add({place: (foreign(str(message)), 1)})

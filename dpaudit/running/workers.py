@@ -10,11 +10,12 @@ from contextlib import contextmanager, redirect_stdout
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple, TypeVar
 
-from dpaudit.errors import DpauditError, InputError, ToolFault
+from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
 from dpaudit.running.child import RETURNED, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import Counts, add, counted, taken
+from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
 _UNSENDABLE = (
@@ -64,7 +65,7 @@ def spread(
     if backend in (None, "loky"):
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(),), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
-    jobs = (delayed(_call)(call, os.getpid()) for call in calls)
+    jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
     try:
         with postponed(lazy and backend != "threading"), _one_hash_seed():
             results = parallel(jobs)
@@ -79,7 +80,7 @@ def spread(
         raise WorkerDied(message) from error
     except BrokenProcessPool as error:
         message, names = _UNSENDABLE
-        raise InputError(message, names=names, why=f"{type(error).__name__}: {error}") from error
+        raise InputError(message, names=names, why=raised_words(error)) from error
     except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets
         for call in calls:
             sendable(call, *_UNSENDABLE)
@@ -115,11 +116,11 @@ def _until_left(results: Any) -> Iterator[Any]:
                 results.close()
 
 
-def _call(call: Callable[[], Any], home: int) -> Any:
-    """Make a call; in a worker process, without touching the standard output."""
+def _call(call: Callable[[], Any], home: int, hidden: bool) -> Any:
+    """Make a call; in a worker process, without touching the standard output, and as discreetly as at home."""
     if os.getpid() == home:
         return call()
-    with redirect_stdout(sys.stderr), counted():
+    with withholding(hidden), redirect_stdout(sys.stderr), counted():
         return _Sent(sendable(call(), *_UNSENDABLE), taken())
 
 

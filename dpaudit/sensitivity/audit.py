@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import signature
@@ -11,11 +12,12 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import read_number
-from dpaudit.contract import MadePair, Pair, Relation, Verdict
-from dpaudit.errors import InputError
+from dpaudit.contract import Pair, Relation, Verdict
+from dpaudit.errors import InputError, withholding
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.adapters import with_generator
+from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
 from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, inputs_of, recorded_finding
@@ -55,8 +57,7 @@ class _Function:
             return self.function(data)
         except Exception as error:  # of the function: the pair shows nothing
             found = Raised(error)
-            message = f"{found.kind}: {found.message}" + (f" ({found.place})" if found.place else "")
-            self.raised = self.raised or message
+            self.raised = self.raised or found.words
             return found
 
     def measure(self, pair: Pair) -> _Outputs | None:
@@ -124,7 +125,8 @@ def audit_sensitivity(
     relation : Relation or str, optional
         What neighbours are; ADD_REMOVE_ONE where `data` is given.
     include_data : bool
-        Whether the finding may show inputs and outputs of pairs that were made from data.
+        Whether the finding may show inputs and outputs of pairs that were made from data, and distances as they are;
+        by default these are rounded down to a claim or a bound that was given.
     seed : int
         The root seed of the search.
 
@@ -152,6 +154,23 @@ def audit_sensitivity(
     given, known, moves = pairs_and_moves(
         pairs, data, relation, bounds=bounds, unit=unit, outside=outside, include_data=include_data, seed=seed
     )
+    hidden = any(pair.withheld for pair in given)
+    with withholding(hidden), gathered() if hidden else nullcontext():
+        return _audited(f, given, known, moves, claim, metric, epsilon, delta, seed)
+
+
+def _audited(
+    f: Any,
+    given: list[Pair],
+    known: Relation | None,
+    moves: Callable[[Pair, int], list[Pair]] | None,
+    claim: Any,
+    metric: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    seed: int,
+) -> SensitivityFinding | RecordedFinding:
+    """Return the finding on the pairs that were given or made."""
     if (run := _as_run(f, given[0])) is not None:
         declared = None if claim is None else read_sensitivity(claim)
         metric = None if metric is None else read_metric(metric)
@@ -199,20 +218,20 @@ def _finding(
     pair, found = best
     distance = found.distance
     refuted = distance.exceeds(sensitivity)
-    hidden = isinstance(pair, MadePair) and not pair.shown
+    hidden, claimed = pair.withheld, float(sensitivity)
     infinite = search.infinite
     first, second = (f"{output!r:.{SHOWN}}" for output in found.outputs)
     finding = SensitivityFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if search.moved else Verdict.NO_EVIDENCE,
-        sensitivity=float(sensitivity),
+        sensitivity=claimed,
         metric=called.metric,  # type: ignore[arg-type]  # one of METRICS
-        distance=distance.lower,
+        distance=pair.sides[0].coarse.least(distance.lower, claimed) if hidden else distance.lower,
         infinite=infinite[1].distance.why if infinite else "",
         rounded=distance.rounded,
         pairs=search.tried,
         moved=search.moved,
         refused=search.refused,
-        raised=called.raised if not hidden else called.raised.partition(":")[0],
+        raised=called.raised,
         calls=called.calls,
         relation=relation,
         witness=Moved(pair.origin, *pair.in_words(), None if hidden else (first, second)),

@@ -16,6 +16,7 @@ import numpy as np
 from dpaudit.arguments import read_choice
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import canonical
+from dpaudit.withheld import foreign
 
 ROUNDING = Fraction(1, 10**9)
 """The part of the claim by which a distance between floats may exceed it as rounding: epsilon grows by as much."""
@@ -123,7 +124,7 @@ def _differences(first: Any, second: Any, metric: str) -> tuple[list[Number], bo
                 continue  # what both share, such as a label
             text = "{metric} {metric_} compares numbers, got {value_:.100}; for other outputs use hamming or symmetric"
             wrong = given[0] if left is None else given[1]
-            raise InputError(text, names=("metric",), metric_=metric, value=wrong, value_=repr(wrong))
+            raise InputError(text, names=("metric",), metric_=metric, value=wrong, value_=foreign(repr(wrong)))
         if isinstance(left, float) or isinstance(right, float):
             if left != right and not (left != left and right != right):
                 kinds = sorted({_kind(left), _kind(right)})
@@ -146,7 +147,7 @@ def _number_distance(metric: str, total: Callable[[list[Any]], Any], squared: bo
     def measure(first: Any, second: Any) -> Distance:
         if metric == "absolute" and (several := [x for x in (first, second) if [*dict(_numbers(x))] != [()]]):
             text = "{metric} absolute is for an output that is one number, got {value_:.100}: use l1, l2 or linf"
-            raise InputError(text, names=("metric",), value=several[0], value_=repr(several[0]))
+            raise InputError(text, names=("metric",), value=several[0], value_=foreign(repr(several[0])))
         found, rounded, why = _differences(first, second, metric)
         return Distance(math.inf, squared, why=why) if why else Distance(Fraction(total(found)), squared, rounded)
 
@@ -160,7 +161,7 @@ def _elements(output: Any, metric: str) -> list[Any]:
         return [canonical(item) for item in output]
     except TypeError:
         text = "{metric} {metric_} compares lists of elements, got {value_:.100}: use absolute for a number"
-        raise InputError(text, names=("metric",), metric_=metric, value=output, value_=repr(output)) from None
+        raise InputError(text, names=("metric",), metric_=metric, value=output, value_=foreign(repr(output))) from None
 
 
 def _hamming(first: Any, second: Any) -> Distance:

@@ -20,6 +20,7 @@ from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
 from dpaudit.sensitivity.search import Search, smaller
 from dpaudit.sensitivity.tracing import Primitive
+from dpaudit.withheld import Coarse
 
 REPEATS = 4
 """Replays on each input of a pair that must agree before a move of its values is a proof."""
@@ -92,6 +93,8 @@ class RecordedMechanism:
         self.runs = self.diverged = self.flow_diverged = self.untraced = 0
         self.beside = False
         self.why_diverged = self.raised = ""
+        self.seen: dict[tuple[str, int], set[Any]] = {}
+        """The scales and the declared sensitivities by the place where noise is added, on all pairs."""
 
     def recorded(self, data: Any) -> tuple[Recording, Any]:
         """Return the recording of a run, and its output."""
@@ -113,8 +116,7 @@ class RecordedMechanism:
             return plain_output(self.run(data, record.rng))
         except Exception as error:  # an output like any other, as in audits
             found = Raised(error)
-            place = f" ({found.place})" if found.place else ""
-            self.raised = self.raised or f"{found.kind}: {found.message}{place}"
+            self.raised = self.raised or found.words
             return found
 
     def steady(self, pair: Pair) -> bool:
@@ -161,6 +163,9 @@ class RecordedMechanism:
             self._move(replace(one, partial=one.partial and not stands_in(first, one.noisy)), other, record, first)
             for one, other in zip(record.values, again.values, strict=True)
         )
+        for move in moves:
+            for i, number in enumerate((move.scale, move.declared)):
+                self.seen.setdefault((move.value.place, i), set()).add(number)
         self.beside |= (beside := not same(first, second))
         return PairMoves(moves, beside, (first, second), record)
 
@@ -326,12 +331,14 @@ def _finding(
     refuted = any(wrong) or any(over)
     tested = bool(found) and (epsilon is not None or any(move.declared is not None for move in found))
     order = sorted(range(len(found)), key=lambda i: (not (wrong[i] or over[i]), -found[i].ratio))
-    hidden = best is not None and isinstance(best[0], MadePair) and not best[0].shown
+    hidden = best is not None and best[0].withheld
+    coarse = best[0].sides[0].coarse if best is not None and hidden else None
+    claims = [float(one) for one in (epsilon, mechanism.declared) if one is not None]
     finding = RecordedFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NOT_REFUTED if tested else Verdict.NO_EVIDENCE,
         epsilon=epsilon,
         delta=delta,
-        moves=tuple(_shown_move(found[i], losses[i]) for i in order),
+        moves=tuple(_shown_move(found[i], losses[i], coarse, claims, mechanism.seen) for i in order),
         wrong_sensitivity=any(wrong),
         wrong_epsilon=any(over),
         not_covered=unseen,
@@ -342,7 +349,7 @@ def _finding(
         refused=search.refused - diverged,
         diverged=diverged,
         why_diverged=mechanism.why_diverged,
-        raised=mechanism.raised.partition(":")[0] if hidden else mechanism.raised,
+        raised=mechanism.raised,
         runs=mechanism.runs,
         relation=relation,
         witness=None if best is None else Moved(best[0].origin, *best[0].in_words()),
@@ -356,13 +363,25 @@ def _finding(
     )
 
 
-def _shown_move(move: ValueMove, loss: float | None) -> NoiseMove:
+def _shown_move(
+    move: ValueMove, loss: float | None, coarse: Coarse | None, claims: Sequence[float], seen: Mapping[Any, set[Any]]
+) -> NoiseMove:
+    """Return the move as findings have it; of people's data with what is coarse of its numbers, or what was claimed."""
+    scale, declared, distance = move.scale, None if move.declared is None else float(move.declared), move.distance.lower
+    if coarse is not None:
+        # What is the same on all pairs is no record's, as each record is missing from some.
+        scale, declared = (
+            one if len(seen[move.value.place, i]) == 1 else None for i, one in enumerate((scale, declared))
+        )
+        exact, distance = distance, coarse.least(distance, *claims)
+        if loss is not None and (scale is None or exact != distance):
+            loss = coarse.least(loss, *claims)
     return NoiseMove(
         primitive=move.primitive.name,
         place=move.value.place,
-        scale=move.scale,
-        declared=None if move.declared is None else float(move.declared),
+        scale=scale,
+        declared=declared,
         metric=move.metric,  # type: ignore[arg-type]  # one of METRICS
-        distance=move.distance.lower,
+        distance=distance,
         loss=loss,
     )

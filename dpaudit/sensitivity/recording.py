@@ -20,6 +20,7 @@ from dpaudit import seeding
 from dpaudit.outputs.canonical import canonical
 from dpaudit.sensitivity.primitives import patched, recorded_generator
 from dpaudit.sensitivity.tracing import Noise, Primitive, traced, untraced
+from dpaudit.withheld import hides
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
@@ -239,7 +240,7 @@ def _caller() -> str:
     first = ""
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_HERE):
+        if not name.startswith(_HERE) and not (hides() and not os.path.isfile(name)):
             first = first or f"{os.path.basename(name)}, line {frame.f_lineno}"
             if not any(part in name for part in _LIBRARIES) and not name.startswith("<"):
                 return f"{os.path.basename(name)}, line {frame.f_lineno}"

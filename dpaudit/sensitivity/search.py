@@ -84,7 +84,7 @@ def smaller(pair: Pair, found: M, better: Callable[[Pair], M | None]) -> tuple[P
 
     A pair that is described by its recipe stays as it is.
     """
-    if isinstance(pair, MadePair) and not pair.shown:
+    if pair.withheld:
         return pair, found
     plain = Small(Pair(pair.data, pair.neighbour, pair.origin), found)
     *_, last = shrink(better, plain, values=pair.origin.kind != OriginKind.OWN_DATA)

@@ -25,7 +25,7 @@ from dpaudit.results import _call_text
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "escaping", "jsonable", "contract", "loading", "record", "presentation", "results"),
+        ("errors", "escaping", "withheld", "jsonable", "contract", "loading", "record", "presentation", "results"),
         ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),
@@ -44,7 +44,7 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_770,
+    "dpaudit": 1_990,
     "dpaudit.audit": 5_830,
     "dpaudit.bounds": 2_170,
     "dpaudit.certificates": 1_096,

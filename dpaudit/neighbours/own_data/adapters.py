@@ -48,6 +48,11 @@ class Table(ABC):
         cells = self.cells()
         return tuple(column_of(name, cells.iloc[:, i]) for i, name in enumerate(cells.columns))
 
+    @property
+    def whole(self) -> bool:
+        """Whether the columns hold all of a record."""
+        return True
+
     @abstractmethod
     def cells(self) -> pd.DataFrame:
         """Return the values of all rows, rows numbered from 0, by the name of the column; None names a sole value."""
@@ -148,6 +153,11 @@ class FrameTable(Table):
     numbered: bool
     name: Any = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether the columns hold all of a record: its label in an index may be of it too."""
+        return self.numbered
+
     def cells(self) -> pd.DataFrame:
         """Return the columns, of which a sole one that was given as such has no name."""
         names = [None if self.series else str(label) for label in self.data.columns]
@@ -198,6 +208,11 @@ class SparseTable(Table):
     def size(self) -> int:
         """The number of records."""
         return int(self.data.shape[0])
+
+    @property
+    def whole(self) -> bool:
+        """Whether the columns hold all of a record."""
+        return bool(len(self.shown) == self.data.shape[1])
 
     def cells(self) -> pd.DataFrame:
         """Return the columns with most entries."""

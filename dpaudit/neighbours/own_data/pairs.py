@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,13 @@ from dpaudit import seeding
 from dpaudit.arguments import read_integer
 from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
 from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds
 from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups, standing_out
+from dpaudit.outputs.canonical import canonical, in_words
+from dpaudit.withheld import COMMON, Coarse
 
 if TYPE_CHECKING:
     from dpaudit.neighbours.own_data.adapters import Table
@@ -30,14 +33,6 @@ FEW = 64
 """Rows of a dataset that are compared one by one, to see whether it is made twice."""
 PROPOSALS = 6
 """The most variations of a pair in one step of a local search."""
-
-COMMON = 10
-"""Values that fewer records share are identifying."""
-SMALL = 10
-"""Integers up to here, with either sign, count everything, and identify nobody."""
-LEAST_TEXT = 4
-"""Characters of the shortest text that is looked for in the midst of others; shorter ones are found in quotes."""
-_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 
 Index = NDArray[np.int64]
 
@@ -123,7 +118,8 @@ def neighbours_of(
             what="records" if units.alone else "units",
             given=group,
         )
-    candidates = CandidateRows(table.size, columns, units, read_bounds(bounds, columns), group, bool(outside))
+    ends = read_bounds(bounds, columns)
+    candidates = CandidateRows(table.size, columns, units, ends, group, bool(outside))
     known = standing_out(columns, units, group, seed)
     proposed = recipes_of(candidates, known, small_groups(columns, units.column), relation)
     recipes = _distinct(proposed, candidates, count)
@@ -131,7 +127,9 @@ def neighbours_of(
         text = "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
-    source = RowSource(table.extended(candidates.new), table.size, table.digest(), made, units.alone)
+    source = RowSource(
+        table.extended(candidates.new), table.size, table.digest(), made, units.alone, frozenset(chain(*ends.values()))
+    )
     return [
         MadePair(
             MadeData(source, one.data, f"{one.background} (SHA-256 of the data: {source.digest})"),
@@ -231,6 +229,7 @@ class RowSource:
     """The rows that datasets are made of: those of the dataset, `size` with this SHA-256, followed by new ones.
 
     `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
+    `given` are the bounds that the user gave.
     """
 
     pool: Table = field(repr=False)
@@ -238,31 +237,28 @@ class RowSource:
     digest: str
     units: tuple[UnitRows, ...] = field(repr=False)
     alone: bool = field(repr=False)
+    given: frozenset[float] = field(repr=False)
 
     @cached_property
-    def identifying(self) -> tuple[set[float], set[str]]:
-        """The numbers, and the texts and their words, that fewer than `COMMON` records share and no one may see."""
+    def coarse(self) -> Coarse:
+        """The values of the records that may be shown."""
         columns = [replace(one, values=one.values[: self.size]) for one in self.pool.columns]
-        others = (one for one in columns if not one.numeric and one.kind is not ValueKind.BOOLEAN)
-        numbers = (_rare_numbers(one.finite) for one in columns if one.numeric)
-        return set().union(*numbers), set().union(*(_rare_texts(one.values.tolist()) for one in others))
+        plain = all(one.numeric or one.kind is ValueKind.BOOLEAN for one in columns) and self.pool.whole
+        numbers = tuple(np.sort(one.finite.astype(float)).tolist() for one in columns if one.numeric) if plain else None
+        cells = self.pool.cells().iloc[: self.size]
+        common = (_common_words(cells.iloc[:, i].tolist()) for i in range(cells.shape[1]))
+        names = frozenset(str(one.name) for one in columns if one.name is not None)
+        return Coarse(names, self.given, frozenset[str]().union(*common), numbers)
 
 
-def _rare_numbers(numbers: NDArray[Any]) -> set[float]:
-    """Return the numbers that few records share, also as written with six digits."""
-    values, counts = np.unique(numbers, return_counts=True)
-    rare = values[counts < COMMON].astype(float)
-    rare = rare[(np.abs(rare) > SMALL) | (rare != np.round(rare))]
-    found: set[float] = set(rare.tolist())
-    return found | {float(f"{value:.6g}") for value in found}
-
-
-def _rare_texts(values: list[Hashable]) -> set[str]:
-    """Return the texts of values, and their words, that few records share."""
-    counts: Counter[str] = Counter()
-    for text in map(str, values):
-        counts.update({text, *(word for word in re.findall(r"\w+", text) if len(word) >= LEAST_TEXT)})
-    return {text for text, count in counts.items() if count < COMMON and text}
+def _common_words(values: list[Any]) -> set[str]:
+    """Return the words of the values that `COMMON` records have."""
+    try:
+        counts = Counter(values)
+    except TypeError:  # a list or a dictionary among them
+        counts = Counter(map(stable_repr, values))
+    found = [value for value, count in counts.items() if count >= COMMON]
+    return {text for value in found for text in (str(value), repr(value), in_words(canonical(value)))}
 
 
 @dataclass(frozen=True)
@@ -281,22 +277,7 @@ class MadeData(Made):
         """Return the words."""
         return self.words
 
-    def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
-        """Return whether a text, or a number if these are examined, names a value that few records share.
-
-        A text names one by a number in it, a text in quotes, or a longer one among words.
-        """
-        known, texts = self.source.identifying
-        if not isinstance(value, str):
-            return numbers and isinstance(value, int | float) and value in known
-        if numbers and any(float(found) in known for found in _NUMBER.findall(value)):
-            return True
-        words = set(re.findall(r"\w+", value))
-        return any(one in words or (one in value and _stands_alone(one, value)) for one in texts)
-
-
-def _stands_alone(one: str, text: str) -> bool:
-    """Return whether a text that occurs in another stands in quotes, or is long and not part of a word."""
-    if repr(one) in text:
-        return True
-    return len(one) >= LEAST_TEXT and re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) is not None
+    @property
+    def coarse(self) -> Coarse:
+        """The values of the records that may be shown."""
+        return self.source.coarse

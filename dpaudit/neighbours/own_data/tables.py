@@ -50,6 +50,11 @@ class PartsTable(Table):
         """The number of records."""
         return int(next(iter(self.data.values())).size)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the columns hold all of a record."""
+        return all(part.whole for part in self.data.values())
+
     def cells(self) -> pd.DataFrame:
         """Return the columns of all parts; that of a part with just one has the part's name."""
         parts = {name: part.cells() for name, part in self.data.items()}

@@ -197,7 +197,6 @@ def test_each_chunk_of_runs_has_copies_of_its_inputs_where_there_are_any() -> No
     assert (pair.data, pair.neighbour, pair.origin.text) == ([1, 2], [1], "a note")
     assert pair.data is not pair.data
     assert pair.in_words() == dpaudit.Pair([1, 2], [1]).in_words()
-    assert not pair.sides[0].names_a_value(1)
     assert run_time._copied(pair, 0, 0).sides == (pair.sides[0], pair.sides[0])
     generator = (one for one in ())
     assert run_time._copied(dpaudit.Pair(generator, [1])).data is generator

@@ -86,7 +86,7 @@ def test_exceptions_are_counted_and_said() -> None:
     found = of_function(lambda data: sum(data) / len(data), data=ROWS, claim=1, outside=False)
     assert found.refused > 0
     assert found.raised.startswith("ZeroDivisionError")
-    assert "raise an exception (ZeroDivisionError)" in " ".join(str(found).split())
+    assert "raise an exception (ZeroDivisionError (include_data shows more)" in " ".join(str(found).split())
     with pytest.raises(InputError, match=r"f must return outputs; on all \d+ pairs it raises NameError"):
         of_function(lambda data: undefined, data=ROWS, claim=1)  # type: ignore[name-defined]  # noqa: F821
 
@@ -148,5 +148,5 @@ def test_a_finding_is_stored_shown_and_drawn(tmp_path: Any) -> None:
 
 
 def test_integers_beyond_floats_are_compared() -> None:
-    found = of_function(lambda data: 10**400 * len(data), data=ROWS, claim=1)
+    found = of_function(lambda data: 10**400 * len(data), data=ROWS, claim=1, include_data=True)
     assert (found.verdict, found.distance) == ("violation", np.finfo(float).max)

@@ -354,7 +354,7 @@ def test_a_loss_is_stated_only_where_the_noise_is_that_of_the_value() -> None:
         return np.array([len(data)] * 4) + rng.normal(0, 4, size=4)
 
     losses = [
-        of_mechanism(gaussian, data=KINDS, epsilon=3, delta=1e-5, metric=metric).moves[0].loss
+        of_mechanism(gaussian, data=KINDS, epsilon=3, delta=1e-5, metric=metric, include_data=True).moves[0].loss
         for metric in ("l1", "l2", "linf")
     ]
     assert losses == pytest.approx([losses[1]] * 3)  # that of the L2 distance 2, whatever the claim is stated in
