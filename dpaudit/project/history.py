@@ -19,7 +19,7 @@ from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_
 from dpaudit.engine.recomputed import not_recomputed
 from dpaudit.engine.store import digest_in, linked, write_line
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.project.standings import Standing, check_row
+from dpaudit.project.standings import EARLIER, Standing, check_row
 from dpaudit.record import Frozen, decode
 from dpaudit.report.numbers import plural
 from dpaudit.results import SCHEMA_VERSION, versions
@@ -102,7 +102,10 @@ def read_history(path: Path) -> History:
     for number, check in enumerate(found.checks, 1):
         for row in check.rows:
             try:
-                left.update(check_row(row))
+                lacking = check_row(row)
+                if check.digest and EARLIER in lacking:
+                    raise ToolFault("it has no counts, which every check of this version keeps")
+                left.update(lacking)
             except (InputError, ToolFault) as error:
                 raise ToolFault(f"{path}, line {number}: {row.name}: {error}") from None
     return found._replace(notes=(*found.notes, *not_recomputed(left)))

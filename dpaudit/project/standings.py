@@ -17,11 +17,13 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.recomputed import LAWS, at_most, same
 from dpaudit.engine.records import Result
 from dpaudit.errors import ToolFault
+from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.view import row_of
 
+EARLIER = "bounds of an earlier version, without counts"
 ROUNDING = 1e-9
 """By how much an exact epsilon may exceed a claim without a violation: the error of a delta is not kept."""
 
@@ -29,7 +31,9 @@ ROUNDING = 1e-9
 class Counted(Frozen, frozen=True, kw_only=True):
     """The point that was tested, and the counts of the event that decided, those of the likelier side first.
 
-    There are no counts of bets. `by_curve` says that the test of a claim that is a curve refutes it by other evidence.
+    There are no counts of bets. `by_curve` says that the test of a claim that is a curve refutes it by other evidence,
+    `gaps` is the number of reasons why the audit could not have seen that the claim fails, and `law_claim` the epsilon
+    that exact laws were compared with, if any were.
     """
 
     epsilon: Amount
@@ -40,14 +44,23 @@ class Counted(Frozen, frozen=True, kw_only=True):
     sides: Literal[1, 2] = 1
     count: CoinCount | UnsetType = UNSET
     by_curve: bool = False
+    gaps: Count = 0
+    law_claim: Amount | UnsetType = UNSET
 
     @classmethod
-    def of(cls, finding: PrivacyFinding | None) -> Counted | UnsetType:
-        """Return what a black-box audit tested."""
+    def of(cls, finding: PrivacyFinding | None, law: LawFinding | None) -> Counted | UnsetType:
+        """Return what a black-box audit tested, and the claim of an exact one beside it."""
         if finding is None:
             return UNSET
         by_curve, witness = finding.curve_test is not None and finding.curve_test.by_holder, finding.witness
-        bare = cls(epsilon=finding.epsilon, delta=finding.delta, by_curve=by_curve)
+        claimed = UNSET if law is None or law.claimed_epsilon is None else law.claimed_epsilon
+        bare = cls(
+            epsilon=finding.epsilon,
+            delta=finding.delta,
+            by_curve=by_curve,
+            gaps=len(finding.gaps),
+            law_claim=claimed,
+        )
         if not finding.tests or not witness.trials or not witness.neighbour_trials:
             return bare
         best = max(finding.tests, key=lambda test: test.epsilon_lower)
@@ -107,7 +120,7 @@ def standing_of(
     if verdict == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
         verdict = Verdict.ACCEPTED
     found = Standing(name=name, mechanism=mechanism, verdict=verdict, promise=promise, numbers=numbers)
-    return replace(found, why=why, accepted=accepted, tested=Counted.of(row.blackbox))
+    return replace(found, why=why, accepted=accepted, tested=Counted.of(row.blackbox, row.exact))
 
 
 def _most(numbers: Mapping[str, float]) -> float:
@@ -126,24 +139,33 @@ def check_row(row: Standing) -> tuple[str, ...]:
     numbers, tested, left = row.numbers, row.tested, []
     bound, exact = numbers.get("epsilon_lower"), numbers.get("exact_epsilon")
     claimed = numbers.get("claimed_epsilon", math.inf)
-    refuted = certain = False
+    point = claimed if tested is UNSET else tested.epsilon
     if exact is not None:
         left.append(LAWS)
-        refuted, certain = exact > claimed, exact - numbers.get("exact_epsilon_error", 0.0) > claimed + ROUNDING
     if bound is not None:
-        point = claimed if tested is UNSET else tested.epsilon
         found = None if tested is UNSET else tested.lower
         if found is None:
-            left.append("bounds of bets" if tested is not UNSET else "bounds of an earlier version, without counts")
+            left.append(EARLIER if tested is UNSET else "bounds of bets")
         else:
             same("epsilon_lower", bound, found)
         if not math.isfinite(bound):
             raise ToolFault(f"epsilon_lower {bound} is no bound that runs can show")
-        refuted |= bound > point or (tested is not UNSET and tested.by_curve)
-        certain |= bound > point and row.verdict != Verdict.NO_EVIDENCE  # a check may make runs meaningless
-    accused = row.verdict in (Verdict.VIOLATION, Verdict.ACCEPTED)
+    by_runs = (bound is not None and bound > point) or (tested is not UNSET and tested.by_curve)
+    compared = UNSET if tested is UNSET else tested.law_claim
+    by_law = exact is not None and exact > (claimed if compared is UNSET else compared)
+    # The error of a delta is not kept, and a check may make what runs show meaningless.
+    certain = compared is not UNSET and (exact or 0.0) - numbers.get("exact_epsilon_error", 0.0) > compared + ROUNDING
     if row.verdict == Verdict.ACCEPTED and (row.accepted is None or _most(numbers) > row.accepted.epsilon):
         raise ToolFault("the verdict 'accepted' is of more than was accepted")
-    if row.promise == "privacy" and ((accused and not refuted) or (certain and not accused)):
+    gaps = tested is not UNSET and tested.gaps > 0
+    unseen = gaps and compared is UNSET
+    possible = {
+        Verdict.VIOLATION: by_runs or by_law,
+        Verdict.ACCEPTED: by_runs or by_law,
+        Verdict.CONSISTENT: not (certain or unseen or (by_runs and not gaps)) and bool(numbers),
+        Verdict.NO_EVIDENCE: not certain and (unseen or tested is UNSET) and bool(numbers),
+        Verdict.FAILED: not numbers and tested is UNSET,
+    }
+    if not possible.get(row.verdict):
         raise ToolFault(f"the verdict {row.verdict.value!r} is not what its numbers give")
     return tuple(left)

@@ -16,12 +16,13 @@ from dpaudit.cli.help import COMMANDS
 from dpaudit.cli.options import PLAIN
 from dpaudit.contract import Verdict
 from dpaudit.project.history import keep
-from dpaudit.project.standings import Standing
+from dpaudit.project.standings import Counted, Standing
 
 
 def row(verdict: Verdict, found: float) -> Standing:
     numbers = {"claimed_epsilon": 1.0, "epsilon_lower": found, "detectable_epsilon": 1.1}
-    return Standing(name="a|b <i>", mechanism="m.py:f", verdict=verdict, numbers=numbers)
+    tested = Counted(epsilon=1.0, delta=0.0)  # by bets
+    return Standing(name="a|b <i>", mechanism="m.py:f", verdict=verdict, numbers=numbers, tested=tested)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 from toy_records import LOWER, law_finding, privacy_finding, utility_finding
 
@@ -27,14 +28,16 @@ from dpaudit.project.table import changes_text, history_text
 from dpaudit.report.json import render
 from dpaudit.utility.interval import failure_interval
 
-EARLIER = "bounds of an earlier version, without counts"
+LAW = Counted(epsilon=1.0, delta=0.0, law_claim=1.0)
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
 
 def row(verdict: str = "consistent", name: str = "a", **changes: Any) -> Standing:
     given = {"claimed_epsilon": 1.0, "claimed_delta": 0.0, "epsilon_lower": 0.5, "detectable_epsilon": 1.1}
-    parts = {name: changes.pop(name) for name in ("promise", "why", "accepted") if name in changes}
-    return Standing(name=name, mechanism="a.py:a", verdict=Verdict(verdict), numbers=given | changes, **parts)
+    parts = {name: changes.pop(name) for name in ("promise", "why", "accepted", "tested") if name in changes}
+    tested = Counted(epsilon=1.0, delta=0.0)  # by bets
+    found = {"verdict": Verdict(verdict), "numbers": given | changes, "tested": tested}
+    return Standing(name=name, mechanism="a.py:a", **{**found, **parts})
 
 
 def failed(name: str) -> Standing:
@@ -172,7 +175,7 @@ def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
     keep([row()], tmp_path)
     path, _ = keep([found], tmp_path)
     for place in (path, tmp_path, tmp_path / PLACE.parent):
-        assert read_standings(place) == ((found,), (f"not recomputed: {EARLIER} (2)",))
+        assert read_standings(place) == ((found,), ("not recomputed: bounds of bets (2)",))
     privacy_finding("violation", epsilon=0.5).save(tmp_path / "finding.json")
     (one,), notes = read_standings(tmp_path / "finding.json")
     assert notes == ("not recomputed: the power stated (1)",)
@@ -212,8 +215,16 @@ def test_a_row_says_what_its_counts_give() -> None:
         (replace(counted(), tested=replace(counted().tested, hits=(61, 10))), "hits 61 are more than 60"),
         (row("violation"), "the verdict 'violation' is not what its numbers give"),
         (row("consistent", epsilon_lower=math.inf), "epsilon_lower inf is no bound"),
-        (row("consistent", exact_epsilon=1.1), "the verdict 'consistent' is not what its numbers give"),
+        (
+            row(exact_epsilon=1.1, tested=Counted(epsilon=1.0, delta=0.0, law_claim=1.0)),
+            "the verdict 'consistent' is not what its numbers give",
+        ),
         (row("accepted", epsilon_lower=1.5), "the verdict 'accepted' is of more than was accepted"),
+        (row("no evidence"), "the verdict 'no evidence' is not what its numbers give"),
+        (row(tested=Counted(epsilon=1.0, delta=0.0, gaps=1)), "the verdict 'consistent' is not what its numbers give"),
+        (row("not refuted"), "the verdict 'not refuted' is not what its numbers give"),
+        (row("failed"), "the verdict 'failed' is not what its numbers give"),
+        (replace(failed("a"), verdict=Verdict.CONSISTENT), "the verdict 'consistent' is not what its numbers give"),
     ):
         with pytest.raises((InputError, ToolFault), match=words):
             check_row(wrong)
@@ -267,8 +278,10 @@ def test_a_line_that_was_altered_moved_or_left_out_is_refused_with_its_number(tm
 
 
 def test_lines_of_an_earlier_version_are_bound_by_the_next_check(tmp_path: Path) -> None:
-    path, _ = keep([row()], tmp_path)
-    keep([row()], tmp_path)
+    path, _ = keep([row(tested=UNSET)], tmp_path)
+    with pytest.raises(ToolFault, match="line 1: a: it has no counts, which every check of this version keeps"):
+        read_history(path)
+    keep([row(tested=UNSET)], tmp_path)
     bare = re.sub(rb'"digest":"[0-9a-f]{64}",', b"", path.read_bytes())
     path.write_bytes(bare)
     old = "2 checks of an earlier version in .*: no digest shows if they were altered"
