@@ -230,7 +230,7 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
         notes = [f"{path}: {line}" for path, lines in zip(paths, (said, more), strict=True) for line in lines]
     else:
         place = find_settings().parent / PLACE
-        checks, given, *_ = read_history(place)
+        checks, given, *_ = read_history(place, 2)
         if len(checks) < 2:
             raise InputError(f"there is one check in {place}: run `dpaudit check` again, or give OLD and NEW")
         (old, new), notes = (one.rows for one in checks[-2:]), list(given)

@@ -120,7 +120,7 @@ def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, .
         with where.open("rb") as file:
             first = file.readline()
         if b'"record":"check"' in first:
-            kept = read_history(where)
+            kept = read_history(where, 1)
             return kept.checks[-1].rows, kept.notes
         return _of_results(load_run(where).results)
     return _of_json(where)

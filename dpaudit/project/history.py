@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_
 from dpaudit.engine.recomputed import not_recomputed
 from dpaudit.engine.store import digest_in, linked, write_line
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.project.standings import EARLIER, Standing, check_row
+from dpaudit.project.standings import EARLIER, Standing, check_row, compute_together
 from dpaudit.record import Frozen, decode
 from dpaudit.report.numbers import plural
 from dpaudit.results import SCHEMA_VERSION, versions
@@ -80,8 +81,10 @@ def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = No
     return path, kept.notes
 
 
-def read_history(path: Path) -> History:
+def read_history(path: Path, last: int | None = None) -> History:
     """Return a history, each line of which was checked against the line before, and its verdicts against its counts.
+
+    With `last` the counts of so many checks are looked at, those that are compared.
 
     Raises
     ------
@@ -99,7 +102,10 @@ def read_history(path: Path) -> History:
     if not found.checks:
         raise InputError(f"{path} holds no check: {'; '.join(found.notes) or 'it is empty'}")
     left: Counter[str] = Counter()
-    for number, check in enumerate(found.checks, 1):
+    looked = list(enumerate(found.checks, 1))[-(last or len(found.checks)) :]
+    with suppress(InputError):  # a row whose counts no bound takes is named below
+        compute_together(row for _, check in looked for row in check.rows)
+    for number, check in looked:
         for row in check.rows:
             try:
                 lacking = check_row(row)

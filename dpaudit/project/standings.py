@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.tested import CoinCount, lower_bound
+from dpaudit.audit.tested import CoinCount, bounds_of_hits, lower_bound
 from dpaudit.contract import Verdict
 from dpaudit.engine.recomputed import LAWS, at_most, same
 from dpaudit.engine.records import Result
@@ -88,7 +88,31 @@ def _lower(
     """Return a bound, which equal checks of many days share."""
     at_most("hits", hits[0], runs[0])
     at_most("neighbour_hits", hits[1], runs[1])
+    if count is UNSET and (hits, runs, delta, error) in _together:
+        return _together[hits, runs, delta, error]
     return lower_bound(hits, runs, count, delta=delta, error=error, sides=sides)
+
+
+AT_ONCE = 2000
+"""Bounds that are computed at once: each takes a few kB."""
+_together: dict[tuple[tuple[int, int], tuple[int, int], float, float], float] = {}
+"""Bounds of hits that were computed at once."""
+
+
+def compute_together(rows: Iterable[Standing]) -> None:
+    """Compute the bounds that rows will be asked for, those with one delta and one error at once."""
+    groups: dict[tuple[float, float], dict[tuple[tuple[int, int], tuple[int, int]], None]] = {}
+    for row in rows:
+        if (one := row.tested) is UNSET or one.hits is UNSET or one.runs is UNSET or one.error is UNSET:
+            continue
+        if one.count is UNSET and all(hits <= runs for hits, runs in zip(one.hits, one.runs, strict=True)):
+            groups.setdefault((one.delta, one.error), {})[one.hits, one.runs] = None
+    for (delta, error), counts in groups.items():
+        every = list(counts)
+        for some in (every[i : i + AT_ONCE] for i in range(0, len(every), AT_ONCE)):
+            hits, runs = zip(*some, strict=True)
+            found = bounds_of_hits(hits, runs, delta=delta, error=error)
+            _together.update(zip(((*one, delta, error) for one in some), map(float, found), strict=True))
 
 
 class Standing(Frozen, frozen=True, kw_only=True):

@@ -175,7 +175,7 @@ def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
     keep([row()], tmp_path)
     path, _ = keep([found], tmp_path)
     for place in (path, tmp_path, tmp_path / PLACE.parent):
-        assert read_standings(place) == ((found,), ("not recomputed: bounds of bets (2)",))
+        assert read_standings(place) == ((found,), ("not recomputed: bounds of bets (1)",))
     privacy_finding("violation", epsilon=0.5).save(tmp_path / "finding.json")
     (one,), notes = read_standings(tmp_path / "finding.json")
     assert notes == ("not recomputed: the power stated (1)",)
