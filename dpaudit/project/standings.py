@@ -16,7 +16,7 @@ from dpaudit.audit.tested import CoinCount, bounds_of_hits, lower_bound
 from dpaudit.contract import Verdict
 from dpaudit.engine.recomputed import LAWS, at_most, same
 from dpaudit.engine.records import Result
-from dpaudit.errors import ToolFault
+from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
@@ -46,6 +46,10 @@ class Counted(Frozen, frozen=True, kw_only=True):
     by_curve: bool = False
     gaps: Count = 0
     law_claim: Amount | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if len({part is UNSET for part in (self.hits, self.runs, self.error)}) > 1:
+            raise InputError("hits, runs and error must be given together")
 
     @classmethod
     def of(cls, finding: PrivacyFinding | None, law: LawFinding | None) -> Counted | UnsetType:
@@ -166,6 +170,8 @@ def check_row(row: Standing) -> tuple[str, ...]:
     point = claimed if tested is UNSET else tested.epsilon
     if exact is not None:
         left.append(LAWS)
+    if bound is None and tested is not UNSET:
+        raise ToolFault("it has no epsilon_lower, and counts that give one")
     if bound is not None:
         found = None if tested is UNSET else tested.lower
         if found is None:

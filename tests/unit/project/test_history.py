@@ -220,6 +220,7 @@ def test_a_row_says_what_its_counts_give() -> None:
             "the verdict 'consistent' is not what its numbers give",
         ),
         (row("accepted", epsilon_lower=1.5), "the verdict 'accepted' is of more than was accepted"),
+        (replace(counted(), numbers={"claimed_epsilon": 1.0}), "it has no epsilon_lower, and counts that give one"),
         (row("no evidence"), "the verdict 'no evidence' is not what its numbers give"),
         (row(tested=Counted(epsilon=1.0, delta=0.0, gaps=1)), "the verdict 'consistent' is not what its numbers give"),
         (row("not refuted"), "the verdict 'not refuted' is not what its numbers give"),
