@@ -144,6 +144,8 @@ def parse_history(content: bytes, path: Path) -> History:
             checks.append(decode(torn, ProjectCheck, path))
             whole, before = whole + torn + b"\n", checks[-1].digest
             notes.append(f"the last line of {path} lacked its line break, and nothing else")
+        elif not torn.rstrip(b"\0").startswith(_BEGIN[: len(torn.rstrip(b"\0"))]):
+            raise ToolFault(f"{path}, line {len(lines) + 1}: no check, and no part of one; move the file away")
         else:
             lost = _AT.match(torn)
             of = f"of the check that ended at {lost[1].decode()}" if lost else "which do not show of which check"
@@ -153,6 +155,7 @@ def parse_history(content: bytes, path: Path) -> History:
     return History(tuple(checks), tuple(notes), whole, torn, before)
 
 
+_BEGIN = b'{"at":"'
 _AT = re.compile(rb'\{"at":"([0-9T:Z.+-]{1,32})"')
 
 

@@ -251,6 +251,22 @@ def test_a_torn_end_is_cut_off_and_the_history_goes_on(tmp_path: Path, cut: int)
     assert path.read_bytes().startswith(b"".join(content.splitlines(keepends=True)[:whole]))
 
 
+@pytest.mark.parametrize(
+    ("tail", "message"),
+    [(b"{", "is torn: 1 byte"), (b"\0" * 600, "is torn: 600 bytes"), (b'{"at":"2\0\0', "is torn: 10 bytes")],
+)
+def test_what_a_fault_leaves_at_the_end_is_cut_off_and_nothing_else(tmp_path: Path, tail: bytes, message: str) -> None:
+    path, _ = keep([counted()], tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(content + tail)
+    assert re.search(message, keep([counted()], tmp_path)[1][0])
+    assert path.read_bytes().startswith(content + b'{"at":')
+    path.write_bytes(b"somebody's notes")
+    with pytest.raises(ToolFault, match="line 1: no check, and no part of one"):
+        keep([counted()], tmp_path)
+    assert path.read_bytes() == b"somebody's notes"
+
+
 def test_a_line_that_was_altered_moved_or_left_out_is_refused_with_its_number(tmp_path: Path) -> None:
     for minute in range(4):
         path, _ = keep([counted()], tmp_path, NOON + datetime.timedelta(minutes=minute))
