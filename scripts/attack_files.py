@@ -46,7 +46,7 @@ Document = Any
 
 
 class Found(NamedTuple):
-    """What is read: what follows from counts, and the numbers that loaders name as not recomputed."""
+    """Results as they are read: what follows from counts, and the numbers that loaders name as not recomputed."""
 
     derived: tuple[Any, ...]
     named: tuple[Any, ...]
@@ -82,7 +82,7 @@ def leaves(document: Document, place: str = "$") -> Iterator[tuple[str, Document
     items = document.items() if isinstance(document, dict) else enumerate(document)
     for key, value in list(items):
         here = f"{place}.{key}"
-        for other in _others(key, value):
+        for other in (one for one in _others(key, value) if repr(one) != repr(value)):
             yield f"{here} = {other!r:.30}", _with(document, key, other)
         if isinstance(value, dict | list):
             for name, changed in leaves(value, here):

@@ -56,7 +56,7 @@ ROOMS = {
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 3_086,
     "dpaudit.outputs": 2_550,
-    "dpaudit.project": 1_166,
+    "dpaudit.project": 1_270,
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
     "dpaudit.running": 1_880,
