@@ -13,9 +13,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 COMMON = 10
 """Records that must have a value, or lie next to a threshold on either side."""
@@ -102,8 +101,7 @@ def raised_words(error: BaseException) -> str:
     return f"{kind_words(kind)} ({HOW})" if _blocks else f"{kind}: {message_of(error)}"
 
 
-@dataclass(frozen=True)
-class Coarse:
+class Coarse(NamedTuple):
     """The values of one dataset's records that may be shown; by default none but `ALWAYS`.
 
     Parameters
