@@ -73,7 +73,7 @@ def lacking(source: Any) -> tuple[str, ...]:
     return tuple(part for part in PARTS if not (hasattr(source, part) or part in known))
 
 
-def check_jobs(n_jobs: Any, backend: Any = None) -> None:
+def check_jobs(n_jobs: Any, backend: Any = None, address: Any = None) -> None:
     """Raise `InputError` unless joblib can spread work so.
 
     The number of jobs is not 0, nor so large that their start alone takes all memory; the backend, if any, is known.
@@ -81,7 +81,10 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     most = max(JOBS[0], JOBS[1] * (os.cpu_count() or 1))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > most:
         raise InputError.of("n_jobs", n_jobs, f"a non-zero integer, at most {most} here (-1 for one a processor)")
-    if backend is None:
+    if (backend == "dask") != isinstance(address, str):
+        message = "{backend:=dask} and {address}, that of its scheduler as tcp://127.0.0.1:8786, come together"
+        raise InputError(message, names=("backend", "address"), value=backend)
+    if backend is None or backend == "dask":
         return
     from joblib import Parallel
 

@@ -168,7 +168,7 @@ F = TypeVar("F", bound=AuditFinding)
 
 _LONGEST = 40
 """Characters of a value in a call; one that is longer is shown by the name of the parameter."""
-_TIME_ALONE = ("n_jobs", "backend", "progress")
+_TIME_ALONE = ("n_jobs", "backend", "address", "progress")
 """Parameters that change no number of a finding."""
 _OF_PEOPLE = ("data", "unit")
 """Parameters that hold somebody's records, of which a call shows none."""

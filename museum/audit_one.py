@@ -49,7 +49,7 @@ def audit(module: ModuleType, exhibit: Exhibit, side: str, pair: bool) -> dict[s
     running: dict[str, Any] = {"batched": exhibit.batched, "float_bits": exhibit.float_bits}
     of_data: dict[str, Any] = {"bounds": _bounds(exhibit), "unit": exhibit.unit}
     if side == UNRECORDED:
-        audits._shortlist = lambda request: None  # a process audits one side
+        audits.shortlist_of = lambda request: None  # a process audits one side
     began = time.perf_counter()
     finding = audit_privacy(
         module.right if side == "right" else module.wrong,

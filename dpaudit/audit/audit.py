@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -53,6 +53,7 @@ def audit_privacy(
     seed: int = 0,
     n_jobs: int = 1,
     backend: str | None = None,
+    address: str | None = None,
     batched: bool = False,
     float_bits: bool = False,
     curve: bool = False,
@@ -110,7 +111,9 @@ def audit_privacy(
     seed : int
         The root seed; the finding is a function of it and the other arguments, whatever `n_jobs` and `backend`.
     n_jobs, backend
-        As for `joblib.Parallel`.
+        As for `joblib.Parallel`, with any backend that is registered there. "dask" makes the runs on a cluster.
+    address : str, optional
+        That of the scheduler of a dask cluster, as tcp://127.0.0.1:8786.
     batched : bool
         Whether a callable makes many runs in one call.
     float_bits : bool
@@ -188,18 +191,35 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
-    given = locals() | {"sequential": bets_asked(sequential, continued)}
+    request = request_of(locals())
+    with guarded(request):
+        return _audited(request, progress)
+
+
+def guarded(request: Request) -> AbstractContextManager[None]:
+    """Return the context in which an audit shows values of records only where it may."""
+    withheld = any(pair.withheld for pair in request.pairs)
+    return withholding(withheld and not request.options.include_data)
+
+
+def request_of(given: dict[str, Any]) -> Request:
+    """Return an audit with all its arguments checked, which are those of `audit_privacy`."""
+    mechanism, seed = given["mechanism"], given["seed"]
+    relation, time_limit, continued = given["relation"], given["time_limit"], given["continued"]
+    given = given | {"sequential": bets_asked(given["sequential"], continued)}
     check_built(mechanism, "mechanism")
     options = Options(**given | {"time_limit": None if isinstance(time_limit, Stopped) else time_limit})
-    relation = Relation.ADD_REMOVE_ONE if data is not None and relation is None else relation
-    curve_claim, point = resolve_claims(mechanism, claim, epsilon, delta, relation, bets=bool(given["sequential"]))
+    relation = Relation.ADD_REMOVE_ONE if options.data is not None and relation is None else relation
+    claimed = {name: given[name] for name in ("claim", "epsilon", "delta")}
+    curve_claim, point = resolve_claims(mechanism, **claimed, relation=relation, bets=bool(given["sequential"]))
     seed = seeding.check_seed(seed)
     known = point.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, options, point, known, seed)
+    probe = given["probe"]
     probe = probe_of(made) if isinstance(probe, str) and probe == "data" else probe
-    how = {name: given[name] for name in grouped("run")}
-    sampler = sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **how)
-    request = Request(
+    how = {name: given[name] for name in (*grouped("run"), "n_jobs", "backend", "address")}
+    sampler = sampler_of(mechanism, seed, probe=probe, **how)
+    return Request(
         mechanism,
         sampler,
         made,
@@ -213,8 +233,6 @@ def audit_privacy(
         curve_claim=curve_claim,
         continued=continued,
     )
-    with withholding(any(pair.withheld for pair in made) and not include_data):
-        return _audited(request, progress)
 
 
 def sampler_of(
@@ -225,21 +243,24 @@ def sampler_of(
     probe: Any = None,
     n_jobs: int = 1,
     backend: str | None = None,
+    address: str | None = None,
     timeout: float | None = None,
     timeout_is: str = "output",
 ) -> Sampler:
     """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy`."""
-    check_jobs(n_jobs, backend)
+    check_jobs(n_jobs, backend, address)
     seconds, word = OPTIONS["timeout"].read(timeout), OPTIONS["timeout_is"].read(timeout_is)
     limit = None if seconds is None else Timeout(seconds, word)
-    return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
+    return Sampler(
+        as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend, address=address
+    )
 
 
 SCREENED, SCREENED_SHARE = 400, 20
 """The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
 
 
-def _shortlist(request: Request) -> Shortlist | None:
+def shortlist_of(request: Request) -> Shortlist | None:
     """Return the pairs of a dataset that recorded noise speaks for, where runs are made in this process one by one.
 
     In the sequential design, whose runs are slow, no pairs but those given are looked at.
@@ -262,14 +283,36 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     if request.options.time:
         return with_run_time(request, partial(_audited, progress=progress))
+    with opened(request, progress) as request:
+        finding = sequential_finding(request) if request.sequential else fixed_finding(request)
+        return concluded(request, finding)
+
+
+def concluded(request: Request, finding: PrivacyFinding) -> PrivacyFinding:
+    """Return a finding as it is shown."""
+    LOG.info(
+        "privacy of %s: %s, epsilon >= %.4g", request.sampler.mechanism.name, finding.verdict, finding.epsilon_lower
+    )
+    return withheld(finding, request.pairs)
+
+
+def as_shown(request: Request) -> Request:
+    """Return an audit whose findings may show values of its data, if they are to."""
+    if not request.options.include_data:
+        return request
+    pairs = (MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in request.pairs)
+    return replace(request, pairs=tuple(pairs))
+
+
+@contextmanager
+def opened(request: Request, progress: Progress) -> Iterator[Request]:
+    """Make the runs before those that choose, and yield the audit as they leave it."""
     if request.options.randomness != "own":
         check_generator(request.sampler.mechanism)
     request.check_power()
+    request = as_shown(request)
     sampler, pairs = request.sampler, request.pairs
-    if request.options.include_data:
-        pairs = tuple(MadePair(*one.sides, one.origin, True) if isinstance(one, MadePair) else one for one in pairs)
-        request = replace(request, pairs=pairs)
-    name, numbers = sampler.mechanism.name, count()
+    numbers = count()
 
     def pace(runs: int) -> None:
         """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
@@ -278,7 +321,7 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         for _ in sampler.reduced(sampler.couples(pairs[0], [("pace", number)] * 2, *sizes), len):
             pass
 
-    LOG.info("privacy of %s: %d pairs, %d runs a side", name, len(pairs), request.trials)
+    LOG.info("privacy of %s: %d pairs, %d runs a side", sampler.mechanism.name, len(pairs), request.trials)
     with ExitStack() as stack:
         stack.enter_context(gathered())
         request.hygiene.open()
@@ -286,7 +329,4 @@ def _audited(request: Request, progress: Progress) -> PrivacyFinding:
         trials = request.clock.trials(request.trials, 2, pace, least)
         report = stack.enter_context(followed(progress, 2 * trials, "runs", request.clock.left))
         request = replace(request, trials=trials, sampler=replace(sampler, report=report))
-        request = replace(request, shortlist=_shortlist(request))
-        finding = sequential_finding(request) if request.sequential else fixed_finding(request)
-        LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
-        return withheld(finding, pairs)
+        yield replace(request, shortlist=shortlist_of(request))

@@ -114,11 +114,17 @@ class Clock:
 
         Looks that no chunk is left for give theirs to the next one; without a limit there is one look at all chunks.
         """
-        made, kept, looks = 0, 0.0, 0
+        for looks, look in enumerate(self.all_looks(chunks), 1):
+            yield look
+            if self.over(looks):
+                return
+
+    def all_looks(self, chunks: int) -> list[tuple[slice, float]]:
+        """Return the chunks of each look, and its share of the error, as if there were time for all."""
+        made, kept, found = 0, 0.0, []
         for part, share in zip(LOOKS, SHARES, strict=True) if self.limited else ((1.0, 1.0),):
             until, kept = int(part * chunks), kept + share
             if until > made:
-                yield slice(made, until), kept
-                made, kept, looks = until, 0.0, looks + 1
-                if self.over(looks):
-                    return
+                found.append((slice(made, until), kept))
+                made, kept = until, 0.0
+        return found

@@ -9,9 +9,9 @@ their number all of which a guess says something are right as often at most.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
@@ -19,7 +19,7 @@ from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
 from dpaudit import seeding
-from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.choice import Choice
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import CoinCount, EventTest
@@ -28,78 +28,164 @@ from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, GuessCodes
 from dpaudit.events.selection import Selection
-from dpaudit.running.sampling import Observed, narrowed
+from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
 Codes = NDArray[np.uint16]
+Bools = NDArray[np.bool_]
+
+
+class Hits:
+    """The right ones among the first hits of a guess, for some numbers of first hits; `seen` are all hits so far."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.numbers, self.seen, self.right = numbers, 0, [0] * len(numbers)
+
+    def take(self, right: Bools) -> None:
+        """Add hits in their order."""
+        for i, number in enumerate(self.numbers):
+            self.right[i] += int(np.count_nonzero(right[: max(0, number - self.seen)]))
+        self.seen += len(right)
+
+    def ends_in(self, hits: int) -> bool:
+        """Say whether the last of the first hits is among the next ones, and not the last of these."""
+        return any(self.seen < number < self.seen + hits for number in self.numbers)
+
+    def add(self, hits: int, right: int) -> None:
+        """Add hits of which only the number is known, unless first hits end in them."""
+        for i, number in enumerate(self.numbers):
+            self.right[i] += right if number > self.seen else 0
+        self.seen += hits
+
+
+class Shown(NamedTuple):
+    """The outcome of the runs of a couple of jobs.
+
+    `counts` are the cells on both sides by each selected event's discretizer, `right` says of each run of which a guess
+    says something, in order, whether it is right, guess by guess, and `raised` counts exceptions.
+    """
+
+    runs: tuple[int, int]
+    counts: list[Tallies]
+    right: list[Bools]
+    raised: Counter[tuple[str, ...]]
 
 
 class Confirmation:
-    """The fresh runs of the pair chosen, look by look where the time is limited, until it is over.
+    """The fresh runs of the pair chosen: `make` yields what they show, `take` adds it, `finish` ends a look.
 
     Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
     that look's part alone.
 
     Attributes
     ----------
+    couples : Couples
+        The jobs of all runs.
     counts : list of tuple of Tally
         The cells on both sides by each selected event's discretizer.
+    hits : list of Hits
+        Those of the guesses of all selected events, where the runs are in order; else none.
+    raised : Counter
+        Exceptions by type, message and line.
     sides : tuple of int
         Runs made on the data and on the neighbour.
-    runs : int
-        All of them.
     look : float
         The look's share of the error.
-    seen : Observations
-        What else the runs show.
     """
 
-    def __init__(
-        self, request: Request, candidate: Candidate, selected: Sequence[Selection], shares: Sequence[float]
-    ) -> None:
-        self._request, self._candidate, self._selected, self._shares = request, candidate, selected, shares
-        self.counts: list[Tallies] = [(Counter(), Counter()) for _ in selected]
-        self._ordered = not candidate.sampler.mechanism.batched
-        rights = [one.guesses if self._ordered else () for one in selected]
-        self._right: list[list[list[NDArray[np.bool_]]]] = [[[] for _ in guesses] for guesses in rights]
-        raised: Counter[tuple[str, ...]] = Counter()
-        data = neighbour = 0
-        sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
-        couples = sampler.tossed(candidate.pair, ("confirm", candidate.index), 2 * request.budget.confirmation)
-        # What training counted stays here: workers need the rule alone.
-        rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in selected)
-        codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in selected)
-        count = _Count(rules, codes)
-        self.look = 1.0
-        for chunks, self.look in request.clock.looks(len(couples)):
-            made = couples[chunks]
-            for couple, found in zip(made, sampler.reduced(made, Observed(count)), strict=True):
-                turns = sampler.turns(couple) if self._ordered else NO_TURNS
-                self._take(turns, [one[0] if one else None for one in found])
-                for one in found:
-                    raised.update(one[1] if one else ())
-                data, neighbour = data + couple[0].size, neighbour + couple[1].size
-        self.sides, self.runs = (data, neighbour), data + neighbour
-        # An event may have one outcome although outputs vary, as those show that it was chosen by.
-        varied = max(different(*self.counts[0]), candidate.different)
-        self.seen = Observations(self.runs, varied, raised)
+    def __init__(self, request: Request, choice: Choice) -> None:
+        self._request, self._choice, self._selected = request, choice, choice.selected
+        self.counts: list[Tallies] = [(Counter(), Counter()) for _ in choice.selected]
+        self._ordered = not request.sampler.mechanism.batched
+        self.sampler = narrowed(
+            replace(request.sampler, view=choice.reducer), [one.discretizer for one in choice.selected]
+        )
+        self.planned = 2 * request.budget.confirmation
+        self.couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned)
+        self._looks = request.clock.all_looks(len(self.couples))
+        self.guesses = [
+            (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
+        ]
+        self.hits = [
+            Hits([self._number(guess, choice.shares[i], runs) for runs in self._runs_by_look()])
+            for i, guess in self.guesses
+        ]
+        self.raised: Counter[tuple[str, ...]] = Counter()
+        self.sides, self.look, self._ended = (0, 0), 1.0, 0
 
-    def _take(self, turns: NDArray[np.uint8], found: Sequence[list[tuple[Tally, Codes | None]] | None]) -> None:
-        """Add what was counted of a couple of jobs."""
-        for i, rights in enumerate(self._right):
-            for total, side in zip(self.counts[i], found, strict=True):
-                total.update(side[i][0] if side else ())
+    def _runs_by_look(self) -> Iterator[int]:
+        size = self.sampler.chunk(self.planned)
+        return (min(self.planned, chunks.stop * size) for chunks, _ in self._looks)
+
+    def run(self) -> None:
+        """Make the runs, look by look while there is time."""
+        for chunks, share in self._request.clock.looks(len(self.couples)):
+            self.look = share
+            for shown in self.make(self.couples[chunks]):
+                self.take(shown)
+            self.end_look()
+
+    def end_look(self) -> None:
+        """Note that all runs of a look are added."""
+        self._ended += 1
+
+    def make(self, couples: Couples) -> Iterator[Shown]:
+        """Make the runs of some couples of jobs; yield what those of each show, in their order."""
+        # What training counted stays here: workers need the rule alone.
+        rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
+        codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
+        found = self.sampler.reduced(couples, Observed(_Count(rules, codes)))
+        for couple, sides in zip(couples, found, strict=True):
+            yield self._shown(couple, sides)
+
+    def _shown(self, couple: Couple, found: tuple[Any, Any]) -> Shown:
+        turns = self.sampler.turns(couple) if self._ordered else NO_TURNS
+        raised: Counter[tuple[str, ...]] = Counter()
+        for side in found:
+            raised.update(side[1] if side else ())
+        counted = [side[0] if side else None for side in found]
+        counts, right = [], []
+        for i, one in enumerate(self._selected):
+            first, second = (side[i][0] if side else Counter() for side in counted)
+            counts.append((first, second))
             codes = np.zeros(len(turns), dtype=np.uint16)
-            for turn, side in enumerate(found):
+            for turn, side in enumerate(counted):
                 if side and (own := side[i][1]) is not None:
                     codes[turns == turn] = own
-            for place, kept in enumerate(rights):
+            for place in range(len(one.guesses) if self._ordered else 0):
                 said = codes >> (2 * place) & 3
-                kept.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
+                right.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
+        return Shown((couple[0].size, couple[1].size), counts, right, raised)
+
+    def take(self, shown: Shown) -> None:
+        """Add what runs show, which come after all that were added."""
+        self.add(shown.runs, shown.counts, shown.raised)
+        for hits, right in zip(self.hits, shown.right, strict=True):
+            hits.take(right)
+
+    def add(self, runs: Sequence[int], counts: Iterable[tuple[Tally, Tally]], raised: Counter[tuple[str, ...]]) -> None:
+        """Add what runs show but for their order."""
+        for totals, more in zip(self.counts, counts, strict=True):
+            for total, side in zip(totals, more, strict=True):
+                total.update(side)
+        self.raised.update(raised)
+        self.sides = self.sides[0] + runs[0], self.sides[1] + runs[1]
+
+    @property
+    def runs(self) -> int:
+        """The runs made on both sides."""
+        return sum(self.sides)
+
+    @property
+    def seen(self) -> Observations:
+        """The outcome of the runs beside the tests."""
+        # An event may have one outcome although outputs vary, as those show that it was chosen by.
+        varied = max(different(*self.counts[0]), self._choice.different)
+        return Observations(self.runs, varied, self.raised)
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
-        selected, error = self._selected[i], self._shares[i] * self.look * self._request.verdict_gamma
+        selected, error = self._selected[i], self._choice.shares[i] * self.look * self._request.verdict_gamma
         if selected.guesses:
             return tuple(self._guessed(i, place, one, one.share * error) for place, one in enumerate(selected.guesses))
         first, other = likelier_first(selected.direction, *self.counts[i])
@@ -112,12 +198,11 @@ class Confirmation:
         runs = likelier_first(test.direction, *self.sides)
         return changed(test, epsilon_lower=test.lower(runs, self._request.claim.delta))
 
-    def _number(self, guess: Guess, share: float) -> int:
-        """Return N0 of a guess; where the time was over, the part of it that belongs to the look."""
-        request = self._request
-        planned, gamma = 2 * request.budget.confirmation, guess.share * share * request.verdict_gamma
-        number = guess.planned(planned, self._candidate.trained, gamma, request.claim.epsilon)
-        return max(1, number * self.runs // planned)
+    def _number(self, guess: Guess, share: float, runs: int) -> int:
+        """Return N0 of a guess; where the time is over after so many runs, the part of it that belongs to the look."""
+        request, gamma = self._request, guess.share * share * self._request.verdict_gamma
+        number = guess.planned(self.planned, self._choice.trained, gamma, request.claim.epsilon)
+        return max(1, number * runs // self.planned)
 
     def _guessed(self, i: int, place: int, guess: Guess, error: float) -> EventTest:
         """Return the bound by one guess, whose missing hits are guesses at coins that are drawn here."""
@@ -126,13 +211,14 @@ class Confirmation:
         rng = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "guesses", i, place)
         first, other = likelier_first(guess.direction, *self.counts[i])
         if self._ordered:
-            right = np.concatenate(self._right[i][place])
-            count = CoinCount.of_order(right, self._number(guess, self._shares[i]), rng)
+            held = next(hits for hits, (j, one) in zip(self.hits, self.guesses, strict=True) if j == i and one is guess)
+            planned, right = held.numbers[self._ended - 1], held.right[self._ended - 1]
+            count = CoinCount.of(right, min(held.seen, planned), planned, rng)
         else:
             hits = guess.event.hits(first), guess.event.hits(other)
             opposed = (guess.opposite.hits(other), guess.opposite.hits(first)) if guess.opposite else (0, 0)
             # With delta > 0 the number must not depend on the outputs, even if runs are independent.
-            number = self._number(guess, self._shares[i]) if claim.delta else None
+            number = self._number(guess, self._choice.shares[i], self.runs) if claim.delta else None
             count = CoinCount.of_sides(hits[0] + opposed[0], hits[1] + opposed[1], number, rng)
         describe = selected.discretizer.describe
         test = EventTest(

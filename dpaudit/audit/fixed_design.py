@@ -21,9 +21,10 @@ import numpy as np
 from msgspec import UNSET
 
 from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.choice import Choice, Place
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
-from dpaudit.audit.finding import PLAIN_RUNS, PlainEvent, PrivacyFinding, Witness
+from dpaudit.audit.finding import PLAIN_RUNS, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.sequential_design import Session
@@ -75,6 +76,7 @@ class Training:
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
         self.pairs, self.not_run, self.runs_of = len(request.pairs), 0, dict[int, int]()
+        self.place = Place()
         index, pair, request = self._search(request)
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
@@ -101,12 +103,14 @@ class Training:
             self.pairs = max(self.pairs, short.tried)
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
+                self.place = Place(0, True)
                 return index, pair, replace(request, searched=(0, 0))
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
         among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
         search = Session(among, 2 * budget.search, SURE, name="search")
         best = search.search()
+        self.place = Place(best.index, short is not None)
         index, used, self.not_run = best.index, search.runs_used, search.not_run
         if short is not None:
             index = short.pairs[best.index][0]
@@ -118,6 +122,8 @@ class Training:
                 rivals, runs = replace(betting, pairs=(best.pair, *variations)), 2 * budget.local // LOCAL_ROUNDS
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
+                if best.index:
+                    self.place = self.place.moved(step, best.index - 1)
                 numbers = [index, *range(self.pairs, self.pairs + len(variations))]
                 self.runs_of |= dict(zip(numbers, (bets.runs for bets in search.bets), strict=True))
                 index = numbers[best.index]
@@ -241,61 +247,91 @@ def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:
     ]
 
 
-def fixed_finding(request: Request) -> PrivacyFinding:
-    """Run the audit and return what it learned.
+def choose(request: Request) -> tuple[Request, Choice]:
+    """Make the runs that choose; return what they have fixed, and the request as they leave it.
 
     The verdict's error is all of 1 - confidence, less `CURVE_SHARE` of it where a curve is asked for.
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     training = Training(request)
-    candidate = training.train()
-    curve_claim, gamma = request.curve_claim, request.verdict_gamma
+    candidate, curve_claim = training.train(), request.curve_claim
+    request = training.request
     if curve_claim is not None:
-        main, training.request = choose_point(training.request, candidate)
+        main, request = choose_point(request, candidate)
     else:
         main = candidate.event_to_test()
-    request, claim = training.request, training.request.claim
     selected, shares = [main], [event_share(curve_claim)]
-    if curve_claim is None and main.expected <= claim.epsilon:
+    if curve_claim is None and main.expected <= request.claim.epsilon:
         refuting = candidate.refuting_event()
         # An event that was tested twice would have two bounds, each with a part of the error alone.
         if refuting and not main.agrees(refuting):
             selected, shares = [main, refuting], [1 - REFUTING_SHARE, REFUTING_SHARE]
     stored = candidate.representation
-    shown = Confirmation(request, candidate, [*selected, stored] if stored else selected, [*shares, 1.0])
-    tested = [(test, one) for i, one in enumerate(selected) for test in shown.tests(i)]
-    best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
-    fresh, look = shown.runs // 2, shown.look
+    return request, Choice(
+        index=candidate.index,
+        pair=candidate.pair,
+        place=training.place,
+        reducer=candidate.reducer,
+        selected=(*selected, stored) if stored else tuple(selected),
+        shares=(*shares, 1.0),
+        stored=stored is not None,
+        trained=candidate.trained,
+        different=candidate.different,
+        tried=tuple(discretizer.name for discretizer in candidate.tried),
+        pilot=training.pilot,
+        not_run=training.not_run,
+        pairs=training.pairs,
+        runs_of=tuple(training.runs_of.values()),
+        reads=tuple(tuple(training.reads(event, one.discretizer) for event in one.events) for one in selected),
+        read=training.read,
+    )
+
+
+def fixed_finding(request: Request) -> PrivacyFinding:
+    """Run the audit and return what it learned."""
+    request, choice = choose(request)
+    shown = Confirmation(request, choice)
+    shown.run()
+    return finding_of(request, choice, shown)
+
+
+def finding_of(request: Request, choice: Choice, shown: Confirmation) -> PrivacyFinding:
+    """Return what an audit learned, given the choice of its training and what its confirming runs have shown."""
+    claim, gamma = request.claim, request.verdict_gamma
+    selected = choice.selected[: len(choice.reads)]
+    main, fresh, look = selected[0], shown.runs // 2, shown.look
+    tested = [(test, i, place) for i in range(len(selected)) for place, test in enumerate(shown.tests(i))]
+    best, i, place = max(tested, key=lambda one: one[0].epsilon_lower)
     trials, other_trials = likelier_first(best.direction, *shown.sides)
-    power = _power(training, main, fresh, look * gamma)
+    power = _power(request, choice, fresh, look * gamma)
     tested_claim = curve_test(request, main, shown.counts[0], best, shown.sides, power, look * gamma)
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     counted = {name: getattr(best, name) for name in ("hits", "neighbour_hits", "opposite", "count")}
     counted |= {"trials": trials, "neighbour_trials": other_trials}
-    if best.epsilon_lower > claim.epsilon and not training.reads(best.event, chosen.discretizer):
-        counted["plain"] = PlainEvent.of(training.read, claim.epsilon, claim.delta)
+    if best.epsilon_lower > claim.epsilon and not choice.reads[i][place]:
+        counted["plain"] = choice.plain_event(claim)
     return request.finding(
         power,
         shown.seen,
-        training.pilot,
+        choice.pilot,
         request.budget.training // 2,
-        training.not_run,
+        choice.not_run,
         refuted=refutes(best.epsilon_lower, claim.epsilon, tested_claim),
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
-        pairs=training.pairs,
-        compared=1 + power.compared(training.runs_of.values(), claim),
+        pairs=choice.pairs,
+        compared=1 + power.compared(choice.runs_of, claim),
         events=sum(one.compared for one in selected),
-        witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, **counted),
+        witness=Witness.of(choice.index, choice.pair, best.direction, best.event, **counted),
         bound=MELDED if best.count is UNSET else COIN,
-        distinguisher=chosen.distinguisher,
+        distinguisher=selected[i].distinguisher,
         design="fixed",
         budget=asdict(request.budget),
         errors=errors,
-        scores=tuple(discretizer.name for discretizer in candidate.tried),
-        tests=tuple(test for test, _ in tested),
-        representation=shown.tests(len(selected))[0] if stored else None,
+        scores=choice.tried,
+        tests=tuple(test for test, *_ in tested),
+        representation=shown.tests(len(selected))[0] if choice.stored else None,
         tested_claim=tested_claim or UNSET,
         curve=_curve_of(main, shown.counts[0], look * errors["curve"]) if request.options.curve else None,
     )
@@ -313,11 +349,11 @@ def _curve_of(selected: Selection, counts: Tallies, gamma: float) -> Curve | Non
     return fit_curve(hits, counts[0].total(), others, counts[1].total(), gamma)
 
 
-def _power(training: Training, main: Selection, runs: int, gamma: float) -> Power:
+def _power(request: Request, choice: Choice, runs: int, gamma: float) -> Power:
     """Return the power of so many confirming runs a side, at error `gamma`, for an event as likely as the main one."""
-    request, budget = training.request, training.request.budget
+    budget, main = request.budget, choice.selected[0]
     # The runs that meet rare events: all of training, or those that features are compared on.
     met = budget.training + budget.pilot
-    met = met if training.pilot.sufficient else min(SCREENED, met // 2)
+    met = met if choice.pilot.sufficient else min(SCREENED, met // 2)
     hits, trained, *_ = main.hits
     return Power.of_test((hits + 0.5) / (trained + 1), main.neighbour_mass, met, runs, request.claim, gamma)

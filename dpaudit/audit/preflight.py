@@ -6,6 +6,7 @@ answer with a probability below `ERROR`.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import platform
@@ -24,6 +25,7 @@ from dpaudit import seeding
 from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, contents
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.running.adapters import Mechanism
@@ -77,6 +79,7 @@ class Hygiene:
         self.sampler, self.mechanism, self.pairs, self.own = sampler, sampler.mechanism, pairs, own
         self.runs = _batch_runs(trials, self.mechanism.batched)
         self.spent, self.used, self.seconds = 0, False, math.inf
+        self.inputs: tuple[Any, ...] = ()
         self.outputs: list[Any] = []
         self.others: list[Any] = []
         self.first: tuple[list[Label] | None, ...] = ()
@@ -150,15 +153,27 @@ class Hygiene:
 
     def close(self) -> tuple[Check, ...]:
         """Return the checks after the batches at the end of an audit, which show what its many calls have changed."""
+        return self.closed(self.last() == self.seen) if self.seen else self.checks
+
+    @property
+    def seen(self) -> str | None:
+        """The digest of what the first batches returned; None where nothing is compared with it at the end."""
         checks = self.checks
-        if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
-            return checks
+        compared = all(check.passed for check in checks) and CheckName.SEED in [check.name for check in checks]
+        return _digest(self.first) if compared else None
+
+    def last(self) -> str | None:
+        """Make the batches at the end; return the digest of what they return, that of the first ones if it is open."""
+        self.inputs = self.inputs or (self.pairs[0].data, self.pairs[0].neighbour)
         last = self._check_batch(0, "data"), self._check_batch(1, "neighbour")
-        answer = _passed(None in last or last == self.first)
-        runs, self.spent = self.spent, 0
+        return self.seen if None in last else _digest(last)
+
+    def closed(self, passed: bool) -> tuple[Check, ...]:
+        """Return the checks after the end, where the batches showed whether many calls have changed nothing."""
+        runs, answer = 2 * self.runs, _passed(passed)
         return tuple(
             replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
-            for check in checks
+            for check in self.checks
         )
 
     def _check_batch(self, side: int, address: str, context: Context = nullcontext) -> list[Label] | None:
@@ -253,6 +268,10 @@ class Hygiene:
         """Return checks by their names, of which the first has the runs made since earlier ones."""
         spent, self.spent = self.spent, 0
         return tuple(Check(CheckName(name), one, 0 if i else spent) for i, (name, one) in enumerate(answers.items()))
+
+
+def _digest(batches: tuple[list[Label] | None, ...]) -> str:
+    return hashlib.blake2b(stable_repr(batches).encode(), digest_size=16).hexdigest()
 
 
 def _passed(passed: bool) -> Answer:

@@ -45,8 +45,8 @@ ALONE, TIMED = "outputs alone", "run time"
 """The statements, each with half of the error, by the names that they have where the verdict is of the other."""
 
 
-class _Known(Hygiene):
-    """The checks that were made without times, which equal generators do not repeat."""
+class KnownChecks(Hygiene):
+    """Checks that were made before, as those without times, which equal generators do not repeat."""
 
     def __init__(self, sampler: Sampler, pairs: tuple[Pair, ...], trials: int, checks: tuple[Check, ...]) -> None:
         super().__init__(sampler, pairs, trials, own=True)
@@ -90,7 +90,7 @@ def with_run_time(request: Request, audit: Callable[[Request], PrivacyFinding]) 
         pairs=pairs,
         moves=None,
         options=Options(**vars(options) | {"randomness": "own"}),
-        hygiene=_Known(sampler, pairs, request.trials, alone.checks),
+        hygiene=KnownChecks(sampler, pairs, request.trials, alone.checks),
         clock=clock.part(AUDITS),
     )
     both, control = audit(measured), None
@@ -118,7 +118,7 @@ def _of_equal_inputs(request: Request, index: int, clock: Clock) -> Request:
         pairs=pairs,
         claim=replace(request.claim, epsilon=0.0, delta=0.0, claim_id=""),
         curve_claim=None,
-        hygiene=_Known(sampler, pairs, request.trials, ()),
+        hygiene=KnownChecks(sampler, pairs, request.trials, ()),
         clock=clock,
     )
 

@@ -15,7 +15,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,14 @@ def settings_of(request: Request) -> dict[str, str]:
         "probe": probe,
         **{name: str(getattr(options, name)) for name in _SAME},
     }
+
+
+def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
+    """Yield what differs between the settings that a file holds and those of an audit, in words."""
+    for name in {**held, **given}:
+        one, other = held.get(name, "none"), given.get(name, "none")
+        if one != other:
+            yield f"its {name} is {one:.200}, not {other:.200}"
 
 
 def _code_of(source: Any) -> str:
@@ -204,11 +212,9 @@ class SavedRuns:
             raise ToolFault(f"{place}: the file was changed since it was written")
         self._before, self._size = record.digest, self._size + len(line)
         if isinstance(record, Audited):
-            for name in {**record.settings, **settings}:
-                held, given = record.settings.get(name, "none"), settings.get(name, "none")
-                if held != given:
-                    message = f"{{continued}} is of another audit: its {name} is {held:.200}, not {given:.200}"
-                    raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
+            for differs in differing(record.settings, settings):
+                message = f"{{continued}} is of another audit: {differs}"
+                raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
         if isinstance(record, Batch):
             self.steps.append((record.pair, [decode_value(side) for side in record.outputs]))
         if isinstance(record, Columns):

@@ -92,11 +92,11 @@ def _parameter(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, n_jobs: int = 1, repeat: str | None = None) -> int:
-    """Perform the tasks of a single audit, show the results, and return the status."""
+def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, repeat: str | None = None, **spread: Any) -> int:
+    """Perform the tasks of a single audit, `spread` as `perform` has it, show the results, and return the status."""
     from dpaudit.engine.perform import perform
 
-    options: dict[str, Any] = {"paths": shown.learners, "n_jobs": n_jobs, "progress": not shown.quiet}
+    options: dict[str, Any] = {"paths": shown.learners, "progress": not shown.quiet, **spread}
     with blamed(f"the audit of {tasks[0].learner}"):
         results = [perform(task, seed=seed, **options) for task in tasks]
     return show(results, seed, shown, repeat)

@@ -17,6 +17,8 @@ COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
 COMMANDS = {
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
+    "shard": ("shards", "make a part of an audit that privacy --plan began"),
+    "merge": ("shards", "the finding of an audit whose parts are made"),
     "exact": ("learner", "the true epsilon, if the output law is known"),
     "supremum": ("learner", "the greatest loss over samples of every size"),
     "utility": ("learner", "how often a learner fails, against what is promised"),

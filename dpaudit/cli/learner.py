@@ -21,6 +21,8 @@ from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     DRAWN,
     FORMS,
+    Address,
+    Backend,
     Color,
     Json,
     Learners,
@@ -189,6 +191,8 @@ def utility(
     confidence: Annotated[float, of(OPTIONS["confidence"])],
     seed: Seed,
     n_jobs: Annotated[int, jobs("processes", 1)],
+    backend: Backend,
+    address: Address,
     shown: Shown,
 ) -> int:
     """Measure how often the learner's error exceeds alpha; its theorem promises: at most with probability beta.
@@ -230,7 +234,8 @@ def utility(
     options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
     options |= {"confidence": confidence, "seed": seed}
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
-    return audit(chosen, shown, seed=seed, n_jobs=n_jobs, repeat=repeat)
+    spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
+    return audit(chosen, shown, seed=seed, repeat=repeat, **spread)
 
 
 def _cases(distribution: str) -> list[int | None] | None:

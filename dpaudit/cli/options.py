@@ -160,6 +160,13 @@ Relation = Annotated[
     str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
 ]
 Seed = Annotated[int, of(SEED)]
+Backend = Annotated[
+    str | None,
+    given(
+        "dask, a cluster; or any backend registered with joblib (default: processes of this machine)", metavar="NAME"
+    ),
+]
+Address = Annotated[str | None, given("the scheduler of --backend dask, as tcp://127.0.0.1:8786", metavar="URL")]
 Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}", metavar="FILE")]
 ShownOut = Annotated[str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)}", metavar="FILE")]
 

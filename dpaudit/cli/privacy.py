@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
 from dpaudit.cli.command import command
-from dpaudit.cli.options import FORMS, PLAIN, Declared, Parameters, Seed, Shown, ShownPlain, argument, given, jobs
+from dpaudit.cli.options import (
+    FORMS,
+    PLAIN,
+    Address,
+    Backend,
+    Declared,
+    Parameters,
+    Seed,
+    Shown,
+    ShownPlain,
+    argument,
+    given,
+    jobs,
+)
 from dpaudit.cli.streams import pending, say
 from dpaudit.errors import InputError, blamed
 
@@ -28,6 +41,8 @@ class PrivacyRunOptions(NamedTuple):
     audit: Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
     seed: Seed
     n_jobs: Annotated[int, jobs("processes", 1)]
+    backend: Backend
+    address: Address
     continued: Annotated[
         str | None,
         given(
@@ -39,6 +54,14 @@ class PrivacyRunOptions(NamedTuple):
     certificate: Annotated[
         str | None,
         given("write the certificate of a violation too, with the pair and the event made simpler", metavar="FILE"),
+    ]
+    plan: Annotated[
+        str | None,
+        given(
+            "make the runs that choose alone, and write what they choose: dpaudit shard makes parts of those that "
+            "confirm, anywhere, and dpaudit merge gives the finding",
+            metavar="FILE",
+        ),
     ]
     dry_run: Annotated[
         bool, given("run the mechanism a few times and estimate how long the audit takes (default: audit)")
@@ -72,9 +95,17 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     if audit["data"] is not None and audit["time_limit"] is None:
         audit = audit | {"time_limit": OWN_DATA_SECONDS}
     asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
-    options: dict[str, Any] = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
+    spread = {name: getattr(runs, name) for name in ("n_jobs", "backend", "address")}
+    options: dict[str, Any] = {**spread, "progress": not shown.quiet}
     if runs.dry_run:
         return _estimate(learner, asked, runs)
+    if runs.plan is not None:
+        from dpaudit.cli.shards import write_plan
+
+        for name in ("continued", "certificate"):
+            if getattr(runs, name) is not None:
+                raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
+        return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
         return show([_audit_mechanism(learner, asked, runs, options)], runs.seed, shown)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
@@ -91,7 +122,8 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
         result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
     drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
     pairs = drawn if asked.pairs else lambda: None
-    _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **options)
+    of_certificate = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
+    _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **of_certificate)
     return show([result], runs.seed, shown)
 
 
@@ -143,7 +175,8 @@ def _audit_mechanism(
         about = {"strategy": given if is_strategy(given) else None, "n": named.n if subject.place is None else None}
         about |= {"name": named.id, "place": asked.data or asked.pairs or "crafted pairs"}
         pairs = subject.pairs if asked.data else lambda: subject.arguments.get("pairs")
-        _certify(result, runs.certificate, subject.mechanism, pairs, **about, **options)
+        about |= {"n_jobs": runs.n_jobs, "progress": options["progress"]}
+        _certify(result, runs.certificate, subject.mechanism, pairs, **about)
     return result
 
 

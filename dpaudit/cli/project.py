@@ -7,14 +7,16 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from dpaudit.cli.audits import json_lines, run_of, show_plain, terminal_text, write_report
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
+    Address,
     AllowNoEvidence,
+    Backend,
     Color,
     Config,
     Json,
@@ -73,6 +75,8 @@ class CheckOptions(NamedTuple):
     quiet: Quiet
     color: Color
     n_jobs: Annotated[int, jobs("processes of an audit", 1)]
+    backend: Backend
+    address: Address
     allow_no_evidence: AllowNoEvidence
 
     def words(self, names: Sequence[str]) -> str:
@@ -114,8 +118,9 @@ def check(asked: CheckOptions) -> int:
         return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
 
     checked: list[Checked] = []
+    spread: dict[str, Any] = {name: getattr(asked, name) for name in ("n_jobs", "backend", "address")}
     try:
-        for one in checks.check(settings, asked.names, n_jobs=asked.n_jobs, listener=show, alone=True, **asked.limits):
+        for one in checks.check(settings, asked.names, listener=show, alone=True, **spread, **asked.limits):
             checked.append(one)  # one by one, so that an interrupted check loses one at most
     except KeyboardInterrupt as stop:
         line.end()

@@ -13,6 +13,7 @@ from dpaudit.cli.command import command, here, option_words, suffix_of
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
+    Address,
     AllowNoEvidence,
     Color,
     Json,
@@ -59,8 +60,9 @@ class RunOptions(NamedTuple):
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
     backend: Annotated[
-        str, given("how joblib spreads them", choices=["loky", "threading", "sequential"], default="loky")
+        str, given("what makes them", choices=["loky", "threading", "sequential", "dask"], default="loky")
     ]
+    address: Address
     learners: Learners
 
     def words(self, out: str, *more: str) -> str:
@@ -142,7 +144,8 @@ def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> No
 
     from dpaudit.engine.execute import Progress, execute
 
-    spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs, "backend": asked.backend}
+    spread: dict[str, Any] = {"paths": asked.learners, "n_jobs": asked.n_jobs}
+    spread |= {"backend": asked.backend, "address": asked.address}
     records = execute(plan.tasks, seed=asked.seed, done=frozenset(store.done), **spread)
     progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
     try:

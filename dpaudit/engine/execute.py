@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from functools import partial
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from dpaudit.arguments import check_jobs, read_choice
 from dpaudit.contract import Verdict
@@ -19,9 +19,9 @@ from dpaudit.errors import DpauditError, place_of
 from dpaudit.progress import Line
 from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
-from dpaudit.running.workers import apart, spread
+from dpaudit.running.workers import DASK, apart, spread
 
-BACKENDS = ("loky", "threading", "sequential")
+BACKENDS = ("loky", "threading", "sequential", "dask")
 
 
 def execute(
@@ -32,6 +32,7 @@ def execute(
     paths: tuple[str, ...] = (),
     n_jobs: int = 1,
     backend: str = "loky",
+    address: str | None = None,
 ) -> Generator[Result | Failure]:
     """Perform tasks, and yield the record of each as it ends; the arguments are checked before anything runs.
 
@@ -46,17 +47,17 @@ def execute(
         Files and folders with learners, besides the installed packages.
     n_jobs : int
         The number of tasks that run at a time; -1 for one a processor.
-    backend : {"loky", "threading", "sequential"}
-        Processes, threads, or neither. Where processes fork, a task that ends its process has failed alone; elsewhere
-        it raises `ToolFault`.
+    backend : {"loky", "threading", "sequential", "dask"}
+        Processes, threads, neither, or the dask cluster whose scheduler has the `address`. Where processes fork, a task
+        that ends its process has failed alone; elsewhere it raises `ToolFault`.
     """
     read_choice("backend", backend, BACKENDS)
-    check_jobs(n_jobs)
+    check_jobs(n_jobs, DASK if backend == DASK else None, address)
     load(paths)
     todo = {task.key: task for task in tasks if task.key not in done}
     # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
     alone = {task.kind for task in tasks} == {"ledger"} and len(todo) == 1
-    return _records(todo, seed, paths, n_jobs, "sequential" if alone else backend)
+    return _records(todo, seed, paths, n_jobs, "sequential" if alone else backend, address)
 
 
 def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
@@ -72,13 +73,14 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
 
 
 def _records(
-    tasks: Mapping[str, Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str
+    tasks: Mapping[str, Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str, address: str | None
 ) -> Generator[Result | Failure]:
     calls = {key: partial(_attempt, task, seed, paths) for key, task in tasks.items()}
     if backend == "sequential":
         yield from (call() for call in calls.values())
-    elif backend == "threading" or not can_fork():
-        yield from spread(list(calls.values()), n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1)
+    elif backend in ("threading", DASK) or not can_fork():
+        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
+        yield from spread(list(calls.values()), ordered=False, batch_size=1, **options)
     else:
         from joblib import effective_n_jobs
 

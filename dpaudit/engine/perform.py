@@ -62,6 +62,8 @@ def perform(
     paths: tuple[str, ...] = (),
     continued: str | None = None,
     n_jobs: int = 1,
+    backend: str | None = None,
+    address: str | None = None,
     progress: Progress = False,
 ) -> Result:
     """Run one audit, or check one statement, and return its record.
@@ -69,8 +71,8 @@ def perform(
     The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
     privacy, the meaning of the outputs that its finding names. `seed` is the root seed of the run, from which the
     audits derive their streams; `paths` are files and folders with learners, besides the installed packages. Audits of
-    privacy by runs, and of utility, use `n_jobs` processes, all other tasks one. An audit of privacy by runs may be
-    `continued` from a file.
+    privacy by runs, and of utility, use `n_jobs` processes, or another backend, all other tasks one process. An audit
+    of privacy by runs may be `continued` from a file.
     """
     arguments, registry = task.arguments, load(paths)
     if isinstance(arguments, LedgerArguments):
@@ -79,9 +81,10 @@ def perform(
     entry = registry.get(task.learner)
     learner = entry.build(**task.parameters)
     package = entry.learner.__module__.partition(".")[0]
-    if n_jobs != 1 and package.startswith(PRIVATE):
+    if (n_jobs != 1 or backend is not None) and package.startswith(PRIVATE):
         send_by_value(package)
-    options: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "progress": progress}
+    spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
+    options: dict[str, Any] = {"seed": seed, "progress": progress, **spread}
     finding: AnyFinding
     if isinstance(arguments, ExactArguments):
         finding = _exact(arguments, learner, progress)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ran
 from dpaudit.events.feature_screening.feature import quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.promises import best_events
-from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, boosting
+from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -277,3 +279,109 @@ def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
     counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(times[which] >= LEAST).tolist())
     repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
     return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
+
+
+TREE_ROWS = 50_000
+"""Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
+TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
+"""Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier(Score):
+    """A fitted classifier; its score is the log-odds of the first side."""
+
+    model: Any
+    slow = True
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the score of each row."""
+        with controller("sklearn").limit(limits=1):
+            return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
+
+    @property
+    def portable(self) -> Trees:
+        """The same score without scikit-learn's object, as files hold it."""
+        trees = [one.nodes for (one,) in self.model._predictors]
+        ends = np.cumsum([0, *map(len, trees)])
+        nodes = np.concatenate(trees)
+        parts = {str(name): nodes[name].copy() for name in nodes.dtype.names or ()}
+        return Trees(int(self.model.n_features_in_), float(self.model._baseline_prediction[0, 0]), ends, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Trees(Score):
+    """Fitted boosted trees: the sum of a base and of the value that each tree has for a row.
+
+    Attributes
+    ----------
+    width : int
+        Numbers of a row.
+    base : float
+        The score without a tree.
+    ends : array of int
+        Where each tree begins among the nodes, and the end of the last.
+    nodes : dict of str to array
+        The fields of scikit-learn's nodes, those of all trees one after the other.
+    """
+
+    width: int
+    base: float
+    ends: NDArray[np.int64]
+    nodes: dict[str, NDArray[Any]]
+    slow = True
+
+    def __post_init__(self) -> None:
+        for first, last in pairwise(self.ends.tolist()):
+            tree = {name: part[first:last] for name, part in self.nodes.items()}
+            inner, own = tree["is_leaf"] == 0, np.arange(last - first)
+            sons = np.stack([tree["left"], tree["right"]])[:, inner]
+            # Read in C without a check: a son comes after its parent, and is there.
+            wrong = (sons <= own[inner]).any() or (sons >= last - first).any() or (tree["is_categorical"] != 0).any()
+            if wrong or first >= last or not ((tree["feature_idx"] >= 0) & (tree["feature_idx"] < self.width)).all():
+                raise ValueError("these are no trees")
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the score of each row."""
+        if rows.shape[1] != self.width:
+            raise ValueError(f"rows of {rows.shape[1]} numbers, not {self.width}")
+        rows = np.ascontiguousarray(np.clip(rows, -1e15, 1e15), dtype=np.float64)
+        score = np.zeros(len(rows)) + self.base
+        for tree in self._trees:
+            score += tree.predict(rows, np.zeros((0, 8), np.uint32), np.zeros(self.width, np.uint32), 1)
+        return score
+
+    @cached_property
+    def _trees(self) -> list[Any]:
+        from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+        from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+        nodes, none = np.zeros(self.ends[-1], PREDICTOR_RECORD_DTYPE), np.zeros((0, 8), np.uint32)
+        for name, part in self.nodes.items():
+            nodes[name] = part
+        return [TreePredictor(nodes[first:last].copy(), none, none) for first, last in pairwise(self.ends.tolist())]
+
+
+def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
+    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
+    with controller("sklearn").limit(limits=1):
+        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
+    return Classifier(model)
+
+
+def boosting(data: Array, neighbour: Array) -> Classifier:
+    """Fit gradient-boosted trees: any interaction, given enough runs."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
+    data, neighbour = data[:rows], neighbour[:rows]
+    model = HistGradientBoostingClassifier(
+        max_iter=50,
+        learning_rate=0.1,
+        max_leaf_nodes=8,
+        # Leaves of few runs learn noise: the signals sought are weak.
+        min_samples_leaf=max(20, (len(data) + len(neighbour)) // 100),
+        early_stopping=False,
+        random_state=0,
+    )
+    return _classifier(model, data, neighbour)

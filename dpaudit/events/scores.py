@@ -1,4 +1,4 @@
-"""Scores of outputs, fitted to training runs: naive Bayes, patterns of repeated values, and classifiers."""
+"""Scores of outputs, fitted to training runs: naive Bayes, patterns of repeated values, a linear discriminant."""
 
 from __future__ import annotations
 
@@ -256,14 +256,8 @@ def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[Nai
     return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free) if len(free) else None
 
 
-TREE_ROWS = 50_000
-"""Rows a side that trees are fitted on: more cost more than they help, where simpler scores are fitted on all."""
-TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
-"""Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
-
-
 @cache
-def _controller(package: str) -> Any:
+def controller(package: str) -> Any:
     """Return what keeps a package's fits on one thread: threads that wait in a spin cost far more than they save.
 
     It knows the libraries that are loaded when it is made, so that a package that is loaded later has one of its own.
@@ -273,44 +267,6 @@ def _controller(package: str) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-@dataclass(frozen=True, eq=False)
-class Classifier(Score):
-    """A fitted classifier; its score is the log-odds of the first side."""
-
-    model: Any
-    slow = True
-
-    def __call__(self, rows: Array) -> Array:
-        """Return the score of each row."""
-        with _controller("sklearn").limit(limits=1):
-            return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
-
-
-def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
-    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
-    with _controller("sklearn").limit(limits=1):
-        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
-    return Classifier(model)
-
-
-def boosting(data: Array, neighbour: Array) -> Classifier:
-    """Fit gradient-boosted trees: any interaction, given enough runs."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
-    data, neighbour = data[:rows], neighbour[:rows]
-    model = HistGradientBoostingClassifier(
-        max_iter=50,
-        learning_rate=0.1,
-        max_leaf_nodes=8,
-        # Leaves of few runs learn noise: the signals sought are weak.
-        min_samples_leaf=max(20, (len(data) + len(neighbour)) // 100),
-        early_stopping=False,
-        random_state=0,
-    )
-    return _classifier(model, data, neighbour)
 
 
 REACH, RANGE_ROWS = 1.0, 5_000
@@ -344,7 +300,7 @@ class Discriminant(Score):
         scaled = [np.clip(side, self.low, self.high) / unit for side in (data, neighbour)]
         middles = [side.mean(axis=0) for side in scaled]
         runs, width = len(data) + len(neighbour), len(unit)
-        with _controller("numpy").limit(limits=1):
+        with controller("numpy").limit(limits=1):
             covariance = np.zeros((width, width))
             for side, middle in zip(scaled, middles, strict=True):
                 side -= middle
@@ -362,5 +318,5 @@ class Discriminant(Score):
 
     def __call__(self, rows: Array) -> Array:
         """Return the score of each row."""
-        with _controller("numpy").limit(limits=1):
+        with controller("numpy").limit(limits=1):
             return np.asarray(np.clip(rows, self.low, self.high) @ self.weights)

@@ -13,7 +13,7 @@ from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.event import RARE, CellSet, Tally
+from dpaudit.events.event import RARE, CellSet, Event, Tally
 from dpaudit.events.expected_bound import PlannedTest, prefix_bounds, refutation_score
 from dpaudit.events.families import (
     Order,
@@ -86,6 +86,11 @@ class Selection:
         hits, runs, others, other_runs = self.hits
         right = (hits + 0.5) / (hits + others + 1)
         return Guess(self.event, None, self.direction, 1.0, (hits + others + 1) / (runs + other_runs + 2), right)
+
+    @property
+    def events(self) -> list[Event]:
+        """The events that are tested, as findings name them: those of the guesses, or the best one."""
+        return [self.discretizer.describe(one.event) for one in self.guesses or (self,)]
 
     @property
     def neighbour_mass(self) -> float:

@@ -52,6 +52,8 @@ def check(
     names: Iterable[str] = (),
     *,
     n_jobs: int = 1,
+    backend: str | None = None,
+    address: str | None = None,
     listener: Listener = lambda *step: None,
     alone: bool = False,
     **limits: float | None,
@@ -69,12 +71,13 @@ def check(
         If the settings are not there or wrong, or there is no audit of a name.
     """
     chosen = read_project(settings).chosen(names)
+    spread = {"n_jobs": n_jobs, "backend": backend, "address": address}
     make = _alone if alone and can_fork() else _checked
     for i, each in enumerate(chosen):
         audit = replace(each, **{name: limit for name, limit in limits.items() if getattr(each, name) is None})
         report = partial(listener, i, len(chosen), audit.name)
         report(0.0)
-        yield make(audit, settings.resolve().parent, {"n_jobs": n_jobs, "progress": partial(_share, report)})
+        yield make(audit, settings.resolve().parent, {"progress": partial(_share, report), **spread})
     listener(len(chosen), len(chosen), "", 1.0)
 
 

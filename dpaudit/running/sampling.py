@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from operator import add
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.run_notes import brief, running_on
-from dpaudit.running.workers import WorkerDied, spread
+from dpaudit.running.workers import DASK, WorkerDied, spread
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
@@ -50,6 +50,10 @@ class Job:
         return self.data.in_words() if isinstance(self.data, Made) else brief(self.data)
 
 
+Couple = tuple[Job, Job]
+"""Jobs on the two sides of a pair, whose runs are made in one random order."""
+
+
 @dataclass(frozen=True)
 class Sampler:
     """Makes runs of a mechanism at addresses below one root seed.
@@ -61,7 +65,9 @@ class Sampler:
     seed : int
         The root seed.
     n_jobs, backend
-        As for `joblib.Parallel`; one job runs in this process.
+        As for `joblib.Parallel`; one job runs in this process, unless the backend is "dask".
+    address : str, optional
+        That of a scheduler of dask.
     numbers : int
         About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
     view : callable, optional
@@ -77,15 +83,20 @@ class Sampler:
     numbers: int = 1
     view: Callable[[Any], Any] | None = None
     report: Report | None = None
+    address: str | None = None
 
-    def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
-        """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
+    def chunk(self, runs: int) -> int:
+        """Return how many of `runs` runs a job makes; the split depends on nothing else."""
         # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
         least, parts, largest = (4096, 8, BATCHED_CHUNK) if self.mechanism.batched else (32, 16, SINGLE_CHUNK)
-        size = min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
+        return min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
+
+    def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
+        """Return the jobs that make `runs` runs at an address."""
+        size = self.chunk(runs)
         return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
 
-    def couples(self, pair: Pair, addresses: Sequence[tuple[Any, ...]], *runs: int) -> list[tuple[Job, Job]]:
+    def couples(self, pair: Pair, addresses: Sequence[tuple[Any, ...]], *runs: int) -> list[Couple]:
         """Return the jobs on both sides of a pair, at an address for each, with so many runs on each.
 
         One number of runs is that of both sides. Where they differ, jobs of one side may meet jobs without runs.
@@ -95,23 +106,20 @@ class Sampler:
         none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
         return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
 
-    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[tuple[Job, Job]]:
+    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int) -> Couples:
         """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.
 
         Of each couple the number of heads is drawn, and its runs are made in a random order (`reduced`): that is the
         law of coins tossed one by one, just before each run.
         """
-        coins = seeding.generator(self.seed, "coins", self.mechanism.stream, *address)
-        sides = zip(*(self.jobs(data, (*address, side), runs) for side, data in enumerate(pair.sides)), strict=True)
-        heads = ((couple, int(coins.binomial(couple[0].size, 0.5))) for couple in sides)
-        return [(replace(a, size=number), replace(b, size=b.size - number)) for (a, b), number in heads]
+        return Couples(self, pair, address, runs, range(-(-runs // self.chunk(runs)) if runs else 0))
 
-    def turns(self, couple: tuple[Job, Job]) -> NDArray[np.uint8]:
+    def turns(self, couple: Couple) -> NDArray[np.uint8]:
         """Return the side of each run of a couple, 0 for the data, in the order in which the runs are made."""
         order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
         return order.permutation(np.repeat(np.array([0, 1], dtype=np.uint8), [job.size for job in couple]))
 
-    def reduced(self, jobs: Sequence[tuple[Job, Job]], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
+    def reduced(self, jobs: Sequence[Couple], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
         """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
 
         Outputs are never kept. The runs of a couple are made in one random order, so that a mechanism that drifts from
@@ -120,22 +128,24 @@ class Sampler:
         """
         # Workers are processes of their own: what the user has registered here travels with the work.
         work = partial(replace(self, report=None)._run, reduce, dict(REGISTERED))
-        calls = [partial(work, couple) for couple in jobs]
-        alone = self.n_jobs == 1 or len(jobs) == 1
+        alone = len(jobs) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[T, T]]
-        results = (call() for call in calls) if alone else spread(calls, n_jobs=self.n_jobs, backend=self.backend)
+        results = map(work, jobs) if alone else self._spread(_Calls(work, jobs))
         try:
             for result, couple in zip(results, jobs, strict=True):
                 if self.report is not None:
                     self.report(sum(job.size for job in couple))
                 yield result
         except WorkerDied as error:
-            inputs = list(dict.fromkeys(job.in_words() for couple in jobs for job in couple))
+            inputs = list(dict.fromkeys(job.in_words() for couple in islice(jobs, MESSAGES) for job in couple))
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
             raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
 
+    def _spread(self, calls: _Calls[Any]) -> Iterator[Any]:
+        return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
+
     def _run(
-        self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], couple: tuple[Job, Job]
+        self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], couple: Couple
     ) -> tuple[T, T]:
         learn(registered)
         stream = self.mechanism.stream
@@ -158,6 +168,54 @@ class Sampler:
         return [join(side) for side in zip(*batches, strict=True)]
 
 
+PIECE = 2**12
+"""Couples whose coins are drawn at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Couples(Sequence[Couple]):
+    """The couples of `runs` tossed runs of a pair at an address, `which` of them: each is made when it is asked for.
+
+    Of 10^9 runs all couples would take some 300 MB.
+    """
+
+    sampler: Sampler
+    pair: Pair
+    address: tuple[Any, ...]
+    runs: int
+    which: range
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    @overload
+    def __getitem__(self, place: int) -> Couple: ...
+    @overload
+    def __getitem__(self, place: slice) -> Couples: ...
+    def __getitem__(self, place: int | slice) -> Couple | Couples:
+        if isinstance(place, slice):
+            return replace(self, which=self.which[place])
+        i = self.which[place]
+        return next(iter(replace(self, which=range(i, i + 1))))
+
+    def __iter__(self) -> Iterator[Couple]:
+        sampler, size = self.sampler, self.sampler.chunk(self.runs)
+        coins = seeding.generator(sampler.seed, "coins", sampler.mechanism.stream, *self.address)
+        for start in range(0, self.which.stop, PIECE):
+            places = range(start, min(start + PIECE, self.which.stop))
+            sizes = np.minimum(size, self.runs - size * np.array(places))
+            heads = coins.binomial(sizes, 0.5).tolist()  # drawn for earlier couples too: they are of one stream
+            for i, whole, number in zip(places, sizes.tolist(), heads, strict=True):
+                if i in self.which:
+                    yield self._job(0, i, number), self._job(1, i, whole - number)
+
+    def _job(self, side: int, i: int, runs: int) -> Job:
+        return Job(self.pair.sides[side], (*self.address, side, i), runs)
+
+
 @dataclass(frozen=True)
 class Observed(Generic[T]):
     """Reduces a batch of outputs, and counts its exceptions: by type, message and line, or by type if they are many."""
@@ -170,6 +228,17 @@ class Observed(Generic[T]):
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
         found: Counter[tuple[str, ...]] = Counter((one.kind, one.message[:200], one.place) for one in raised)
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
+
+
+@dataclass(frozen=True)
+class _Calls(Generic[T]):
+    """A call for each couple of jobs, each made when it is asked for."""
+
+    work: Callable[[Couple], T]
+    jobs: Sequence[Couple]
+
+    def __iter__(self) -> Iterator[Callable[[], T]]:
+        return (partial(self.work, couple) for couple in self.jobs)
 
 
 def _unreduced(outputs: Any) -> Any:

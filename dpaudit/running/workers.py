@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from itertools import islice
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple, TypeVar
 
+from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
 from dpaudit.running.child import RETURNED, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
@@ -19,6 +22,12 @@ from dpaudit.running.warned import Counts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
+DASK = "dask"
+"""The backend that joblib does not make: futures of `distributed`."""
+CLUSTER = 64
+"""Parts into which work for a cluster of unknown size is cut, at least."""
+LOOKED_AT = 64
+"""Calls, at most, that are looked at for what cannot be sent."""
 _UNSENDABLE = (
     "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
     'cannot be sent: {why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing, or return plain data',
@@ -39,13 +48,20 @@ class _Sent(NamedTuple):
 
 
 def spread(
-    calls: Sequence[Callable[[], T]], *, n_jobs: int, backend: str | None = None, ordered: bool = True, **options: Any
+    calls: Iterable[Callable[[], T]],
+    *,
+    n_jobs: int,
+    backend: str | None = None,
+    address: str | None = None,
+    ordered: bool = True,
+    **options: Any,
 ) -> Iterator[T]:
     """Make calls on several workers and yield what they return, in the order of the calls or as it is there.
 
-    Calls, and what they return, must pickle where workers are processes. A worker's standard output is the standard
-    error; signals that ask to end are left to this process, with which it ends, however that dies. `n_jobs`, `backend`
-    and `options` are arguments of `joblib.Parallel`.
+    `calls` may be iterated over twice, while others run. Calls, and what they return, must pickle where workers are
+    processes. A worker's standard output is the standard error; signals that ask to end are left to this process, with
+    which it ends, however that dies. With the backend "dask" they are made by the cluster whose scheduler has the
+    `address`. `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`.
 
     Raises
     ------
@@ -54,6 +70,9 @@ def spread(
     WorkerDied
         If a worker process died.
     """
+    if backend == DASK:
+        yield from _on_cluster(calls, str(address), ordered)
+        return
     from concurrent.futures.process import BrokenProcessPool
     from pickle import PicklingError
 
@@ -84,9 +103,50 @@ def spread(
         message, names = _UNSENDABLE
         raise InputError(message, names=names, why=raised_words(error)) from error
     except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets
-        for call in calls:
+        for call in islice(calls, LOOKED_AT):
             sendable(call, *_UNSENDABLE)
         raise
+
+
+class Workers(NamedTuple):
+    """The arguments of `spread`: where calls are made."""
+
+    n_jobs: int
+    backend: str | None
+    address: str | None
+
+    @classmethod
+    def of(cls, n_jobs: Any, backend: Any, address: Any) -> Workers:
+        """Return workers, or raise `InputError`."""
+        check_jobs(n_jobs, backend, address)
+        return cls(n_jobs, backend, address)
+
+    @property
+    def number(self) -> int:
+        """The calls that are made at a time, about: of a cluster, which may grow, a guess."""
+        from joblib import effective_n_jobs
+
+        return CLUSTER if self.backend == DASK else int(effective_n_jobs(self.n_jobs))
+
+    def __call__(self, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
+        """Make calls; yield what they return in their order."""
+        return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
+
+
+def _on_cluster(calls: Iterable[Callable[[], T]], address: str, ordered: bool) -> Iterator[T]:
+    from dpaudit.running.cluster import WorkerGone, by_futures
+
+    try:
+        for content in by_futures(calls, partial(sent, hides()), address, ordered):
+            yield value_of(content)
+    except WorkerGone as error:
+        raise WorkerDied(str(error)) from error
+
+
+def sent(hidden: bool, call: Callable[[], Any]) -> bytes:
+    """Make a call in a worker of a cluster, as discreetly as at home; return the result as bytes."""
+    with withholding(hidden):
+        return sendable(call(), *_UNSENDABLE)
 
 
 @contextmanager

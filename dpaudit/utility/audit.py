@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +21,6 @@ from dpaudit.arguments import (
     CONFIDENCE,
     addressed_parameters_of,
     check_built,
-    check_jobs,
     read_choice,
     read_integer,
     read_number,
@@ -44,7 +42,7 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import jsonable, stable_repr
 from dpaudit.progress import Progress, Report, followed
 from dpaudit.results import remembering
-from dpaudit.running.workers import spread
+from dpaudit.running.workers import Workers
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
@@ -76,6 +74,8 @@ def audit_utility(
     setting: str | None = None,
     noise: float | Sequence[float] | NDArray[np.float64] | None = None,
     n_jobs: int = 1,
+    backend: str | None = None,
+    address: str | None = None,
     progress: Progress = False,
 ) -> UtilityFinding:
     """Estimate a learner's failure rate Pr[error > alpha] and compare it with beta.
@@ -112,8 +112,8 @@ def audit_utility(
         concept's; one for all points, or one for each point of the distribution (a point that is both public and
         private has two). The error that counts is the excess over the best concept of the class, whose own error is
         computed exactly.
-    n_jobs : int
-        Processes, as joblib counts them.
+    n_jobs, backend, address
+        As for `audit_privacy`.
     progress : bool or callable
         As for `audit_privacy`.
 
@@ -134,8 +134,7 @@ def audit_utility(
     check_built(learner)
     for value_name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
         read_number(value_name, value, 0, 1)
-    read_integer("trials", trials)
-    check_jobs(n_jobs)
+    trials, workers = read_integer("trials", trials), Workers.of(n_jobs, backend, address)
     seed, most = check_seed(seed), None if most is None else read_integer("most", most)
     claim, setting = _claim(learner, alpha, beta, setting, needed=n is None)
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
@@ -143,13 +142,12 @@ def audit_utility(
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
-    best = problem.best  # may be too costly to find, which is an error before any run
-    stream = (seed, *stream_address(problem, name, size))
-    planned = looks(trials, most, confidence)
+    best, stream = problem.best, (seed, *stream_address(problem, name, size))  # the best may be too costly: no run yet
     vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
+    planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as report:
         for runs, level in planned:
-            failures = _count_failures(problem, size, stream, runs, n_jobs, report)
+            failures = _count_failures(problem, size, stream, runs, workers, report)
             lower, upper = failure_interval(failures, runs, level)
             if (said := verdict(lower, upper, beta, vacuous)) != Verdict.UNDECIDED:
                 break
@@ -323,7 +321,7 @@ def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
 
 
 def _count_failures(
-    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, n_jobs: int, report: Report | None
+    problem: Problem, n: int, stream: tuple[Any, ...], trials: int, spread_over: Workers, report: Report | None
 ) -> int:
     """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
 
@@ -331,11 +329,11 @@ def _count_failures(
     """
     size = FIXED_CHUNK if problem.fixed else CHUNK
     chunks = [(i, min(size, trials - i * size)) for i in range(-(-trials // size))]
-    workers = min(joblib.effective_n_jobs(n_jobs), len(chunks))
+    workers = min(spread_over.number, len(chunks))
     deals = 1 if workers == 1 and report is None else min(len(chunks), max(DEALS, 4 * workers))
     dealt = [chunks[i::deals] for i in range(deals)]
     calls = [partial(_failures, problem, n, stream, deal) for deal in dealt]
-    results = (call() for call in calls) if workers == 1 else spread(calls, n_jobs=workers)
+    results = (call() for call in calls) if workers == 1 else spread_over(calls)
     failures = 0
     for found, deal in zip(results, dealt, strict=True):
         failures += found

@@ -20,6 +20,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.audit.candidate import Candidate
+from dpaudit.audit.confirmation import Hits
 from dpaudit.audit.finding import CoinCount
 from dpaudit.audit.power import Power
 from dpaudit.bounds.coin import epsilon_lower
@@ -193,12 +194,18 @@ class Stopping:
         return found
 
 
+def every_hit(self: Hits, right: Any) -> None:
+    """Count all hits in the place of the first ones."""
+    self.right, self.seen = [self.right[0] + int(right.sum())], self.seen + len(right)
+    self.numbers = [max(1, self.seen)]
+
+
 def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     # One event has all of the error, which is the easiest to aim at.
     monkeypatch.setattr(CellFamilies, "guessed", lambda self, event, test, most: replace(event, guesses=(event.alone,)))
     monkeypatch.setattr(Candidate, "refuting_event", lambda self: None)
     mechanisms: list[Stopping] = []
-    tossed, first = Sampler.tossed, CoinCount.of_order
+    tossed = Sampler.tossed
 
     def begun(self: Sampler, *given: Any) -> Any:
         mechanisms[-1].alarms = mechanisms[-1].right = 0
@@ -213,6 +220,6 @@ def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatc
     found = accusations(make, **options)
     assert found <= most
     # Counting all hits would accuse them.
-    monkeypatch.setattr(CoinCount, "of_order", lambda right, number, fair: first(right, max(1, len(right)), fair))
+    monkeypatch.setattr(Hits, "take", every_hit)
     n = accusations(make, **options)
     assert n > most

@@ -1,0 +1,172 @@
+"""``dpaudit privacy --plan``, ``dpaudit shard`` and ``dpaudit merge``: an audit in parts that any machines make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show
+from dpaudit.cli.command import command
+from dpaudit.cli.options import FORMS, Quiet, Shown, argument, given, jobs
+from dpaudit.cli.streams import say
+from dpaudit.errors import InputError, ToolFault
+
+if TYPE_CHECKING:
+    from dpaudit.engine.arguments import PrivacyArguments
+    from dpaudit.engine.records import Result
+    from dpaudit.engine.shard_files import Plan
+    from dpaudit.project.subject import Subject
+
+PLAN = "plan.json"
+"""The name of a plan beside its shards."""
+
+
+def write_plan(
+    path: str, learner: LearnerOptions, asked: PrivacyArguments, seed: int, shown: Shown, spread: dict[str, Any]
+) -> int:
+    """Make the runs of an audit that choose, write the plan, and return the status."""
+    from msgspec.structs import replace
+
+    from dpaudit.engine.shard_files import write
+    from dpaudit.engine.shards import make_plan
+    from dpaudit.record import encodable
+    from dpaudit.registry.import_spec import is_place
+    from dpaudit.report.numbers import count
+
+    if not Path(path).parent.is_dir():
+        raise InputError.of("plan", path, "a file in a folder that exists")
+    if shown.learners:
+        raise InputError(
+            "{plan} is for FILE.py:function and for installed learners: leave out --learners", names=("plan",)
+        )
+    parameters: dict[str, Any] = {}
+    if not is_place(learner.id):
+        entry, _, parameters = find_learner(learner.id, learner.parameter, ())
+        if learner.n is None:
+            note_taken(entry, {"n": entry.instance.n})
+            asked = replace(asked, n=entry.instance.n)
+    elif learner.parameter:
+        raise InputError(f"-p is for learners of the registry; {learner.id} takes none")
+    task = {"id": learner.id, "parameters": parameters, "seed": seed, "arguments": encodable(asked)}
+    with _subject_of(task) as (subject, _):
+        options = {**spread, "progress": not shown.quiet}
+        plan = make_plan(task, mechanism=subject.mechanism, **subject.arguments, **options)
+    write(plan, Path(path))
+    say(f"{path}: {count(plan.runs)} runs confirm, in {plan.jobs} jobs; dpaudit shard 1/K {path} -o DIR makes a part\n")
+    return 0
+
+
+@contextmanager
+def _subject_of(task: dict[str, Any]) -> Iterator[tuple[Subject, PrivacyArguments]]:
+    """Load what a plan audits."""
+    from msgspec.structs import asdict
+
+    from dpaudit.engine.arguments import PrivacyArguments
+    from dpaudit.project.settings import Audit
+    from dpaudit.project.subject import subject_of
+    from dpaudit.record import decode
+
+    asked: PrivacyArguments = decode(json.dumps(task["arguments"]), PrivacyArguments, "the plan")
+    audit = Audit(
+        name=task["id"], mechanism=task["id"], parameters=task["parameters"], seed=task["seed"], **asdict(asked)
+    )
+    with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
+        yield subject, asked
+
+
+class Sharding(NamedTuple):
+    """The options of ``dpaudit shard``."""
+
+    part: Annotated[str, argument("I/K")]
+    plan: Annotated[str, argument("PLAN")]
+    out: Annotated[
+        str, given("where the shard and a copy of the plan are kept (default: here)", ".", "DIR", names=("-o", "--out"))
+    ]
+    n_jobs: Annotated[int, jobs("processes", 1)]
+    quiet: Quiet
+
+
+@command("shard", "dpaudit shard 3/16 plan.json -o parts")
+def shard(asked: Sharding) -> int:
+    """Make part I of K of the runs that confirm an audit, as its plan asks for, and keep what they show.
+
+    The plan is that of `dpaudit privacy --plan`; the mechanism's file and its pairs must be here as they were there. A
+    shard that was interrupted goes on where it was. It holds counts, and is a few kilobytes.
+    """
+    from dpaudit.engine.shard_files import Plan, read, shard_path, write
+    from dpaudit.engine.shards import make_shard
+    from dpaudit.report.numbers import count
+
+    number, _, of = asked.part.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise InputError.of("part", asked.part, "I/K, a part and the number of parts, as 3/16")
+    plan, folder = read(Path(asked.plan), Plan), Path(asked.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder / PLAN
+    if beside.exists() and read(beside, Plan).digest != plan.digest:
+        raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
+    if not beside.exists():
+        write(plan, beside)
+    with _subject_of(plan.task) as (subject, _):
+        options: dict[str, Any] = {"n_jobs": asked.n_jobs, "progress": not asked.quiet}
+        made = make_shard(
+            plan, int(number), int(of), folder, mechanism=subject.mechanism, **subject.arguments, **options
+        )
+    say(f"{shard_path(folder, made.part, made.of)}: {count(sum(made.runs))} runs of {count(plan.runs)}\n")
+    return 0
+
+
+class Merging(NamedTuple):
+    """The options of ``dpaudit merge`` on what is merged."""
+
+    folders: Annotated[tuple[str, ...], argument("DIR...")]
+    n_jobs: Annotated[int, jobs("processes", 1)]
+
+
+@command("merge", "dpaudit merge parts", FORMS)
+def merge(asked: Merging, shown: Shown) -> int:
+    """Show the finding of an audit whose shards were all made: the one that one process would have made.
+
+    The folders hold the shards and the plan. Shards that are missing, doubled, unfinished or of another audit are
+    refused with their numbers. Some of the runs are made again, where the hits that are counted end in a shard, so that
+    the mechanism's file and its pairs must be here.
+    """
+    from dpaudit.engine.shard_files import Plan, Shard, read
+    from dpaudit.engine.shards import merge
+
+    folders = [Path(folder) for folder in asked.folders]
+    if not folders:
+        raise InputError("a folder of shards must be given, as: dpaudit merge parts")
+    plans = {(plan := read(path, Plan)).digest: plan for folder in folders for path in sorted(folder.glob(PLAN))}
+    if len(plans) != 1:
+        found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN}"
+        raise ToolFault(f"{found}: shards of one audit are merged, with its plan beside them")
+    (plan,) = plans.values()
+    shards = [read(path, Shard) for folder in folders for path in sorted(folder.glob("shard-*.json"))]
+    with _subject_of(plan.task) as (subject, arguments):
+        options: dict[str, Any] = {"n_jobs": asked.n_jobs, "progress": not shown.quiet}
+        finding = merge(plan, shards, mechanism=subject.mechanism, **subject.arguments, **options)
+        result = _result_of(plan, subject, arguments, finding)
+    return show([result], plan.task["seed"], shown)
+
+
+def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: Any) -> Result:
+    """Return the result as `dpaudit privacy` has it."""
+    from msgspec.structs import replace
+
+    from dpaudit.engine.records import Result, decoded
+    from dpaudit.engine.tasks import Task
+    from dpaudit.registry import load
+    from dpaudit.registry.import_spec import is_place
+
+    id, parameters, learner = plan.task["id"], plan.task["parameters"], subject.learner
+    claim = None if learner is None else learner.privacy
+    if is_place(id):
+        asked = replace(asked, pairs=subject.source)
+        key = Task(id, {}, asked).key
+        return Result(task=key, learner=id, parameters={}, arguments=asked, finding=finding, claim=claim)
+    recorded, fault = Task(id, parameters, asked).recorded, load().get(id).fault
+    return Result(**recorded, finding=finding, fault=fault, claim=claim, decoded=decoded(learner, finding))

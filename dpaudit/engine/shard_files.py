@@ -1,0 +1,182 @@
+"""The files of an audit in parts: its plan, and the shards of its runs, each sealed by the digest of its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from dpaudit.audit.evidence import Check
+from dpaudit.engine.files import write_atomically
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Event, range_labels, ranges_of
+from dpaudit.record import Count, Frozen, Size, decode, encodable
+
+
+class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
+    """The choice that training made, and the audit that it belongs to.
+
+    Attributes
+    ----------
+    settings : dict of str to str
+        What must be the same where a shard is made; see `saved_runs.settings_of`.
+    task : dict
+        The arguments of the audit, as the command was given them.
+    runs, jobs : int
+        Runs that confirm, on both sides together, and the jobs that make them.
+    events : tuple of tuple of Event
+        The events that are tested.
+    first_hits : tuple of int
+        Of each guess, how many of its first hits are counted; none where calls make many runs.
+    point : tuple of float
+        Epsilon and delta of the point that is tested.
+    numbers, width : int
+        The numbers of an output, and of its widest row, as `Sampler` and `Request` have them.
+    searched : tuple of int, or None
+        Runs a side of the search among pairs.
+    replayed : int
+        Runs with recorded noise.
+    checks : tuple of Check
+        The checks so far.
+    seen : str
+        The digest of what the first batches returned, with which every shard compares its own; unset where nothing is
+        compared.
+    warnings : tuple of str
+        What the checks warn of.
+    choice : dict
+        The rules; see `Choice.to_json`.
+    digest : str
+        Of all else.
+    """
+
+    settings: dict[str, str]
+    task: dict[str, Any]
+    runs: Size
+    jobs: Size
+    events: tuple[tuple[Event, ...], ...]
+    first_hits: tuple[Size, ...]
+    point: tuple[float, float]
+    numbers: Size
+    width: Count
+    searched: tuple[Count, Count] | None
+    replayed: Count | UnsetType = UNSET
+    checks: tuple[Check, ...]
+    seen: str | UnsetType = UNSET
+    warnings: tuple[str, ...]
+    choice: dict[str, Any]
+    digest: str = ""
+
+
+class Shard(Frozen, frozen=True, kw_only=True, tag="shard", tag_field="kind"):
+    """Counts of a part of the runs that confirm; while it is being made, those of its first jobs.
+
+    Attributes
+    ----------
+    plan : str
+        The digest of the plan.
+    part, of : int
+        Which part it is, and of how many.
+    made : int
+        Jobs made, from the first one of the part on.
+    complete : bool
+        Whether these are all.
+    runs : tuple of int
+        Runs on the data and on the neighbour.
+    counts : tuple of (tuple of int, tuple of int)
+        By tested event the runs in each of its cells, on either side; in the order of `cells_of`.
+    block : int
+        Jobs of a block.
+    hits : tuple of tuple of (int, int)
+        By guess and block the hits and the right ones.
+    raised : tuple of (tuple of str, int)
+        Exceptions by type, message and line.
+    repeats : bool
+        Whether the first batches of the audit, made once more before and after these runs, returned the same.
+    digest : str
+        Of all else.
+    """
+
+    plan: str
+    part: Size
+    of: Size
+    made: Count
+    complete: bool
+    runs: tuple[Count, Count]
+    counts: tuple[tuple[tuple[Count, ...], tuple[Count, ...]], ...]
+    block: Size
+    hits: tuple[tuple[tuple[Count, Count], ...], ...]
+    raised: tuple[tuple[tuple[str, ...], Count], ...]
+    repeats: bool
+    digest: str = ""
+
+
+R = TypeVar("R", Plan, Shard)
+
+
+def sealed(record: R) -> R:
+    """Return a plan or a shard with its digest."""
+    return msgspec.structs.replace(record, digest=_digest(record))
+
+
+def _digest(record: Plan | Shard) -> str:
+    content = encodable(record) | {"digest": ""}
+    return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def write(record: Plan | Shard, path: Path) -> None:
+    """Write a sealed plan or shard to a file."""
+    write_atomically(path, json.dumps(encodable(record), sort_keys=True).encode() + b"\n")
+
+
+def read(path: Path, kind: type[R]) -> R:
+    """Return the plan or the shard in a file.
+
+    Raises
+    ------
+    ToolFault
+        If it holds none, or one that was changed since it was written.
+    """
+    found: R = decode(path.read_bytes(), kind, path)
+    if found.digest != _digest(found):
+        raise ToolFault(f"{path}: the file was changed since it was written")
+    return found
+
+
+def part_of(jobs: int, part: int, of: int) -> slice:
+    """Return the jobs of a part, counted from 1."""
+    return slice(jobs * (part - 1) // of, jobs * part // of)
+
+
+def shard_path(folder: Path, part: int, of: int) -> Path:
+    """Return the file of a shard in a folder."""
+    return folder / f"shard-{part:0{len(str(of))}}-of-{of}.json"
+
+
+def check_shards(plan: Plan, shards: Sequence[Shard]) -> list[Shard]:
+    """Return shards in their order; `InputError` if they are not all the parts of a plan, each one once."""
+    if not shards:
+        raise InputError("there is no shard")
+    if other := [f"{one.part}/{one.of}" for one in shards if one.plan != plan.digest]:
+        raise InputError(f"shards of another audit, or of another plan: {', '.join(other)}")
+    if len(splits := sorted({one.of for one in shards})) > 1:
+        raise InputError(f"shards of one plan in {' and in '.join(map(str, splits))} parts do not fit together")
+    of, found = splits[0], Counter(one.part for one in shards)
+    for words, parts in (
+        ("were given more than once", [part for part, times in found.items() if times > 1]),
+        ("are not finished: run them again", [one.part for one in shards if not one.complete]),
+        ("are missing", [part for part in range(1, of + 1) if part not in found]),
+    ):
+        if parts:
+            raise InputError(f"of {of} shards {_listed(sorted(parts))} {words}")
+    return sorted(shards, key=lambda one: one.part)
+
+
+def _listed(parts: list[int]) -> str:
+    """Return numbers in ascending order as text, three and more that follow each other as a range."""
+    return ", ".join(label for ends in ranges_of(parts) for label in range_labels(*ends))

@@ -1,0 +1,256 @@
+"""Calls on the workers of a dask cluster, by futures of `distributed`: grouped by their time, made again where lost."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from statistics import median
+from typing import Any, NamedTuple
+
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.results import versions
+from dpaudit.running.sent import error_as_bytes, error_of
+
+PATIENCE = 10.0
+"""Seconds in which a scheduler must answer."""
+WORTH = 0.5
+"""Seconds that a future is to take: so many calls go into one."""
+MOST = 256
+"""Calls of a future at most."""
+AHEAD = 3
+"""Futures for each thread of the cluster that are under way or wait for it."""
+LATE, LEAST_LATE = 5.0, 5.0
+"""A future that takes so many times the median, and so many seconds, is made once more, and the first result counts."""
+AGAIN = 3
+"""Times that a future which the cluster has lost, as by a restart, is made again."""
+PULSE = 0.2
+"""Seconds between two looks at futures whose news may have been lost."""
+_SAME = ("dpaudit", "numpy")
+"""Libraries of which workers must have the same version: outputs, and so results, depend on them."""
+
+
+class WorkerGone(ToolFault):
+    """Workers of a cluster died as often as they began the same calls."""
+
+
+class Failed(NamedTuple):
+    """An error of a worker, as `error_as_bytes` has it."""
+
+    content: bytes
+
+
+class Lacking(NamedTuple):
+    """Why a worker could not make its calls."""
+
+    module: str | None
+    text: str
+
+
+@cache
+def client_of(address: str) -> Any:
+    """Return the connection to a scheduler, one for each address.
+
+    Raises
+    ------
+    InputError
+        If `distributed` is not installed, no scheduler answers there, or it is one of another version.
+    """
+    try:
+        import distributed
+    except ImportError:
+        message = "{backend:=dask} needs the package distributed: pip install 'dpaudit[dask]'"
+        raise InputError(message, names=("backend",), value="dask") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions, which are compared below
+            client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except Exception as error:  # of several types: of the network, of addresses, of the protocol
+        message = "no scheduler of dask answers at {address} within {seconds:g} s: {why:.300}"
+        given: dict[str, Any] = {"value": address, "seconds": PATIENCE, "why": f"{type(error).__name__}: {error}"}
+        raise InputError(message.replace("{address}", f"{{address:={address}}}"), names=("address",), **given) from None
+    theirs = client.get_versions()["scheduler"]["packages"].get("distributed")
+    if theirs != distributed.__version__:
+        client.close()
+        message = "the scheduler at {address} has distributed {theirs}, and here is {ours}: install the same version"
+        raise InputError(message, names=("address",), value=address, theirs=theirs, ours=distributed.__version__)
+    return client
+
+
+@dataclass
+class _Group:
+    """Calls that are made by one future, or by several: the first result counts."""
+
+    number: int
+    payload: bytes
+    size: int
+    futures: list[Any] = field(default_factory=list)
+    began: float = 0.0
+    lost: int = 0
+
+
+def by_futures(
+    calls: Iterable[Callable[[], Any]], send: Callable[[Any], bytes], address: str, ordered: bool = True
+) -> Iterator[bytes]:
+    """Yield what calls return, as `send` makes bytes of it, in the order of the calls or as it comes.
+
+    Raises
+    ------
+    InputError
+        If workers lack the mechanism's module, or have other versions.
+    WorkerGone
+        If workers died in some calls again and again.
+    ToolFault
+        If the scheduler is gone.
+    """
+    run = _Run(address, send, iter(calls))
+    try:
+        yield from run.results(ordered)
+    finally:
+        run.cancel()
+
+
+class _Run:
+    def __init__(self, address: str, send: Callable[[Any], bytes], calls: Iterator[Callable[[], Any]]) -> None:
+        self.address, self.send, self.calls, self.client = address, send, calls, client_of(address)
+        if self.client.status != "running":  # the scheduler was away since
+            client_of.cache_clear()
+            self.client = client_of(address)
+        self.open: dict[int, _Group] = {}
+        self.news, self.took, self.size, self.begun = threading.Event(), list[float](), 1, 0
+
+    def results(self, ordered: bool) -> Iterator[bytes]:
+        held: dict[int, list[bytes]] = {}
+        following = 0
+        while True:
+            self._fill(len(held))
+            if not self.open:
+                return
+            self.news.wait(PULSE)
+            self.news.clear()
+            for group in list(self.open.values()):
+                if (found := self._ended(group)) is None:
+                    continue
+                if not ordered:
+                    yield from found
+                    continue
+                held[group.number] = found
+                while following in held:
+                    yield from held.pop(following)
+                    following += 1
+
+    def _fill(self, held: int) -> None:
+        """Begin groups until the cluster has enough to do; results that wait for an earlier one count as well."""
+        threads = max(1, sum(self.client.nthreads().values()))
+        while len(self.open) < AHEAD * threads and held + len(self.open) < 10 * AHEAD * threads:
+            some = list(islice(self.calls, self.size))
+            if not some:
+                return
+            group = _Group(self.begun, _dumped(some), len(some))
+            self.open[group.number], self.begun = group, self.begun + 1
+            self._submit(group)
+
+    def _submit(self, group: _Group) -> None:
+        expected = {name: versions()[name] for name in _SAME}
+        future = self.client.submit(_made, self.send, group.payload, expected, pure=False, retries=0)
+        future.add_done_callback(lambda _: self.news.set())
+        group.futures.append(future)
+        group.began = time.monotonic()
+
+    def _ended(self, group: _Group) -> list[bytes] | None:
+        """Return the results of a group that is ready; None while it is under way."""
+        for future in list(group.futures):
+            status = future.status
+            if status == "finished":
+                found = future.result(timeout=PATIENCE)
+                if isinstance(found, Failed):
+                    raise error_of(found.content)
+                if isinstance(found, Lacking):
+                    raise _lacking(found)
+                results, seconds = found
+                del self.open[group.number]
+                self.client.cancel([one for one in group.futures if one is not future])
+                self._learn(seconds, group.size)
+                return list(results)
+            if status == "error":
+                raise self._error(future)
+            if status in ("cancelled", "lost"):
+                group.futures.remove(future)
+        if not group.futures:
+            group.lost += 1
+            if self.client.status != "running" or group.lost > AGAIN:
+                raise ToolFault(f"the scheduler at {self.address} is gone, or loses what it is given")
+            self._submit(group)
+        elif self._late(group):
+            self._submit(group)
+        return None
+
+    def _late(self, group: _Group) -> bool:
+        """Say whether a group takes much longer than others, while workers have nothing else to do."""
+        if len(group.futures) > 1 or len(self.took) < AHEAD or len(self.open) >= AHEAD:
+            return False
+        usual = median(self.took) * group.size
+        return time.monotonic() - group.began > max(LEAST_LATE, LATE * usual)
+
+    def _learn(self, seconds: float, size: int) -> None:
+        """Let groups be of about `WORTH` seconds."""
+        self.took = [*self.took[-64:], max(seconds, 1e-6) / size]
+        self.size = max(1, min(MOST, math.floor(WORTH / median(self.took)), 2 * self.size))
+
+    def _error(self, future: Any) -> BaseException:
+        error: BaseException = future.exception()
+        if type(error).__name__ == "KilledWorker":
+            return WorkerGone(
+                "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
+            )
+        if isinstance(error, ModuleNotFoundError):
+            return _lacking(Lacking(error.name, str(error)))
+        return error
+
+    def cancel(self) -> None:
+        """Drop what is still under way."""
+        futures = [one for group in self.open.values() for one in group.futures]
+        if futures and self.client.status == "running":
+            self.client.cancel(futures)
+
+
+def _dumped(calls: list[Callable[[], Any]]) -> bytes:
+    return bytes(cloudpickle().dumps(calls))
+
+
+def _made(
+    send: Callable[[Any], bytes], payload: bytes, expected: dict[str, str]
+) -> tuple[list[bytes], float] | Lacking | Failed:
+    """Make calls, in a worker; return what they return as bytes, and the seconds that they took."""
+    own = versions()
+    for name, version in expected.items():
+        if own[name] != version:
+            return Lacking(None, f"a worker has {name} {own[name]}, and here is {version}: install the same version")
+    try:
+        calls = cloudpickle().loads(payload)  # of the client, whose code the worker is there to run
+    except ModuleNotFoundError as error:
+        return Lacking(error.name, str(error))
+    began = time.perf_counter()
+    try:
+        results = [send(call) for call in calls]
+    except Exception as error:  # of any type: it travels as text
+        return Failed(error_as_bytes(error))
+    return results, time.perf_counter() - began
+
+
+def _lacking(found: Lacking) -> InputError:
+    if found.module is None:
+        return InputError(found.text)
+    if found.module.partition(".")[0] == "dpaudit":
+        return InputError("workers of the cluster have no dpaudit: install it there, in the version that is here")
+    file = f"{found.module.partition('.')[0]}.py"
+    return InputError(
+        f"workers of the cluster have no module {found.module}: send it, once, by "
+        f"distributed.Client(ADDRESS).upload_file({file!r}), or install it there"
+    )

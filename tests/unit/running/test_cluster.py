@@ -1,0 +1,146 @@
+"""Audits on a real dask cluster on this machine: the bytes of one process, whatever dies; and errors that say why."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("distributed")
+WORKERS = 3
+MECHANISM = """
+import os, time
+def noisy(data, rng):
+    time.sleep(0.001)
+    return float(data + 0.9 * rng.laplace())
+def greedy(data, rng):
+    if "dask_worker" in open("/proc/self/cmdline").read():
+        os._exit(137)
+    return noisy(data, rng)
+"""
+CLIENT = """
+import sys, json, dpaudit
+from pathlib import Path
+from dpaudit.engine import shards
+from dpaudit.engine.shard_files import Plan, read, write
+from dpaudit.record import encodable
+shards.SAVED = 0.05
+import {module} as mech
+kind, address, folder = sys.argv[1:]
+given = dict(mechanism=getattr(mech, "greedy" if kind == "greedy" else "noisy"), pairs=[(0, 1)], epsilon=1.0,
+    trials=800, seed=3, sequential=False)
+there = dict(given, backend="dask", address=address)
+try:
+    if kind == "one":
+        found = dpaudit.audit_privacy(**given)
+    elif kind == "plan":
+        found = shards.make_plan({{}}, **given)
+        write(found, Path(folder) / "plan.json")
+    elif kind == "shard":
+        found = shards.make_shard(read(Path(folder) / "plan.json", Plan), 1, 1, Path(folder), **there)
+    elif kind == "merge":
+        plan = read(Path(folder) / "plan.json", Plan)
+        found = shards.merge(plan, [shards.make_shard(plan, 1, 1, Path(folder), **there)], **given)
+    else:
+        found = dpaudit.audit_privacy(**there)
+    print(json.dumps(encodable(found)))
+except dpaudit.DpauditError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Cluster:
+    """A scheduler and its workers, which have the module "mech" on their path, and not "elsewhere"."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        (folder / "there").mkdir()
+        (folder / "here").mkdir()
+        (folder / "there" / "mech.py").write_text(MECHANISM)
+        (folder / "here" / "elsewhere.py").write_text(MECHANISM)
+        host = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+        self.scheduler = self._begin("dask_scheduler", *host)
+        few = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder)]
+        self.workers = [self._begin("dask_worker", self.address, *few) for _ in range(WORKERS)]
+
+    def _begin(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        path = os.pathsep.join([str(self.folder / "there"), os.environ.get("PYTHONPATH", "")])
+        command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
+        quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, cwd=self.folder, **quiet)
+
+    def client(self, kind: str, module: str = "mech", address: str = "") -> subprocess.Popen[str]:
+        home = self.folder / ("there" if module == "mech" else "here")
+        path = os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")])
+        words = [sys.executable, "-c", CLIENT.format(module=module), kind, address or self.address, str(self.folder)]
+        env = os.environ | {"PYTHONPATH": path}
+        return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def said(self, *asked: str) -> str:
+        out, errors = self.client(*asked).communicate(timeout=180)
+        assert out, errors
+        return out
+
+    def end(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def test_workers_without_the_module_are_said_to_lack_it(cluster: Cluster) -> None:
+    found = cluster.said("dask", "elsewhere")
+    assert found.startswith("InputError workers of the cluster have no module elsewhere")
+    assert "upload_file('elsewhere.py')" in found
+
+
+def test_no_scheduler_at_the_address_is_an_error_within_seconds(cluster: Cluster) -> None:
+    began = time.monotonic()
+    found = cluster.said("dask", "mech", f"tcp://127.0.0.1:{free_port()}")
+    assert "no scheduler of dask answers at" in found
+    assert time.monotonic() - began < 60
+
+
+def test_an_audit_survives_the_death_of_a_worker_and_of_its_client(cluster: Cluster) -> None:
+    one = cluster.said("one")
+    assert cluster.said("dask") == one
+    cluster.said("plan")
+    first, state = cluster.client("shard"), cluster.folder / "shard-1-of-1.json"
+    deadline = time.monotonic() + 120
+    while not state.exists():
+        assert first.poll() is None, first.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    first.kill()
+    first.communicate()
+    assert '"complete": false' in state.read_text()
+    assert cluster.said("merge") == one
+
+
+def test_workers_that_die_again_and_again_are_a_named_fault(cluster: Cluster) -> None:
+    found = cluster.said("greedy")
+    assert found.startswith(("WorkerDied", "ToolFault")), found
