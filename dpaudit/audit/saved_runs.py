@@ -24,6 +24,7 @@ from dpaudit.audit.request import Request
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.jsonable import stable_repr
+from dpaudit.keyed import key_of, keyed
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.outputs.values import JsonValue, decode_value, digest_of, encode_value
@@ -39,16 +40,21 @@ def settings_of(request: Request) -> dict[str, str]:
     """Return by name, as texts, all that must be the same where an audit goes on."""
     options, mechanism = request.options, request.sampler.mechanism
     inputs = [digest_of(side) for pair in request.pairs for side in (pair.data, pair.neighbour)]
+    pairs = hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
+    probe = "none" if mechanism.probe is None else digest_of(mechanism.probe)
+    if any(pair.withheld for pair in request.pairs):
+        key = key_of(make=True)
+        pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
     claim = request.claim if request.curve_claim is None else request.curve_claim
     return {
         "version of dpaudit": versions()["dpaudit"],
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
         "claim": stable_repr(claim),
-        "list of pairs": hashlib.blake2b(repr(inputs).encode(), digest_size=16).hexdigest(),
+        "list of pairs": pairs,
         "confidence": str(options.confidence),
         "seed": str(request.sampler.seed),
-        "probe": "none" if mechanism.probe is None else digest_of(mechanism.probe),
+        "probe": probe,
         **{name: str(getattr(options, name)) for name in _SAME},
     }
 
@@ -63,6 +69,11 @@ def _code_of(source: Any) -> str:
     except (TypeError, OSError):
         held = getattr(getattr(home, "__code__", None), "co_code", b"")
     return hashlib.blake2b(held, digest_size=16).hexdigest()
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file, which only its owner may read where it is made: outputs may hold records."""
+    return os.open(path, flags, 0o600)
 
 
 def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
@@ -223,7 +234,7 @@ class SavedRuns:
     def _append(self, record: Any) -> None:
         self._before = self._digest(record)
         line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
-        with self.path.open("r+b" if self.path.exists() else "x+b") as file:
+        with open(self.path, "r+b" if self.path.exists() else "x+b", opener=_private) as file:
             # Behind the last line there may be a part of one, and none that another process wrote.
             file.seek(self._size)
             if b"\n" in file.read():

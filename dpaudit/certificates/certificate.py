@@ -50,7 +50,8 @@ class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
     recipe : str
         How the pair was made, as "row 17 removed".
     digest : str
-        The digest of the input, after records were left out; "" where its type cannot be taken apart.
+        The digest of the input, after records were left out, of people's data with the key of `dpaudit.keyed`; "" where
+        its type cannot be taken apart, or there is no key.
     records : tuple of int or None
         The numbers of the records of that input that were kept; None where it is as it was.
     index : int

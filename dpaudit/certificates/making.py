@@ -18,6 +18,7 @@ from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_stra
 from dpaudit.contract import Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent
+from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_strategy
@@ -309,5 +310,6 @@ class _Maker:
                 if kept is None and not whole:
                     return None
                 place = f"{self.place}[{index}]"
-                found.append(Referred(place, pair.origin.text, digest_of(value), kept, index))
+                digest = keyed(digest_of(value), key_of()) if self._hides(pair) else digest_of(value)
+                found.append(Referred(place, pair.origin.text, digest, kept, index))
         return found[0], found[1]

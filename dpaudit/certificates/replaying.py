@@ -16,6 +16,7 @@ from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, 
 from dpaudit.certificates.counting import counted
 from dpaudit.contract import Domain, Learner, Pair, Verdict
 from dpaudit.errors import InputError, withholding
+from dpaudit.keyed import FOLDER, NAME, is_of, key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.smaller import take_rows
 from dpaudit.outputs.values import decode_value, digest_of
@@ -176,7 +177,14 @@ def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
         )
     else:
         value = given if stored.records is None else take_rows(given, stored.records)
-    digest = digest_of(value)
+    key = key_of()
+    if not is_of(stored.digest, key):
+        raise InputError(
+            "{pair} cannot be compared with the digest of the certificate, which was made with the key of another "
+            f"folder: replay where the audit was made, or copy {FOLDER / NAME} of there to here",
+            names=("pair",),
+        )
+    digest = keyed(digest_of(value), key) if ":" in stored.digest else digest_of(value)
     if stored.digest and digest != stored.digest:
         raise InputError(
             "an input is not the one that was audited: its digest is {found}, and the certificate has {digest}",

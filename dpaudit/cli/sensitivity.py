@@ -67,6 +67,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
     from dpaudit.contract import exit_status
+    from dpaudit.keyed import key_of
     from dpaudit.neighbours.named import pairs_at, pairs_beside
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.tables import read_dataset
@@ -90,6 +91,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     with importable(*(one.folder for one in (place, given_pairs) if one is not None)):
         function = place.find()
         if audit["data"] is not None:
+            key_of(make=True)
             inputs = {"data": read_dataset(audit["data"]), "bounds": bounds_of_text(audit["bounds"])}
         else:
             inputs = {

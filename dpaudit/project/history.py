@@ -20,12 +20,13 @@ from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_
 from dpaudit.engine.recomputed import not_recomputed
 from dpaudit.engine.store import digest_in, linked, write_line
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.keyed import FOLDER
 from dpaudit.project.standings import EARLIER, Standing, check_row, compute_together
 from dpaudit.record import Frozen, decode
 from dpaudit.report.numbers import plural
 from dpaudit.results import SCHEMA_VERSION, versions
 
-PLACE = Path(".dpaudit") / "history.jsonl"
+PLACE = FOLDER / "history.jsonl"
 
 
 class ProjectCheck(Frozen, frozen=True, kw_only=True, tag="check", tag_field="record"):

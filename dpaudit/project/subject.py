@@ -13,6 +13,7 @@ from dpaudit.audit.curve_claims import named_claim
 from dpaudit.audit.options import OF_DATA, OPTIONS, grouped
 from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError, blamed
+from dpaudit.keyed import key_of
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.columns import bounds_of_text
@@ -102,6 +103,7 @@ def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relatio
     if audit.data is not None:
         from dpaudit.neighbours.own_data.tables import read_dataset  # loads pandas
 
+        key_of(make=True)
         return {**of_data, "pairs": audit.pairs, "data": read_dataset(audit.data)}
     if pairs is not None:
         return {**of_data, "pairs": pairs_at(pairs, seed)}

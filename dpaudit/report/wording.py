@@ -37,7 +37,7 @@ _MOST = 12
 """The most labels of an event that are shown."""
 _FEW, _LONG = 4, 60
 """The most answers that are listed one by one, and the most characters of one."""
-_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]{64}\)")
+_DIGEST = re.compile(r" \((?:SHA-256|digest) of the data: [0-9a-f:]+\)")
 _RARE = "any output rare or unseen in training"
 
 

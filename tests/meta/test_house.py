@@ -25,7 +25,18 @@ from dpaudit.results import _call_text
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "escaping", "withheld", "jsonable", "contract", "loading", "record", "presentation", "results"),
+        (
+            "errors",
+            "escaping",
+            "keyed",
+            "withheld",
+            "jsonable",
+            "contract",
+            "loading",
+            "record",
+            "presentation",
+            "results",
+        ),
         ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),

@@ -77,7 +77,7 @@ class Table(ABC):
         return self._rebuilt(self._changed(self._rows(np.arange(self.size)), cells))
 
     def digest(self) -> str:
-        """Return the SHA-256 of the kind and the content, in hexadecimal digits."""
+        """Return the SHA-256 of the kind and the content, in hexadecimal digits; it never leaves without a key."""
         kind = "Registered" if self.rebuilds else type(self).__name__
         found = hashlib.sha256(f"{kind} {self.size}\n".encode())
         for part in self._content():

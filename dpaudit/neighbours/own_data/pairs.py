@@ -17,6 +17,7 @@ from dpaudit.arguments import read_integer
 from dpaudit.contract import Made, MadePair, Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
+from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, recipes_of
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
 from dpaudit.neighbours.own_data.columns import ValueKind, read_bounds
@@ -127,12 +128,12 @@ def neighbours_of(
         text = "{data} has no pair of neighbours by {relation}: its records are equal, and of a kind of which "
         raise InputError(text + "no others are made; use add-remove-one, or more records", names=("data", "relation"))
     made = tuple(candidates.made())
-    source = RowSource(
-        table.extended(candidates.new), table.size, table.digest(), made, units.alone, frozenset(chain(*ends.values()))
-    )
+    pool, digest, given = table.extended(candidates.new), keyed(table.digest(), key_of()), chain(*ends.values())
+    source = RowSource(pool, table.size, digest, made, units.alone, frozenset(given))
+    told = f" (digest of the data: {source.digest})" if source.digest else ""
     return [
         MadePair(
-            MadeData(source, one.data, f"{one.background} (SHA-256 of the data: {source.digest})"),
+            MadeData(source, one.data, f"{one.background}{told}"),
             MadeData(source, one.neighbour, f"the same, {one.change}"),
             Origin(OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS, f"{one.background}; {one.change}"),
         )
@@ -226,7 +227,7 @@ def _shared(data: Index, neighbour: Index) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """The rows that datasets are made of: those of the dataset, `size` with this SHA-256, followed by new ones.
+    """The rows that datasets are made of: those of the dataset, `size` with this keyed digest, followed by new ones.
 
     `units` are what a local search may let come. It may change what both sides share if every row is a unit, `alone`.
     `given` are the bounds that the user gave.

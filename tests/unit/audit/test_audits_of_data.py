@@ -101,9 +101,8 @@ def test_no_value_of_the_data_is_told(mechanism: Any, sequential: bool, caplog: 
     options = {"unit": "user", "epsilon": 1.0, "trials": 600, "sequential": sequential}
     finding = dpaudit.audit_privacy(mechanism, data=PEOPLE, **options)
     told = everything_shown(finding) + caplog.text
-    for secret in (CANARY, "Zebediah", "Quux", "8675309", "8.67531e", str(UNIT), "555,019"):
+    for secret in (table_of(PEOPLE).digest(), CANARY, "Zebediah", "Quux", "8675309", "8.67531e", str(UNIT), "555,019"):
         assert secret not in told
-    assert table_of(PEOPLE).digest() in told
     assert finding.verdict == ("consistent" if mechanism is noisy else "violation")
 
 
@@ -267,8 +266,6 @@ def test_the_inputs_of_a_witness_can_be_had_where_the_audit_was_made(tmp_path: P
     assert finding.verdict == "violation"
     first, second = finding.witness.build()
     assert abs(len(first) - len(second)) == 1
-    assert "SHA-256" in finding.witness.data
-    assert "SHA-256" not in str(finding)
     finding.save(tmp_path / "finding.json")
     with pytest.raises(InputError, match=r"read from a file.*neighbours_of\(data, seed"):
         dpaudit.PrivacyFinding.load(tmp_path / "finding.json").witness.build()
