@@ -22,6 +22,7 @@ from dpaudit.cli.streams import complain, drop_output, notify
 from dpaudit.errors import DpauditError, nearest
 from dpaudit.escaping import printable
 from dpaudit.running.processes import STOPPING, ChildDied
+from dpaudit.running.shared_memory import remove_left
 from dpaudit.running.supervised import supervised
 
 
@@ -87,6 +88,7 @@ def _run(words: list[str], ends: bool) -> int:
     """Run one command; `ends` says that its process ends with it."""
     with _stoppable(ends):
         try:
+            remove_left()
             return _status(words)
         except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation
             os.write(2, b"dpaudit: error: there is no memory left\n")

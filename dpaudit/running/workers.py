@@ -14,6 +14,7 @@ from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
 from dpaudit.running.child import RETURNED, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import sendable, value_of
+from dpaudit.running.shared_memory import folder
 from dpaudit.running.warned import Counts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
@@ -64,6 +65,7 @@ def spread(
     stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
     if backend in (None, "loky"):
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(),), **options}
+        options = {"temp_folder": folder(), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
     try:

@@ -55,7 +55,7 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_990,
+    "dpaudit": 2_090,
     "dpaudit.audit": 5_830,
     "dpaudit.bounds": 2_170,
     "dpaudit.certificates": 1_096,
@@ -70,7 +70,7 @@ ROOMS = {
     "dpaudit.project": 1_270,
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
-    "dpaudit.running": 1_880,
+    "dpaudit.running": 1_980,
     "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
     "learners": 876,
