@@ -176,7 +176,7 @@ class Options(_Declared):
         default=False,
         groups=("certificate",),
         help="show values of --data",
-        usual="the recipes of the pairs, as 'row 17 removed', and its digest",
+        usual="the recipes of the pairs, as 'row 17 removed', and a keyed digest",
     )
     batched: bool = _option(
         default=False,
