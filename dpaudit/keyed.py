@@ -1,7 +1,7 @@
 """Digests of people's data, keyed so that nobody without the key can try which data have one.
 
-The key is 32 random bytes in `.dpaudit/key`, made once and readable by its owner alone. It leaves the machine in the
-plan of an audit that several machines share, and nowhere else.
+The key is 32 random bytes in the file `key` of `.dpaudit`, made once and readable by its owner alone. It leaves
+the machine in the plan of an audit that several machines share, and nowhere else.
 """
 
 from __future__ import annotations
