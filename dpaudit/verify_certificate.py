@@ -162,7 +162,7 @@ def explicit(event: Any, where: str = "event") -> bool:
     """Return whether an event says by itself which outputs are in it; `ValueError` if these are none, or all."""
     if event["kind"] == "interval":
         low, high = float(event["low"]), float(event["high"])
-        need(-high < low, where, "bounded on a side", event) if low == -math.inf else None
+        need(low > -math.inf or high < math.inf, where, "bounded on a side", event)
         if event["feature"] not in FEATURES:
             need(low <= high, where, "an interval", event)
             return False
@@ -224,7 +224,7 @@ def checked(stored: Any) -> None:
     need(plain == (stored["learned"] is None), "learned", "given of an event that is not explicit alone", plain)
     betting, counts = stored["bound"] == "betting", stored["counts"]
     need(betting == (counts is None), "counts", "left out where bets decided, and there alone", counts)
-    need(betting or stored["event"]["kind"] != "bets", "bound", "betting, of bets", stored["bound"])
+    need(betting == (stored["event"]["kind"] == "bets"), "bound", "betting of bets, and there alone", stored["bound"])
     need(stored["event"] != stored.get("opposite"), "opposite", "another set than the event", "the same")
     need(stored["epsilon_lower"] > stored["epsilon"], "epsilon_lower", "above epsilon", stored["epsilon_lower"])
     if counts is None:

@@ -25,6 +25,7 @@ from dpaudit.results import _call_text
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
+        ("certificate_grammar", "verify_certificate", "verify_sensitivity"),
         ("errors", "escaping", "withheld", "jsonable", "contract", "loading", "record", "presentation", "results"),
         ("seeding", "arguments", "progress"),
         ("bounds", "outputs", "registry"),
@@ -37,7 +38,7 @@ FLOORS = {
         ("report",),
         ("project",),
         ("pac",),
-        ("", "cli", "pytest_plugin", "verify_certificate", "verify_sensitivity", "__main__"),
+        ("", "cli", "pytest_plugin", "__main__"),
     ),
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
 }

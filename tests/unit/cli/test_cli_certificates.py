@@ -48,7 +48,7 @@ def test_an_audit_writes_a_certificate_that_is_verified_and_replayed(
     assert audited("means.py:mean") == 1
     told = capsys.readouterr()
     assert "VIOLATION" in told.out
-    assert "python -m dpaudit.verify_certificate c.json" in told.err
+    assert "python -P -m dpaudit.verify_certificate c.json" in told.err
     assert verify((folder / "c.json").read_bytes())[0] == 0
     assert certificates.read("c.json").mechanism == "means.py:mean"
     assert main(["replay", "c.json", "means.py:mean", "--batched"]) == 1
