@@ -292,7 +292,12 @@ def parsed(data: bytes) -> Any:
         return dict(pairs)
 
     def integer(digits: str) -> int:
-        need(len(digits) <= MOST_DIGITS and digits != "-0", "an integer", f"of at most {MOST_DIGITS} digits", digits)
+        need(
+            len(digits) <= MOST_DIGITS and digits != "-0",
+            "an integer",
+            f"of at most {MOST_DIGITS} digits, and 0 without a sign",
+            digits,
+        )
         return int(digits)
 
     def number(digits: str) -> float:

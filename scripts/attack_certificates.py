@@ -104,7 +104,7 @@ FORGERIES: dict[str, dict[str, Any]] = {
         "kind": "array", "dtype": "int8", "shape": [10**9, 0], "items": []}}},
     "invented counts alone": {},
 }  # fmt: skip
-"""What is altered; the last one is right by itself, and only a replay shows that its counts are invented."""
+"""The altered fields; the last one is right by itself, and only a replay shows that its counts are invented."""
 
 
 def sealed(stored: dict[str, Any]) -> bytes:

@@ -122,13 +122,9 @@ def replay(
     seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
     if seed == certificate.seed:
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
-    given = None if pair is None else check_pairs([pair], None)[0]
-    domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    sides = (None, None) if given is None else (given.data, given.neighbour)
-    inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
-    known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
+    known = _known(certificate, mechanism, pair)
     relation = Relation.parse(relation) if relation is not None else _relation_of(certificate)
-    neighbours = _are_neighbours(certificate, known, relation, metric, given is not None)
+    neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
     confidence = read_number("confidence", confidence, OPTIONS["confidence"].limits["gt"], 1)
     runs = None if trials is None else read_integer("trials", trials, 10)
     counts = None
@@ -171,6 +167,15 @@ def replay(
         counts=counts,
         seed=seed,
     )
+
+
+def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
+    """Return the pair of a certificate, where it does not hold its inputs by the pair that is given."""
+    given = None if pair is None else check_pairs([pair], None)[0]
+    domain = mechanism.domain if isinstance(mechanism, Learner) else None
+    sides = (None, None) if given is None else (given.data, given.neighbour)
+    inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
+    return Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
 
 
 def _relation_of(certificate: Certificate) -> Relation | None:
