@@ -119,9 +119,7 @@ def replay(
         no neighbours.
     """
     check_built(mechanism, "mechanism")
-    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
-    if seed == certificate.seed:
-        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
+    seed = _fresh(seed, certificate)
     known = _known(certificate, mechanism, pair)
     relation = Relation.parse(relation) if relation is not None else _relation_of(certificate)
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
@@ -131,7 +129,6 @@ def replay(
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
         if certificate.learned is not None:
-            betting = certificate.bound == "betting"
             finding = audit_privacy(
                 mechanism,
                 [known],
@@ -140,7 +137,7 @@ def replay(
                 relation=relation,
                 confidence=confidence,
                 seed=seed,
-                sequential=betting,
+                sequential=certificate.bound == "betting",
                 trials=certificate.learned if runs is None else runs,
                 randomness=randomness,
                 progress=progress,
@@ -150,9 +147,8 @@ def replay(
         else:
             bound, sampler = certificate.bound, sampler_of(mechanism, seed, **running)
             counts = _counted(certificate, sampler, known, runs, progress)
-            lower = counts.epsilon_lower(
-                bound, certificate.delta, 1 - confidence, sides=1 if certificate.opposite is UNSET else 2
-            )
+            sides = 1 if certificate.opposite is UNSET else 2
+            lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(
         verdict=Verdict.VIOLATION if neighbours and lower > certificate.epsilon else Verdict.NO_EVIDENCE,
         relation=relation,
@@ -167,6 +163,14 @@ def replay(
         counts=counts,
         seed=seed,
     )
+
+
+def _fresh(seed: int | None, certificate: Certificate) -> int:
+    """Return a seed, drawn at random if none is given; `InputError` for that of the certificate."""
+    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
+    if seed == certificate.seed:
+        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
+    return seed
 
 
 def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
@@ -192,7 +196,7 @@ def _are_neighbours(certificate: Certificate, pair: Pair, relation: Relation | N
         try:
             distance = float(metric(pair.data, pair.neighbour))
         except Exception as error:  # whatever a metric raises for inputs that it was not made for
-            raise InputError(f"the metric of the inputs failed: {type(error).__name__}: {error!s:.300}") from None
+            raise InputError(f"the metric of the inputs failed: {type(error).__name__}") from None
         if not distance <= 1:
             raise InputError(
                 f"the inputs of the certificate are no neighbours: their distance is {distance:g}, above 1"

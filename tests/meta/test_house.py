@@ -45,10 +45,10 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 1_990,
+    "dpaudit": 2_570,
     "dpaudit.audit": 5_830,
     "dpaudit.bounds": 2_170,
-    "dpaudit.certificates": 1_096,
+    "dpaudit.certificates": 1_180,
     "dpaudit.cli": 2_650,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_810,
