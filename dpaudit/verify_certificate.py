@@ -154,7 +154,7 @@ EVENTS = tagged(
     cells=record(feature=text, ranges=many(many(whole(-math.inf), 2, 2)), values=many(text), rare=flag, path=PATH,
                  shown_=many(text), outputs_=many(value_of, 1), complement_=among(True)),
     bets=record(runs=whole(1, 2 * MOST_RUNS), log_stake=END),
-    withheld=record(),
+    withheld=record(feature_=text),
 )  # fmt: skip
 
 
