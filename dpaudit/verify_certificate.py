@@ -225,7 +225,7 @@ def checked(stored: Any) -> None:
     betting, counts = stored["bound"] == "betting", stored["counts"]
     need(betting == (counts is None), "counts", "left out where bets decided, and there alone", counts)
     need(betting == (stored["event"]["kind"] == "bets"), "bound", "betting of bets, and there alone", stored["bound"])
-    need(stored["event"] != stored.get("opposite"), "opposite", "another set than the event", "the same")
+    need(not plain or stored["event"] != stored.get("opposite"), "opposite", "another set than the event", "the same")
     need(stored["epsilon_lower"] > stored["epsilon"], "epsilon_lower", "above epsilon", stored["epsilon_lower"])
     if counts is None:
         return
