@@ -1,12 +1,71 @@
-"""Recompute the bound of a certificate from its counts, taken as given: ``python verify_certificate.py FILE``."""
+"""Check a certificate by itself, its counts taken as given: ``python -P -m dpaudit.verify_certificate FILE``.
 
-import hashlib
-import json
-import math
+It needs the standard library alone, and `dpaudit.certificate_grammar`. Both files can be copied out into one folder:
+``python -I verify_certificate.py FILE``.
+"""
+
 import sys
-from collections.abc import Callable
 
-MOST_BYTES, MOST_RUNS, MOST_EPSILON, TOLERANCE, PANELS = 2**24, 10**12, 700, 1e-5, 32
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # it may be a folder that was received, and hold a json.py
+
+import math
+import os
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+try:
+    from dpaudit.certificate_grammar import (
+        LEAST_CONFIDENCE,
+        MOST_EPSILON,
+        MOST_RUNS,
+        SHARED,
+        among,
+        cell,
+        either,
+        flag,
+        judged,
+        like,
+        main,
+        many,
+        need,
+        real,
+        record,
+        related,
+        sealed,
+        tagged,
+        text,
+        value_of,
+        whole,
+    )
+except ImportError:  # copied out
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    from certificate_grammar import (  # type: ignore[no-redef,import-not-found]
+        LEAST_CONFIDENCE,
+        MOST_EPSILON,
+        MOST_RUNS,
+        SHARED,
+        among,
+        cell,
+        either,
+        flag,
+        judged,
+        like,
+        main,
+        many,
+        need,
+        real,
+        record,
+        related,
+        sealed,
+        tagged,
+        text,
+        value_of,
+        whole,
+    )
+
+TOLERANCE, PANELS = 1e-5, 32
 REALS, COUNTS = "epsilon epsilon_lower delta confidence error", "hits runs neighbour_hits neighbour_runs"
 _NODES = (0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363)  # Gauss-Legendre on [-1, 1]
 _WEIGHTS = (0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763)
@@ -15,8 +74,8 @@ GAUSS = [(0.5 + s * x / 2, w / 2) for x, w in zip(_NODES, _WEIGHTS, strict=True)
 
 def last(holds: Callable[[float], bool], start: float, end: float) -> float:
     """Return the last point found on the way from `start`, where a condition holds, to `end`."""
-    start, left = (end, 0) if holds(end) else (start, 200)
-    while left and abs(end - start) > 1e-9 * abs(start):
+    origin, start, left = start, *((end, 0) if holds(end) else (start, 200))
+    while left and abs(end - start) > 1e-9 * min(abs(start), abs(start - origin)):
         middle, left = (start + end) / 2, left - 1
         start, end = (middle, end) if holds(middle) else (start, middle)
     return start
@@ -86,39 +145,118 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
     return max(0.0, math.log((p - delta) / q)) if p > delta else 0.0
 
 
+FEATURES = {"value": None, "sum": None, "maximum": None, "minimum": None, "length": (0, math.inf),
+            "lowest bit": (-1074, 1023), "raised": (0, 1), "NaN": (0, 1), "present": (0, 1)}  # fmt: skip
+PATH = many(lambda v, where: need(type(v) is int or text(v, where) is None, where, "an index or a key", v))
+END = real(-sys.float_info.max, sys.float_info.max, "inf", "-inf")
+EVENTS = tagged(
+    interval=record(feature=text, low=END, high=END, path=PATH),
+    cells=record(feature=text, ranges=many(many(whole(-math.inf), 2, 2)), values=many(text), rare=flag, path=PATH,
+                 shown_=many(text), outputs_=many(value_of, 1), complement_=among(True)),
+    bets=record(runs=whole(1, 2 * MOST_RUNS), log_stake=END),
+    withheld=record(feature_=text),
+)  # fmt: skip
+
+
+def explicit(event: Any, where: str = "event") -> bool:
+    """Return whether an event says by itself which outputs are in it; `ValueError` if these are none, or all."""
+    if event["kind"] == "interval":
+        low, high = float(event["low"]), float(event["high"])
+        need(low > -math.inf or high < math.inf, where, "bounded on a side", event)
+        if event["feature"] not in FEATURES:
+            need(low <= high, where, "an interval", event)
+            return False
+        least, most = FEATURES[event["feature"]] or (None, None)
+        need(low < high or (least is None and low == high == math.inf), where, "an interval that holds numbers", event)
+        if least is not None and most is not None:
+            first, end = math.ceil(max(low, least)), min(high, most + 1)
+            need(first < end and low <= most, where, "an interval that holds numbers", event)
+            need(most > 1 or (low > least) != (high <= most), where, "an interval that does not hold all", event)
+        return True
+    if event["kind"] == "cells":
+        ranges, listed = event["ranges"], [cell(value) for value in event.get("outputs", ())]
+        apart = all(a[1] < b[0] for a, b in pairwise(ranges)) and all(low <= high for low, high in ranges)
+        need(apart, f"{where}.ranges", "ascending", ranges)
+        single = len({*listed}) == len(listed) and not any(type(value) is int for value in event.get("outputs", ()))
+        need(single, f"{where}.outputs", "different outputs, integers as ranges", event)
+        need(ranges or listed or event["values"] or event["rare"], where, "one that names an output", event)
+        return bool(event["feature"] == "output" and not event["values"] and not event["rare"])
+    return False
+
+
+WHOLE, LEVEL = whole(0), real(LEAST_CONFIDENCE, math.nextafter(1, 0))
+HITS, RUNS, DIGEST = whole(0, MOST_RUNS), whole(1, MOST_RUNS), like("([0-9a-f]{32})?", "a digest")
+INPUT = tagged(
+    value=record(value=value_of, digest=DIGEST),
+    reference=record(place=text, recipe=text, digest=DIGEST, records=either(many(WHOLE)), index_=WHOLE),
+)
+ORIGINS = (
+    "crafted",
+    "enumerated",
+    "given",
+    "own data",
+    "own data by user",
+    "pattern",
+    "random",
+    "recorded",
+    "strategy",
+)
+
+
+FIELDS = tagged(
+    certificate=record(
+        mechanism=text, epsilon=real(0, MOST_EPSILON), delta=real(0, 1), epsilon_lower=real(0, MOST_EPSILON),
+        confidence=LEVEL, error=real(math.ulp(0.0), 1), bound=among("coin", "melded", "clopper-pearson", "betting"),
+        origin=record(kind=among(*ORIGINS), text=text, moves=WHOLE), data=INPUT, neighbour=INPUT,
+        direction=among("forward", "backward"), event=EVENTS, opposite_=EVENTS, learned=either(RUNS),
+        counts=either(record(hits=HITS, runs=RUNS, neighbour_hits=HITS, neighbour_runs=RUNS,
+                             count_=record(right=HITS, guesses=RUNS, filled=HITS))),
+        runs=among("finding", "fresh"), searched=WHOLE, seed=WHOLE, streams_version=whole(1), **SHARED,
+    ),
+)  # fmt: skip
+
+
+def checked(stored: Any) -> None:
+    """Raise `ValueError` unless parsed data is a certificate whose fields agree, but for its seal and its bound."""
+    FIELDS(stored, "certificate")
+    events = [("event", stored["event"]), *([("opposite", stored["opposite"])] if "opposite" in stored else [])]
+    plain = all([explicit(event, name) for name, event in events])
+    need(plain == (stored["learned"] is None), "learned", "given of an event that is not explicit alone", plain)
+    betting, counts = stored["bound"] == "betting", stored["counts"]
+    need(betting == (counts is None), "counts", "left out where bets decided, and there alone", counts)
+    need(betting == (stored["event"]["kind"] == "bets"), "bound", "betting of bets, and there alone", stored["bound"])
+    need(not plain or stored["event"] != stored.get("opposite"), "opposite", "another set than the event", "the same")
+    need(stored["epsilon_lower"] > stored["epsilon"], "epsilon_lower", "above epsilon", stored["epsilon_lower"])
+    if counts is None:
+        return
+    x, n1, y, n2 = (counts[name] for name in COUNTS.split())
+    need(x <= n1 and y <= n2, "hits", "at most runs", [x, n1, y, n2])
+    need(("count" in counts) == (stored["bound"] == "coin"), "count", "there of guesses of coins alone", counts)
+    if "count" in counts:
+        right, guesses, filled = (counts["count"][name] for name in ("right", "guesses", "filled"))
+        need(right <= guesses and filled <= guesses, "guesses", "no fewer than right and filled ones", counts["count"])
+        said = x + y if len(events) == 1 else n1 + n2
+        need(guesses - filled <= said, "guesses", f"filled but for {said} runs that say something", counts["count"])
+        need(right - filled <= (x if len(events) == 1 else said), "right", "at most the hits", counts["count"])
+
+
 def verify(data: bytes) -> tuple[int, str]:
-    """Return the exit status, 0 right, 1 wrong or 3 replay only, and one line; raise if not readable, which is 2."""
-    stored = json.loads(data, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {})
-    seal = hashlib.blake2b(json.dumps({**stored, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
-    if (stored["kind"], stored["schema_version"], stored.get("seal", seal)) != ("certificate", 1, seal):
-        raise ValueError("this is no certificate of version 1, or it was altered since it was written")
-    explicit = stored["event"]["kind"] in ("interval", "cells") and stored["learned"] is None
-    coins = stored["bound"] == "coin"
-    if not (stored["bound"] in ("melded", "clopper-pearson", "coin") and explicit):
-        return 3, f"replay only: {stored['bound']!r:.60} on an event of the kind {stored['event']['kind']!r:.60}"
-    epsilon, claimed, delta, confidence, error = reals = [stored[name] for name in REALS.split()]
-    x, n1, y, n2 = counts = [stored["counts"][name] for name in COUNTS.split()]
-    guessed = [stored["counts"]["count"][name] for name in ("right", "guesses")] if coins else []
-    if {*map(type, guessed)} - {int} or not all(0 <= n <= MOST_RUNS for n in guessed) or guessed != sorted(guessed):
-        raise ValueError(f"right guesses must be in [0, guesses], whole numbers up to {MOST_RUNS}: {guessed!r:.200}")
-    if not {*map(type, reals)} <= {int, float} or not error or not all(0 <= n <= MOST_EPSILON for n in reals):
-        raise ValueError(f"{REALS} must be numbers in [0, {MOST_EPSILON}], the error above 0: {reals!r:.200}")
-    if {*map(type, counts)} != {int} or not (0 <= x <= n1 <= MOST_RUNS and 0 <= y <= n2 <= MOST_RUNS and n1 * n2):
-        raise ValueError(f"hits must be in [0, runs] and runs in [1, {MOST_RUNS}], whole numbers: {counts!r:.200}")
-    numbers = counts + guessed + [2 if stored.get("opposite") else 1]
+    """Return the status, 0 right, 1 wrong, 3 not decided by the file alone, and a line; `ValueError` is status 2."""
+    stored = sealed(data, checked)
+    if stored["bound"] == "betting" or stored["learned"] is not None:
+        kind = stored["event"]["kind"]
+        return judged(True, "", *related(stored), f"{stored['bound']!r:.60} on an event of the kind {kind!r:.60}")
+    epsilon, claimed, delta, confidence, error = (stored[name] for name in REALS.split())
+    counts = [stored["counts"][name] for name in COUNTS.split()]
+    guessed = [stored["counts"]["count"][name] for name in ("right", "guesses") if stored["bound"] == "coin"]
+    numbers = counts + guessed + [2 if "opposite" in stored else 1]
     most, least = (bound(stored["bound"], numbers, delta, error * level) for level in (1, 1 - TOLERANCE))
-    right = max(epsilon, least - TOLERANCE) < claimed <= most + TOLERANCE and error <= (1 - confidence) * (1 + 1e-9)
+    # The stated bound may be rounded otherwise; what the counts give must exceed the claim itself.
+    right = least - TOLERANCE < claimed <= most + TOLERANCE and most > epsilon
+    right = right and error <= (1 - confidence) * (1 + 1e-9)
     shown = f"it says epsilon >= {claimed}, not {epsilon}, with delta {delta}, error {error}, confidence {confidence}"
-    given = f"{guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}"
-    return int(not right), f"{'right' if right else 'wrong'}: {shown}; {given}"
+    return judged(right, f"{shown}; {guessed or counts} give {math.floor(most * 1e6) / 1e6:.6f}", *related(stored))
 
 
 if __name__ == "__main__":
-    try:
-        with open((sys.argv[1:2] or ["(no FILE given)"])[0], "rb") as file:
-            read = file.read(MOST_BYTES + 1)
-        status, words = verify(read) if len(read) <= MOST_BYTES else (2, f"not readable: over {MOST_BYTES} bytes")
-    except (OSError, TypeError, ValueError, LookupError, RecursionError, ArithmeticError, MemoryError) as fault:
-        status, words = 2, f"not readable: {type(fault).__name__}: {fault!s:.300}"
-    print(words.encode("ascii", "backslashreplace").decode().replace("\n", " ")[:1000])
-    sys.exit(status)
+    sys.exit(main(sys.argv[1:], verify))

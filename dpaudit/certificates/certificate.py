@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,15 +14,15 @@ from msgspec.structs import replace
 
 from dpaudit.audit.tested import COIN, CoinCount, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
+from dpaudit.certificate_grammar import MOST_BYTES, parsed, related
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
 from dpaudit.outputs.values import JsonValue
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
+from dpaudit.verify_certificate import checked, verify
 
 CLOPPER_PEARSON = "clopper-pearson"
-MOST_BYTES = 2**24
-"""No longer file is read, here or by `dpaudit.verify_certificate`."""
 
 
 class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
@@ -186,24 +186,14 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     seal: str = ""
 
     def __post_init__(self) -> None:
-        counts = self.counts
-        if (counts is None) != (self.bound == "betting"):
-            raise InputError("a certificate has counts unless bets decided")
-        if (counts is not None and counts.count is not UNSET) != (self.bound == COIN):
-            raise InputError("a certificate has a count of guesses where coins were guessed, and only there")
-        if (self.learned is None) != self.explicit:
-            raise InputError("a certificate states with how many runs its event is learned, unless that is explicit")
-        if counts and (counts.hits > counts.runs or counts.neighbour_hits > counts.neighbour_runs):
-            raise InputError("a certificate has no more hits than runs")
-        if counts and counts.count and max(counts.count.right, counts.count.filled) > counts.count.guesses:
-            raise InputError("a certificate has no more right guesses than guesses")
-        if self.epsilon_lower <= self.epsilon:
-            raise InputError("a certificate is of a violation: epsilon_lower must exceed epsilon")
-
-    @property
-    def explicit(self) -> bool:
-        """Whether its events say by themselves which outputs are in them."""
-        return all(event.explicit for event in (self.event, self.opposite) if event is not UNSET)
+        told = encodable(self)
+        try:
+            checked(told)
+        except ValueError as error:
+            raise InputError(f"a certificate cannot say this: {error}") from None
+        neighbours, words = related(told)
+        if neighbours is False:
+            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON-safe data."""
@@ -211,9 +201,27 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         return found | {"seal": seal_of(found)}
 
     def write(self, path: str | Path) -> None:
-        """Write the certificate as one JSON file."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+        """Write the certificate as one JSON file; `InputError` if the verifier's arithmetic does not bear it out."""
+        Path(path).write_bytes(sealed_text(self, verify))
+
+
+def sealed_text(found: Frozen, verifies: Callable[[bytes], tuple[int, str]]) -> bytes:
+    """Return a certificate as the text of a file that its verifier does not refuse."""
+    told = encodable(found)
+    text = json.dumps(told | {"seal": seal_of(told)}, indent=1, allow_nan=False, ensure_ascii=False)
+    data = f"{text}\n".encode()
+    _bear_out(data, verifies, "this certificate")
+    return data
+
+
+def _bear_out(data: bytes, verifies: Callable[[bytes], tuple[int, str]], name: str) -> None:
+    """Raise `InputError` where a verifier cannot read what is in a file, or finds that it is wrong."""
+    try:
+        status, words = verifies(data)
+    except (ValueError, RecursionError, ArithmeticError) as error:
+        raise InputError(f"{name} is no certificate: {error!s:.500}") from None
+    if status == 1:
+        raise InputError(f"{name} is {words:.500}")
 
 
 def seal_of(data: Mapping[str, Any]) -> str:
@@ -222,25 +230,34 @@ def seal_of(data: Mapping[str, Any]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 
+def read_sealed(path: str | Path, kinds: Mapping[str, tuple[Any, Callable[[bytes], tuple[int, str]]]]) -> Any:
+    """Return the certificate in a file, of one of several kinds, each with its type and its verifier."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        kind = parsed(data)
+        kind = kind.get("kind") if isinstance(kind, dict) else None
+        known = kinds.get(kind) if isinstance(kind, str) else None
+        if known is None:
+            raise ValueError(f"its kind must be one of {', '.join(kinds)}, got {kind!r:.60}")
+        _bear_out(data, known[1], str(path))
+        return replace(decode(data, known[0]), seal="")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except InputError:
+        raise
+    except (ToolFault, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
+
+
 def read(path: str | Path) -> Certificate:
     """Return the certificate in a file.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is longer than `MOST_BYTES`, is no certificate (the message names the field), or was
-        altered since it was written.
+        If the file cannot be read, is no certificate (the message names the field), was altered since it was written,
+        or `dpaudit.verify_certificate` finds that it is wrong.
     """
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise InputError(f"{path} is longer than the {MOST_BYTES} bytes that a certificate may have")
-        found: Certificate = decode(data, Certificate)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except ToolFault as error:
-        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
-    if found.seal != seal_of(json.loads(data)):
-        raise InputError(f"{path} was altered since it was written: its seal is not of what it says")
-    return replace(found, seal="")
+    found: Certificate = read_sealed(path, {"certificate": (Certificate, verify)})
+    return found

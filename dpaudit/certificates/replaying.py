@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from msgspec import UNSET, structs
 
 from dpaudit import seeding
-from dpaudit.arguments import check_built, read_integer
+from dpaudit.arguments import CONFIDENCE, check_built, read_integer, read_number
 from dpaudit.audit.audit import audit_privacy, sampler_of
+from dpaudit.audit.options import OPTIONS
 from dpaudit.audit.tested import COIN
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.counting import counted
-from dpaudit.contract import Domain, Learner, Pair, Verdict
+from dpaudit.contract import Domain, Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
 from dpaudit.keyed import FOLDER, NAME, is_of, key_of, keyed
-from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.check import check_pair, check_pairs
 from dpaudit.neighbours.smaller import take_rows
 from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
@@ -32,7 +34,11 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     Attributes
     ----------
     verdict : {"violation", "no evidence"}
-        "violation" if the fresh bound exceeds the claim.
+        "violation" if the fresh bound exceeds the claim on inputs that are neighbours.
+    relation : Relation or None
+        What neighbours are.
+    neighbours : bool
+        Whether the inputs were seen to be neighbours, or are a pair that was given; False where that is not decided.
     mechanism : str
         The mechanism as the certificate names it.
     epsilon, delta : float
@@ -50,6 +56,8 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     """
 
     verdict: Verdict
+    relation: Relation | None
+    neighbours: bool
     mechanism: str
     epsilon: Amount
     delta: Probability
@@ -66,13 +74,16 @@ def replay(
     mechanism: Any,
     *,
     pair: Any = None,
+    relation: Relation | str | None = None,
+    metric: Callable[[Any, Any], float] | None = None,
+    confidence: float = CONFIDENCE,
     trials: int | None = None,
     seed: int | None = None,
     randomness: str = "argument",
     progress: Progress = False,
     **running: Any,
 ) -> Replay:
-    """Run the mechanism on the certificate's pair and bound epsilon by its event alone, at its confidence.
+    """Run the mechanism on the certificate's pair and bound epsilon by its event alone.
 
     An explicit event is tested as it is. One that only an audit can learn is learned again: the pair is audited, with
     as many runs as the certificate states.
@@ -85,6 +96,13 @@ def replay(
         The mechanism.
     pair : (data, neighbour) or Pair, optional
         The pair at the place that the certificate names, where it does not hold its inputs.
+    relation : Relation or str, optional
+        What neighbours are, where the certificate does not say it.
+    metric : callable, optional
+        The mechanism's own distance of two inputs, of which neighbours have at most 1; it decides in place of the
+        relation.
+    confidence : float
+        Of the bound; it is never the certificate's.
     trials : int, optional
         Runs on each side; the certificate's own number by default.
     seed : int, optional
@@ -98,32 +116,29 @@ def replay(
     Raises
     ------
     InputError
-        If an argument is wrong, the seed is the certificate's own, or the pair is not the certificate's.
+        If an argument is wrong, the seed is the certificate's own, the pair is not the certificate's, or its inputs are
+        no neighbours.
     """
     check_built(mechanism, "mechanism")
-    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
-    if seed == certificate.seed:
-        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
-    given = None if pair is None else check_pairs([pair], None)[0]
-    domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    sides = (None, None) if given is None else (given.data, given.neighbour)
-    inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
-    known = Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
+    seed = _fresh(seed, certificate)
+    known = _known(certificate, mechanism, pair)
+    relation = Relation.parse(relation) if relation is not None else _relation_of(certificate)
+    neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
+    confidence = read_number("confidence", confidence, OPTIONS["confidence"].limits["gt"], 1)
     runs = None if trials is None else read_integer("trials", trials, 10)
     counts = None
     named = any(isinstance(side, Referred) for side in (certificate.data, certificate.neighbour))
     with withholding(named and certificate.origin.kind.own):
         if certificate.learned is not None:
-            betting = certificate.bound == "betting"
             finding = audit_privacy(
                 mechanism,
                 [known],
                 epsilon=certificate.epsilon,
                 delta=certificate.delta,
-                relation=certificate.relation,
-                confidence=certificate.confidence,
+                relation=relation,
+                confidence=confidence,
                 seed=seed,
-                sequential=betting,
+                sequential=certificate.bound == "betting",
                 trials=certificate.learned if runs is None else runs,
                 randomness=randomness,
                 progress=progress,
@@ -133,21 +148,63 @@ def replay(
         else:
             bound, sampler = certificate.bound, sampler_of(mechanism, seed, **running)
             counts = _counted(certificate, sampler, known, runs, progress)
-            lower = counts.epsilon_lower(
-                bound, certificate.delta, 1 - certificate.confidence, sides=1 if certificate.opposite is UNSET else 2
-            )
+            sides = 1 if certificate.opposite is UNSET else 2
+            lower = counts.epsilon_lower(bound, certificate.delta, 1 - confidence, sides=sides)
     return Replay(
-        verdict=Verdict.VIOLATION if lower > certificate.epsilon else Verdict.NO_EVIDENCE,
+        verdict=Verdict.VIOLATION if neighbours and lower > certificate.epsilon else Verdict.NO_EVIDENCE,
+        relation=relation,
+        neighbours=neighbours,
         mechanism=certificate.mechanism,
         epsilon=certificate.epsilon,
         delta=certificate.delta,
         certified=certificate.epsilon_lower,
         epsilon_lower=lower,
-        confidence=certificate.confidence,
+        confidence=confidence,
         bound=bound,
         counts=counts,
         seed=seed,
     )
+
+
+def _fresh(seed: int | None, certificate: Certificate) -> int:
+    """Return a seed, drawn at random if none is given; `InputError` for that of the certificate."""
+    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
+    if seed == certificate.seed:
+        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
+    return seed
+
+
+def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
+    """Return the pair of a certificate, where it does not hold its inputs by the pair that is given."""
+    given = None if pair is None else check_pairs([pair], None)[0]
+    domain = mechanism.domain if isinstance(mechanism, Learner) else None
+    sides = (None, None) if given is None else (given.data, given.neighbour)
+    inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
+    return Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
+
+
+def _relation_of(certificate: Certificate) -> Relation | None:
+    """Return what neighbours are: of data of one's own as audits make pairs of them, where nothing else is said."""
+    return certificate.relation or (Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None)
+
+
+def _are_neighbours(certificate: Certificate, pair: Pair, relation: Relation | None, metric: Any, given: bool) -> bool:
+    """Return whether a pair was seen to be one of neighbours, or is one that was given; `InputError` if it is none."""
+    inputs = certificate.data, certificate.neighbour
+    if digest_of(pair.data) == digest_of(pair.neighbour) != "":
+        raise InputError("the two inputs of the certificate are the same")
+    if metric is not None:
+        try:
+            distance = float(metric(pair.data, pair.neighbour))
+        except Exception as error:  # whatever a metric raises for inputs that it was not made for
+            raise InputError(f"the metric of the inputs failed: {type(error).__name__}") from None
+        if not distance <= 1:
+            raise InputError(
+                f"the inputs of the certificate are no neighbours: their distance is {distance:g}, above 1"
+            )
+        return True
+    whole = all(isinstance(one, Referred) and one.records is None for one in inputs)
+    return (relation is not None and check_pair(0, pair, relation)) or (given and whole)
 
 
 def _counted(certificate: Certificate, sampler: Sampler, pair: Pair, runs: int | None, progress: Progress) -> Counts:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from dpaudit.certificates.certificate import MOST_BYTES, seal_of
+from dpaudit.certificate_grammar import neighbours
+from dpaudit.certificates.certificate import Certificate, read_sealed, sealed_text
 from dpaudit.contract import Relation, Verdict
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import InputError
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
-from dpaudit.record import Frozen, NonNegative, Words, decode, encodable
+from dpaudit.record import Frozen, NonNegative, Words, encodable
 from dpaudit.results import versions
 from dpaudit.sensitivity.audit import audit_sensitivity
 from dpaudit.sensitivity.finding import MetricName, RecordedFinding, SensitivityFinding
 from dpaudit.sensitivity.metrics import METRICS, read_sensitivity
+from dpaudit.verify_certificate import verify as verify_violation
+from dpaudit.verify_sensitivity import checked, verify
 
 
 class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity certificate", tag_field="kind"):
@@ -36,7 +38,7 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
     distance : float
         The distance of the values, rounded down; infinite where they have none.
     relation : Relation or None
-        What neighbours are; None where it is unknown. Whether the inputs are such is not checked.
+        What neighbours are; None where it is unknown.
     data, neighbour : JsonValue
         The two inputs.
     values : tuple of JsonValue
@@ -63,6 +65,14 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
     seal: str = ""
 
     def __post_init__(self) -> None:
+        told = encodable(self)
+        try:
+            checked(told)
+        except ValueError as error:
+            raise InputError(f"a certificate cannot say this: {error}") from None
+        found, words = neighbours(told["relation"], told["data"], told["neighbour"])
+        if found is False:
+            raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
         if not self.recomputed().exceeds(read_sensitivity(self.sensitivity)):
             raise InputError("a certificate is of a violation: the distance of the values must exceed the claim")
 
@@ -72,9 +82,7 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
 
     def write(self, path: str | Path) -> None:
         """Write the certificate as one JSON file."""
-        found = encodable(self)
-        text = json.dumps(found | {"seal": seal_of(found)}, indent=1, allow_nan=False, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+        Path(path).write_bytes(sealed_text(self, verify))
 
     def again(self, f: Callable[..., Any]) -> SensitivityFinding | RecordedFinding:
         """Return the finding of the function, or the mechanism, on the two inputs alone."""
@@ -122,24 +130,17 @@ def _plain(value: Any) -> Any:
 
 
 def read_of_sensitivity(path: str | Path) -> SensitivityCertificate | None:
-    """Return the certificate of a sensitivity in a file; None if the file holds another kind of certificate.
+    """Return the certificate of a sensitivity in a file; None if the file holds one of a violation.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or is such a certificate and was altered, or its values do not exceed the claim.
+        If the file cannot be read, is no certificate, was altered, or `dpaudit.verify_sensitivity` finds that it is
+        wrong.
     """
-    try:
-        data = Path(path).read_bytes()[: MOST_BYTES + 1]
-        found = json.loads(data)
-    except (OSError, ValueError, RecursionError):
-        return None
-    if len(data) > MOST_BYTES or not isinstance(found, dict) or found.get("kind") != "sensitivity certificate":
-        return None
-    try:
-        made: SensitivityCertificate = decode(data, SensitivityCertificate)
-    except ToolFault as error:
-        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
-    if made.seal != seal_of(found):
-        raise InputError(f"{path} was altered since it was written: its seal is not of what it says")
-    return made
+    kinds = {
+        "sensitivity certificate": (SensitivityCertificate, verify),
+        "certificate": (Certificate, verify_violation),
+    }
+    found = read_sealed(path, kinds)
+    return found if isinstance(found, SensitivityCertificate) else None

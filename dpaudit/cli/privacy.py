@@ -23,6 +23,7 @@ from dpaudit.cli.options import (
     argument,
     given,
     jobs,
+    of,
 )
 from dpaudit.cli.streams import pending, say
 from dpaudit.errors import InputError, blamed
@@ -211,7 +212,7 @@ def _certify(
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
     data = arguments.data
     again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
-    checked = f"check it by python -m dpaudit.verify_certificate {path}"
+    checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
     lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
     pending.append(f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
 
@@ -237,6 +238,19 @@ class Replaying(NamedTuple):
     unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
     outside: Annotated[bool, given("as in the audit of --data (default: values outside of the bounds are tried)", True)]
     running: Annotated[dict[str, Any], Declared(grouped("run", "replay"))]
+    relation: Annotated[
+        str | None,
+        given("what neighbours are, of an audit (default: what the certificate says)", metavar="RELATION"),
+    ]
+    metric: Annotated[
+        str | None,
+        given(
+            "FILE.py:NAME or MODULE:NAME, a distance of two inputs that is at most 1 for neighbours (default: by the "
+            "relation, of datasets)",
+            metavar="SOURCE",
+        ),
+    ]
+    confidence: Annotated[float, of(OPTIONS["confidence"], "of the replay, never the certificate's")]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
     seed: Annotated[int | None, given("root of all randomness (default: random)")]
     n_jobs: Annotated[int, jobs("processes", 1)]
@@ -248,7 +262,8 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
 
     The result rests on nothing in the certificate but the claim, the pair and the event. ID is as for `dpaudit
     privacy`; a certificate never names what is loaded. Inputs that the certificate names and does not hold are taken
-    from --pairs or --data, and must have its digests. The status is 1 for a violation, 3 where fresh runs show none.
+    from --pairs or --data, and must have its digests. The status is 1 for a violation, 2 where the inputs are no
+    neighbours, 3 where fresh runs show none or it is not known whether they are.
     """
     from dpaudit import certificates
     from dpaudit.contract import OPEN, Verdict
@@ -261,12 +276,16 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     certificate = certificates.read(asked.file)
     places = [Place.parse("the mechanism", asked.id)] if is_place(asked.id) else []
     given = [Place.parse("--pairs", asked.pairs)] if asked.pairs else []
-    with importable(*(place.folder for place in (*places, *given))):
+    metric = [Place.parse("--metric", asked.metric)] if asked.metric else []
+    with importable(*(place.folder for place in (*places, *given, *metric))):
         mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
         found = certificates.replay(
             certificate,
             mechanism,
             pair=_pair(certificate, asked, given),
+            relation=asked.relation,
+            metric=metric[0].find() if metric else None,
+            confidence=asked.confidence,
             progress=not shown.quiet,
             trials=asked.trials,
             seed=asked.seed,
@@ -321,6 +340,8 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
         for value in (found.epsilon_lower, found.certified)
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
+    if not found.neighbours:
+        claim = f"not checked that the inputs are neighbours (--relation or --metric says what they are); {claim}"
     shown = f"shows ε ≥ {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
     lines: Lines = [(found.verdict, f"{claim}, {shown}")]
     counts = found.counts

@@ -131,4 +131,5 @@ def _certify(finding: SensitivityFinding | RecordedFinding, path: str | None, na
         pending.append("no violation was found, so no certificate is written")
         return
     certificates.make_of_sensitivity(finding, name).write(path)
-    pending.append(f"the certificate {path} holds both inputs: check it by python -m dpaudit.verify_sensitivity {path}")
+    checked = f"check it by python -P -m dpaudit.verify_sensitivity {path}"
+    pending.append(f"the certificate {path} holds both inputs: {checked}")

@@ -71,24 +71,29 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     for index, pair in enumerate(checked):
         if relation is not None:
-            _check_pair(index, pair, relation)
+            check_pair(index, pair, relation)
     return checked
 
 
-def _check_pair(index: int, pair: Pair, relation: Relation) -> None:
-    """Raise `InputError` if two different inputs are no neighbours; inputs that are not datasets are not checked."""
+def check_pair(index: int, pair: Pair, relation: Relation) -> bool:
+    """Return whether two inputs were seen to be neighbours; `InputError` if they differ and are none.
+
+    Inputs that are not datasets are not checked, nor those that hold the same records.
+    """
     start = f"pair {index} is not a pair of neighbours under {relation.value}: "
     if all(isinstance(side, Sample) for side in pair.sides):
         if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
             raise InputError(f"{start}{pair.data!r} and {pair.neighbour!r}")
-        return
+        return bool(pair.data != pair.neighbour)
     if any(isinstance(side, Sample | Made) for side in pair.sides):
-        return
+        return False
     if relation is Relation.REPLACE_PRIVATE:
-        return  # which records are public is not known
+        return False  # which records are public is not known
     first, second = _records(pair.data), _records(pair.neighbour)
-    if first is None or second is None or first == second or _neighbouring(first, second, relation):
-        return
+    if first is None or second is None or first == second:
+        return False
+    if _neighbouring(first, second, relation):
+        return True
     text = "{start}{gone} of the records of the data and {come} of the neighbour's are not in the other; if the inputs "
     raise InputError(
         text + "are not datasets of records, leave {relation} out",

@@ -18,6 +18,8 @@ from dpaudit.withheld import foreign
 MOST_ITEMS = 10_000
 """Values of more numbers and texts than this are referred to: a certificate is to be read by people too."""
 DEPTH = 20
+MOST_BITS = 9_900
+"""Longer integers are referred to: they have more digits than `dpaudit.certificate_grammar` reads."""
 DType = Literal[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"
 ]  # fmt: skip
@@ -151,6 +153,8 @@ def _encoded(value: Any, left: list[int], depth: int) -> JsonValue:
         raise InputError(f"the value holds more than {MOST_ITEMS} parts, or nests deeper than {DEPTH} levels")
     kind = type(value)
     # Exact types: those of a subclass, as numpy.float64 of float, would not come back as they were.
+    if kind is int and value.bit_length() > MOST_BITS:
+        raise InputError(f"a certificate holds no integers of more than {MOST_BITS} bits")
     plain = value is None or kind in (bool, int) or (kind is float and math.isfinite(value))
     if plain or (kind is str and (value.isprintable() or value.isascii())):
         return cast(JsonValue, value)
@@ -206,26 +210,38 @@ def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
     Raises
     ------
     InputError
-        If an array's elements do not fit its shape, or a sample's domain is not given.
+        If an array's elements do not fit its shape, a frame's columns are of several lengths, a set or a dictionary
+        cannot hold what is in it, or a sample's domain is not given.
     """
     match value:
         case NonFinite():
             return float(value.value)
-        case Items():
-            return _MADE[value.type](decode_value(one, domain) for one in value.items)
-        case Entries():
-            return {decode_value(k, domain): decode_value(v, domain) for k, v in value.items}
+        case Items() | Entries():
+            return _decoded_container(value, domain)
         case Numbers():
             return _decoded_array(value)
         case Frame():
             import pandas as pd
 
-            return pd.DataFrame({name: decode_value(column, domain) for name, column in value.columns})
+            columns = {name: decode_value(column, domain) for name, column in value.columns}
+            try:
+                return pd.DataFrame(columns)
+            except ValueError as error:
+                raise InputError(f"the columns of a frame do not fit together: {error!s:.200}") from None
         case Examples():
             return _decoded_sample(value, domain)
         case Failed():
             return Raised.of(value.type, value.message)
     return value
+
+
+def _decoded_container(value: Items | Entries, domain: Domain | None) -> Any:
+    try:
+        if isinstance(value, Entries):
+            return {decode_value(k, domain): decode_value(v, domain) for k, v in value.items}
+        return _MADE[value.type](decode_value(one, domain) for one in value.items)
+    except TypeError as error:
+        raise InputError(f"a set or a dictionary holds what cannot be in one: {error!s:.200}") from None
 
 
 def _decoded_array(value: Numbers) -> Any:

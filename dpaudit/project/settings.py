@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import keyword
+import math
 import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
@@ -50,12 +51,23 @@ _TRIALS, _CONFIDENCE = (OPTIONS[name] for name in ("trials", "confidence"))
 Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
 
 
+MOST_YEARS = 10
+"""An acceptance that is dated farther away than so many years is taken for an error."""
+
+
 class Accepted(Frozen, frozen=True, kw_only=True):
     """An accepted violation: why, since when, and up to which lower bound on epsilon; a larger one is one again."""
 
     reason: Words
     date: datetime.date
     epsilon: Amount
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.epsilon):
+            raise InputError.of("epsilon", self.epsilon, "a finite number")
+        away = abs((self.date - datetime.date.today()).days)
+        if away > MOST_YEARS * 366:
+            raise InputError.of("date", str(self.date), f"a date within {MOST_YEARS} years of today")
 
 
 class _Audit(Frozen, frozen=True, kw_only=True):
@@ -172,8 +184,10 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise InputError(f"there is no file {str(path)!r}")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path} is nested too deep to be read") from None
+    except ValueError as error:  # of TOML, of UTF-8, and of integers of too many digits
+        raise InputError(f"{path} is no TOML: {error!s:.300}") from None
 
 
 def _record(kind: type[Kind], given: Any, where: str) -> Kind:

@@ -25,6 +25,7 @@ from dpaudit.results import _call_text
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
+        ("certificate_grammar", "verify_certificate", "verify_sensitivity"),
         (
             "errors",
             "escaping",
@@ -48,17 +49,17 @@ FLOORS = {
         ("report",),
         ("project",),
         ("pac",),
-        ("", "cli", "pytest_plugin", "verify_certificate", "verify_sensitivity", "__main__"),
+        ("", "cli", "pytest_plugin", "__main__"),
     ),
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
 }
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 2_090,
+    "dpaudit": 2_700,
     "dpaudit.audit": 6_300,
     "dpaudit.bounds": 2_170,
-    "dpaudit.certificates": 1_096,
+    "dpaudit.certificates": 1_190,
     "dpaudit.cli": 2_910,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_810,

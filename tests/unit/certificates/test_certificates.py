@@ -15,8 +15,9 @@ import pytest
 from hypothesis import strategies as st
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates
-from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Given, Referred
-from dpaudit.contract import Origin, OriginKind, Pair
+from dpaudit.certificate_grammar import MOST_BYTES
+from dpaudit.certificates.certificate import Certificate, Counts, Given, Referred, seal_of
+from dpaudit.contract import Origin, OriginKind, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Interval
 from dpaudit.neighbours.own_data.tables import table_of
@@ -40,7 +41,7 @@ def honest(data: Any, rng: np.random.Generator, size: int) -> np.ndarray:
 
 @cache
 def found(**options: Any) -> PrivacyFinding:
-    return audit_privacy(mean, PAIRS, epsilon=1.0, trials=20_000, batched=True, **options)
+    return audit_privacy(mean, PAIRS, epsilon=1.0, trials=20_000, batched=True, relation="replace-one", **options)
 
 
 @cache
@@ -102,17 +103,17 @@ def test_files_are_read_back_and_nothing_else_is(tmp_path: Path) -> None:
         {**told, "counts": {**told["counts"], "hits": 10**6}},
         {**told, "counts": None},
         {**told, "schema_version": 2},
+        {**told, "confidence": 0.4},
         {**told, "event": {"kind": "code", "code": "output > 0"}},
     ):
         file.write_text(json.dumps(wrong))
         with pytest.raises(InputError, match="is no certificate"):
             certificates.read(file)
-    for altered in ({**told, "mechanism": "another"}, {k: v for k, v in told.items() if k != "seal"}):
-        file.write_text(json.dumps(altered))
-        with pytest.raises(InputError, match="was altered since it was written"):
-            certificates.read(file)
+    file.write_text(json.dumps({**told, "mechanism": "another"}))
+    with pytest.raises(InputError, match="as it was written: it was altered"):
+        certificates.read(file)
     file.write_bytes(b" " * (MOST_BYTES + 1))
-    with pytest.raises(InputError, match="longer than"):
+    with pytest.raises(InputError, match=f"over {MOST_BYTES} bytes"):
         certificates.read(file)
     with pytest.raises(InputError, match="cannot be read"):
         certificates.read(tmp_path)
@@ -187,7 +188,8 @@ def test_data_frames_are_shrunk_to_the_row_that_differs() -> None:
     told = msgspec.to_builtins(certificate.data.value)
     assert len(told["columns"][0][1]["items"]) == 1
     assert isinstance(certificate.event, Cells)
-    assert certificates.replay(certificate, named_rows()[1]).verdict == "violation"
+    assert certificates.replay(certificate, named_rows()[1], relation="replace-one").verdict == "violation"
+    assert not certificates.replay(certificate, named_rows()[1]).neighbours
 
 
 def test_inputs_that_json_lacks_are_named() -> None:
@@ -211,7 +213,7 @@ def test_data_of_people_stay_out() -> None:
     finding = msgspec.structs.replace(finding, origins=(origin,))
     certificate = certificates.make(finding, [private], mechanism=groups)
     assert certificate.data == Referred("PAIRS[0]", "row 39 replaced", certificate.data.digest, (39,), 0)
-    assert certificates.replay(certificate, groups, pair=pair).verdict == "violation"
+    assert certificates.replay(certificate, groups, pair=pair, relation="replace-one").verdict == "violation"
     assert "age" not in json.dumps(certificate.to_dict())
     shown = certificates.make(finding, [private], mechanism=groups, include_data=True)
     assert isinstance(shown.data, Given)
@@ -268,7 +270,7 @@ def test_rows_of_datasets_of_every_kind_are_left_out(kind: str) -> None:
     finding = audit_privacy(count, [pair], epsilon=1.0, trials=1000)
     certificate = certificates.make(finding, [pair], mechanism=count)
     assert certificate.runs == "fresh"
-    replayed = certificates.replay(certificate, count, pair=pair, seed=3)
+    replayed = certificates.replay(certificate, count, pair=pair, seed=3, relation="add-remove-one")
     assert replayed.verdict == "violation"
 
 
@@ -307,6 +309,42 @@ def test_strategies_are_shrunk_by_hypothesis() -> None:
     assert len(certificate.data.value.items) == 3
 
 
+def test_a_pair_of_no_neighbours_convicts_nobody(tmp_path: Path) -> None:
+    def exact(data: list[int], rng: np.random.Generator) -> float:
+        return float(np.mean(data) + rng.laplace(0, 1 / len(data)))
+
+    finding = audit_privacy(exact, [([0, 0, 0], [1, 1, 1])], epsilon=1.0, trials=2000)
+    forged = certificates.make(finding, [([0, 0, 0], [1, 1, 1])])
+    told = forged.to_dict() | {"relation": "replace-one"}
+    told["seal"] = seal_of(told)
+    (tmp_path / "forged.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match="no neighbours: 3 records of one input and 3 of the other"):
+        certificates.read(tmp_path / "forged.json")
+    with pytest.raises(InputError, match="of neighbours"):
+        msgspec.structs.replace(forged, relation=Relation.REPLACE_ONE)
+    # Without a relation nothing is said of the pair, so that no replay convicts on it.
+    assert verify(json.dumps(forged.to_dict()).encode())[1].startswith("not checked that the inputs are neighbours")
+    again = certificates.replay(forged, exact, seed=1)
+    assert (again.verdict, again.neighbours, again.epsilon_lower > 1) == ("no evidence", False, True)
+    with pytest.raises(InputError, match="not a pair of neighbours"):
+        certificates.replay(forged, exact, relation="replace-one")
+    with pytest.raises(InputError, match="their distance is 3"):
+        certificates.replay(forged, exact, metric=lambda a, b: float(np.abs(np.subtract(a, b)).sum()))
+    assert certificates.replay(forged, exact, seed=1, metric=lambda a, b: 1.0).verdict == "violation"
+    with pytest.raises(InputError, match="the metric of the inputs failed: KeyError"):
+        certificates.replay(forged, exact, metric=lambda a, b: {}[0])
+
+
+def test_a_replay_has_its_own_confidence() -> None:
+    assert certificates.replay(certified(), mean, batched=True, seed=5, confidence=0.9).confidence == 0.9
+    assert (
+        certificates.replay(msgspec.structs.replace(certified(), confidence=0.9), mean, batched=True, seed=5).confidence
+        == 0.999
+    )
+    with pytest.raises(InputError, match="confidence must be in"):
+        certificates.replay(certified(), mean, batched=True, confidence=0.4)
+
+
 def test_bad_arguments_are_refused() -> None:
     quiet = audit_privacy(honest, PAIRS, epsilon=1.0, trials=2000, batched=True)
     with pytest.raises(InputError, match="only violations"):
@@ -334,7 +372,7 @@ def test_searches_from_several_pairs_share_the_error() -> None:
 
 def test_another_pair_is_taken_where_no_explicit_event_convicts_on_the_witness() -> None:
     pairs = [(ROWS, ROWS), PAIRS[1]]
-    finding = audit_privacy(mean, pairs, epsilon=1.0, trials=5_000, batched=True)
+    finding = audit_privacy(mean, pairs, epsilon=1.0, trials=5_000, batched=True, relation="replace-one")
     moved = msgspec.structs.replace(finding, witness=msgspec.structs.replace(finding.witness, pair=0))
     certificate = certificates.make(moved, pairs, mechanism=mean, batched=True, shrinks=False)
     assert isinstance(certificate.event, Interval)

@@ -69,13 +69,26 @@ def test_the_verifier_computes_the_same_distances(metric: str, first: Any, secon
         return
     if type(first) is not type(second):
         return
-    theirs = distance(metric, *(encodable(encode_value(value)) for value in (first, second)))
+    try:
+        theirs = distance(metric, *(encodable(encode_value(value)) for value in (first, second)))[0]
+    except ValueError:  # the verifier takes dictionaries, of elements and by floats, for no certificate
+        return
     assert theirs == mine
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("sensitivity", "9"), ("values", [1.0, 1.0]), ("metric", "l9"), ("values", [1.0]), ("sensitivity", "-1")],
+    [
+        ("sensitivity", "9"),
+        ("distance", 7.0),
+        ("data", [1, 2]),
+        ("relation", "replace-one"),
+        ("sensitivity", "1e999999999"),
+        ("values", [1.0, 1.0]),
+        ("metric", "l9"),
+        ("values", [1.0]),
+        ("sensitivity", "-1"),
+    ],
 )
 def test_a_forged_certificate_is_wrong_or_refused(field: str, value: Any, tmp_path: Path) -> None:
     path = written(tmp_path)
@@ -83,17 +96,17 @@ def test_a_forged_certificate_is_wrong_or_refused(field: str, value: Any, tmp_pa
     stored["seal"] = seal_of(stored)
     try:
         assert verify(json.dumps(stored).encode())[0] == 1
-    except (ValueError, KeyError, IndexError):
+    except ValueError:
         pass
     path.write_text(json.dumps(stored))
-    with pytest.raises(InputError, match="is no certificate"):
+    with pytest.raises(InputError, match=r"is no certificate|is wrong"):
         certificates.read_of_sensitivity(path)
 
 
 def test_an_altered_certificate_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     path.write_text(path.read_text().replace("sums.py:total", "sums.py:other"))
-    with pytest.raises(InputError, match="was altered since it was written"):
+    with pytest.raises(InputError, match="it was altered"):
         certificates.read_of_sensitivity(path)
     with pytest.raises(ValueError, match="altered"):
         verify(path.read_bytes())
@@ -107,7 +120,8 @@ def test_what_cannot_have_one_says_why(tmp_path: Path) -> None:
     refuted = audit_sensitivity(len, [([1j], [1j, 2j])], claim=0)
     with pytest.raises(InputError, match="cannot be written in a certificate"):
         certificates.make_of_sensitivity(refuted, "len")
-    assert certificates.read_of_sensitivity(tmp_path / "none.json") is None
+    with pytest.raises(InputError, match="cannot be read"):
+        certificates.read_of_sensitivity(tmp_path / "none.json")
 
 
 def test_rounding_of_floats_has_no_certificate_and_integers_have_one() -> None:

@@ -37,9 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def audited(*words: str) -> int:
-    return main(
-        ["privacy", *words, "--batched", "--epsilon", "1", "--trials", "9000", "--quiet", "--certificate", "c.json"]
-    )
+    options = ["--batched", "--epsilon", "1", "--relation", "replace-one", "--trials", "9000", "--quiet"]
+    return main(["privacy", *words, *options, "--certificate", "c.json"])
 
 
 def test_an_audit_writes_a_certificate_that_is_verified_and_replayed(
@@ -48,7 +47,7 @@ def test_an_audit_writes_a_certificate_that_is_verified_and_replayed(
     assert audited("means.py:mean") == 1
     told = capsys.readouterr()
     assert "VIOLATION" in told.out
-    assert "python -m dpaudit.verify_certificate c.json" in told.err
+    assert "python -P -m dpaudit.verify_certificate c.json" in told.err
     assert verify((folder / "c.json").read_bytes())[0] == 0
     assert certificates.read("c.json").mechanism == "means.py:mean"
     assert main(["replay", "c.json", "means.py:mean", "--batched"]) == 1
@@ -88,6 +87,18 @@ def test_of_data_the_recipe_is_named_or_the_values_are_shown(
     assert "one of --data and --pairs" in capsys.readouterr().err
 
 
+def test_a_replay_says_first_that_neighbours_were_not_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["privacy", "means.py:mean", "--batched", "--epsilon", "1", "--quiet", "--certificate", "c.json"]) == 1
+    again = ["replay", "c.json", "means.py:mean", "--batched"]
+    assert main(again) == 3
+    assert "not checked that the inputs are neighbours" in " ".join(capsys.readouterr().out.split())
+    (folder / "far.py").write_text("near = lambda a, b: abs(len(a) - len(b))\nfar = lambda a, b: 2\n")
+    assert main([*again, "--metric", "far.py:near"]) == 1
+    assert main([*again, "--relation", "replace-one"]) == 1
+    assert main([*again, "--metric", "far.py:far"]) == 2
+    assert "are no neighbours" in capsys.readouterr().err
+
+
 def test_without_a_violation_there_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert audited("means.py:honest") == 0
     assert "no certificate is written" in capsys.readouterr().err
@@ -103,7 +114,7 @@ def test_learners_have_certificates_too(folder: Path) -> None:
 def test_wrong_files_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "c.json").write_text('{"kind": "certificate"}')
     assert main(["replay", "c.json", "means.py:mean"]) == 2
-    assert "missing required field" in capsys.readouterr().err
+    assert "certificate must be an object of the fields mechanism" in capsys.readouterr().err
     assert main(["replay", "nothing.json", "means.py:mean"]) == 2
     assert main(["privacy", "means.py:mean", "--epsilon", "1", "--certificate", "nowhere/c.json"]) == 2
     assert "--certificate must be a file in a folder that exists" in capsys.readouterr().err
