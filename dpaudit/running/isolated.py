@@ -123,6 +123,7 @@ class Isolated:
                 child.close()
                 raise RunFault(f"the mechanism {name} {died}") from None
             except BaseException:  # an interrupt: what the child answers now is no answer to the next call
+                noted().turn = child.turn
                 child.close()
                 raise
             else:
