@@ -178,7 +178,9 @@ def test_a_mechanism_that_fails_on_the_dataset_itself_is_bad_input() -> None:
     def secret(data: list[int], rng: np.random.Generator) -> float:
         raise ValueError(f"no such person: {data[0]}")
 
-    with pytest.raises(InputError, match=r"oldest fails on data: in all of 8 runs TypeError \(include_data .*\(test_evidence"):
+    with pytest.raises(
+        InputError, match=r"oldest fails on data: in all of 8 runs TypeError \(include_data .*\(test_evidence"
+    ):
         dpaudit.audit_privacy(oldest, data=[31, 47, 52], epsilon=1.0, trials=200)
     with pytest.raises(InputError, match="in all of 8 runs ValueError") as refused:
         dpaudit.audit_privacy(secret, data=[610_102, 47, 52], epsilon=1.0, trials=200)

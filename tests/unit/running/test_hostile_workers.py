@@ -40,9 +40,12 @@ class Run:
 
 PICKLE = pickle.dumps(Run())
 FORGED = [
-    os.urandom(64), struct.pack("!Q", 2**63), struct.pack("!Q", 0), struct.pack("!Q", 4) + b"vabc",
-    struct.pack("!Q", 4) + b"eabc", struct.pack("!Q", 4) + b"pabc", *(struct.pack("!Q", 1 + len(PICKLE)) + kind + PICKLE for kind in (b"p", b"v", b"e")),
-]  # fmt: skip
+    bytes(range(64)),
+    struct.pack("!Q", 2**63),
+    struct.pack("!Q", 0),
+    *(struct.pack("!Q", 4) + kind + b"abc" for kind in (b"p", b"v", b"e")),
+    *(struct.pack("!Q", 1 + len(PICKLE)) + kind + PICKLE for kind in (b"p", b"v", b"e")),
+]
 
 
 @pytest.mark.parametrize("content", FORGED, ids=map(str, range(len(FORGED))))
@@ -86,14 +89,18 @@ class Leaves:
 
 
 def test_a_destructor_that_does_not_return_is_a_fault() -> None:
-    with pytest.raises(RunFault, match="made its 2 runs and did not end in 0.2 s"):
+    with pytest.raises(RunFault, match=r"made its 2 runs and did not end in 0\.2 s"):
         as_mechanism(lambda data, rng: Leaves(), timeout=Timeout(0.2))(0, np.random.default_rng(0), 2)
 
 
 ERRORS = [
-    InputError("plain {text}"), InputError("{trials:=10} and {n_jobs}", names=("trials", "n_jobs"), value=3, allowed="more"),
-    Exited("left"), ToolFault("broken"), InputError.of("seed", {1, 2}, "an integer", "{braces}"), RunFault("took long"),
-]  # fmt: skip
+    InputError("plain {text}"),
+    InputError("{trials:=10} and {n_jobs}", names=("trials", "n_jobs"), value=3, allowed="more"),
+    Exited("left"),
+    ToolFault("broken"),
+    InputError.of("seed", {1, 2}, "an integer", "{braces}"),
+    RunFault("took long"),
+]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
