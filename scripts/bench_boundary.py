@@ -38,7 +38,7 @@ def listed(data: Any, rng: np.random.Generator, size: int) -> Any:
 
 
 def one(data: Any, rng: np.random.Generator) -> Any:
-    """Laplace noise, one run a call."""
+    """Return a number with Laplace noise, one run a call."""
     return data[0] + rng.laplace()
 
 

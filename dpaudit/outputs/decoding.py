@@ -131,6 +131,8 @@ def _runs(values: list[Any], lengths: list[int]) -> list[list[Any]]:
 
 
 def _containers(kind: type, count: int, depth: int, given: Any, column: Any) -> list[Any]:
+    if count == 1 and type(given) is int:
+        return [kind(_read(column, given, depth))]
     lengths = _lengths(given, count)
     values = _read(column, sum(lengths), depth)
     if kind is tuple and type(given) is int and given:

@@ -28,6 +28,7 @@ APART = 16
 """Elements of tuples and lists that become columns of their own where they are not all plain."""
 
 Column = list[Any]
+_PLAIN_SEQUENCES = frozenset({list, tuple})
 
 _pack = msgspec.msgpack.Encoder().encode
 
@@ -81,6 +82,9 @@ class _Writer:
             return self._plain(values, kinds)
         if depth > LEVELS:
             raise _too_deep()
+        if len(values) == 1 and kinds <= _PLAIN_SEQUENCES:  # one run of many: the shortest way
+            inside = list(values[0])
+            return [type(values[0]).__name__, len(inside), self.column(inside, depth + 1)]
         if len(kinds) > 1:
             return self._mixed(values, [None if type(value) in PLAIN else type(value) for value in values], depth)
         (kind,) = kinds

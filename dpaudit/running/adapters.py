@@ -162,8 +162,11 @@ class _OneByOne:
 
 
 def one_run(mechanism: Mechanism) -> Callable[[Any, np.random.Generator], Any] | None:
-    """Return the function that makes one run of a mechanism in this process; None where calls make many, or isolate."""
-    return mechanism.function.function if isinstance(mechanism.function, _OneByOne) else None
+    """Return the function that makes one run of a mechanism here; None where calls make many, or have limits."""
+    function = mechanism.function
+    if isinstance(function, Isolated) and function.timeout.unlimited:
+        function = function.mechanism.function
+    return function.function if isinstance(function, _OneByOne) else None
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Child:
         with suppress(OSError):
             os.setpgid(process.pid, process.pid)
         self._process, self.closed = process, False
-        self._received, self._listening = bytearray(), select.poll()
+        self._received, self._listening, self._reading = bytearray(), select.poll(), self.replies.fileno()
         self._listening.register(self.replies, select.POLLIN)
         _children.add(self)
 
@@ -135,7 +135,7 @@ class Child:
         while (content := self._next()) is None:
             left = max(0.0, deadline - time.monotonic())
             if self._listening.poll(1000 * min(PULSE, left)):
-                received = os.read(self.replies.fileno(), ROOM)
+                received = os.read(self._reading, ROOM)
                 if not received:
                     self._process.join()
                     raise self._death()
@@ -164,8 +164,9 @@ class Child:
         end = begin + size
         if len(self._received) < end:
             return None
+        kind = bytes(self._received[begin : begin + 1])
         with memoryview(self._received) as received:
-            kind, content = bytes(received[begin : begin + 1]), bytes(received[begin + 1 : end])
+            content = bytes(received[begin + 1 : end])
         del self._received[:end]
         return kind, content
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
-from dpaudit.running.processes import ChildDied, can_fork
+from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.warned import Place, add, taken
 
@@ -37,7 +38,7 @@ class Timeout:
     Parameters
     ----------
     seconds : float
-        The seconds.
+        The seconds; infinite where there is no limit.
     is_ : {"output", "error"}
         An output, or a fault.
     """
@@ -45,10 +46,22 @@ class Timeout:
     seconds: float
     is_: str = "output"
 
+    @property
+    def unlimited(self) -> bool:
+        """Whether runs are made in a process of their own for its sake alone."""
+        return math.isinf(self.seconds)
+
     def __post_init__(self) -> None:
         if not can_fork():
             message = "{timeout} needs a system on which processes fork, and {system} is none: leave it out"
             raise InputError(message, names=("timeout",), value=self.seconds, system=sys.platform)
+
+
+def limit_of(seconds: float | None, is_: str = "output") -> Timeout | None:
+    """Return the limit of a run; None where runs are made in this process."""
+    if seconds is None:
+        return Timeout(math.inf) if APART else None
+    return Timeout(seconds, is_)
 
 
 class Isolated:
@@ -69,6 +82,11 @@ class Isolated:
         self.mechanism, self.timeout = mechanism, timeout
         self._children = threading.local()
 
+    @property
+    def _at_once(self) -> bool:
+        """Whether the outputs of a call are sent together."""
+        return bool(self.mechanism.batched) or self.timeout.unlimited
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Isolated, (self.mechanism, self.timeout)
 
@@ -77,8 +95,10 @@ class Isolated:
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
+        if self.timeout.unlimited and not APART:  # in a worker, which is a process of its own
+            return self.mechanism(data, rng, size, context)
         outputs: list[Any] = []
-        name, batched = self.mechanism.name, self.mechanism.batched
+        name, batched = self.mechanism.name, self._at_once
         most = self.timeout.seconds * (size if batched else 1)
         while True:
             child = self._child()
@@ -103,6 +123,7 @@ class Isolated:
                 child.close()
                 raise RunFault(f"the mechanism {name} {died}") from None
             except BaseException:  # an interrupt: what the child answers now is no answer to the next call
+                noted().turn = child.turn
                 child.close()
                 raise
             else:
@@ -112,8 +133,8 @@ class Isolated:
         self, child: Child, data: Any, rng: np.random.Generator, size: int, context: Context, seconds: float
     ) -> Any:
         """Return the outputs of so many runs that a child makes, and leave the generator where it says."""
-        batched = self.mechanism.batched
-        parts, returned = child.call(data, rng, size, context, seconds=seconds, most=0 if batched else size)
+        batched, limit = self._at_once, None if self.timeout.unlimited else seconds
+        parts, returned = child.call(data, rng, size, context, seconds=limit, most=0 if batched else size)
         try:
             ended = msgspec.msgpack.decode(returned, type=_Ended)
             made = decode(ended.outputs, size) if batched else _outputs(parts)
@@ -151,7 +172,7 @@ class Isolated:
         held = data.sides if isinstance(data, InTurn) else data
         before = contents(held) if size <= LOOK else None
         mechanism = self.mechanism
-        if not mechanism.batched:
+        if not self._at_once:
             probe = mechanism.probe
             each = replace(mechanism.function, emit=lambda output: emit(encode([predicted(output, probe)])))
             mechanism = replace(mechanism, function=each, probe=None)
@@ -161,7 +182,7 @@ class Isolated:
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
             )
-        content, state = encode(outputs) if mechanism.batched else b"", rng.bit_generator.state
+        content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs
         half = state["has_uint32"], state["uinteger"]
         return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))

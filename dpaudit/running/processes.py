@@ -30,6 +30,10 @@ _held: list[int] = []
 """The writing end of the pipe of this process."""
 
 
+APART: list[bool] = []
+"""Filled where all audits of this process make their runs in processes of their own."""
+
+
 class ChildDied(ToolFault):
     """A child ended before it answered; the message describes how."""
 
@@ -37,6 +41,12 @@ class ChildDied(ToolFault):
 def can_fork() -> bool:
     """Return whether this system lets a process make a copy of itself."""
     return hasattr(os, "fork")
+
+
+def keep_apart() -> None:
+    """Let audits of this process make their runs in processes of their own, as commands do, where processes fork."""
+    if can_fork():
+        APART.append(True)
 
 
 def ended_by(code: int) -> str:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-from dpaudit.running.processes import STOPPING, ChildDied, bound_memory, can_fork, ended_by, parent_pipe, postponed
+from dpaudit.running.processes import (
+    STOPPING,
+    ChildDied,
+    bound_memory,
+    can_fork,
+    ended_by,
+    keep_apart,
+    parent_pipe,
+    postponed,
+)
 from dpaudit.running.run_notes import Notes, begin
 
+LEFT = 2.0
+"""Seconds after the end of a command in which its process may end by itself."""
 GRACE = 10.0
 """Seconds after a request to end in which the command may do so; a request that comes later ends it at once."""
 
@@ -44,8 +56,11 @@ def supervised(command: Callable[[], int]) -> int:
         line.follow(thread=False)
         begin(notes)
         bound_memory()
+        _keep_standard_output()
+        keep_apart()
         status = command()
         notes.end(status)
+        threading.Thread(target=_leave, args=(status,), daemon=True).start()
         return status
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if notes.status is not None:  # whatever happened to the process afterwards
@@ -53,6 +68,21 @@ def supervised(command: Callable[[], int]) -> int:
     if -code in STOPPING:
         return 128 - code
     raise ChildDied(f"the command {ended_by(code)}{notes.words()}; what was stored before is kept")
+
+
+def _keep_standard_output() -> None:
+    """Let what code of C prints go to standard error, and `sys.stdout` alone to standard output."""
+    with suppress(OSError, ValueError, AttributeError):  # closed, or none
+        shown = sys.stdout
+        own = os.dup(1)
+        os.dup2(2, 1)
+        sys.stdout = open(own, "w", 1 if shown.line_buffering else -1, encoding=shown.encoding, errors=shown.errors)
+
+
+def _leave(status: int) -> None:
+    """End the process soon after its command, whatever threads the audited code has left in it."""
+    time.sleep(LEFT)
+    os._exit(status)
 
 
 def _pass_on(child: int) -> None:

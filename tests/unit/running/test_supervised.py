@@ -82,10 +82,10 @@ def ended(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("mechanism", "told"),
     [
-        ("crashes", "the command ended its process (SIGSEGV), on "),
-        ("leaves", "the command ended its process (exit status 0), on "),
+        ("crashes", "the mechanism crashes ended its process (SIGSEGV), on "),
+        ("leaves", "the mechanism leaves ended its process (exit status 0), on "),
         ("exits", "the mechanism exits raised SystemExit: 0 ("),
-        ("forks", "the mechanism forks, and returns in both processes: let the copy end with os._exit(0), on "),
+        ("forks", "the mechanism forks forks, and returns in both processes: let the copy end with os._exit(0), on "),
     ],
 )
 def test_what_ends_the_process_is_told_with_the_input(tmp_path: Path, mechanism: str, told: str) -> None:
@@ -115,6 +115,7 @@ def test_the_copy_dies_with_the_command_even_in_a_call_of_c(tmp_path: Path) -> N
 
 def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> None:
     before = "from dpaudit.running import supervised", "supervised.GRACE = 0.2"
+    before += ("supervised.keep_apart = int",)  # so that the command's own process makes the runs
     with begun(tmp_path, "hears_nothing", *before) as process:
         process.stderr.readline()
         process.terminate()

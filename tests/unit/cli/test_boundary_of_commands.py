@@ -1,0 +1,73 @@
+"""Commands make the runs of audited code apart: what it prints, where it goes and what it leaves behind is its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+MECHANISMS = """
+import ctypes, os, threading, time
+
+def prints(data, rng):
+    ctypes.CDLL(None).printf(b"of C"); ctypes.CDLL(None).fflush(None); os.write(1, b"of Python")
+    return data + int(rng.integers(2))
+
+def goes(data, rng):
+    os.chdir("/")
+    return data + int(rng.integers(2))
+
+def leaves(data, rng):
+    if threading.active_count() < 3:
+        threading.Thread(target=time.sleep, args=(600,)).start()
+    return data + int(rng.integers(2))
+
+pairs = [(0, 1)]
+"""
+
+
+@pytest.mark.parametrize("mechanism", ["prints", "goes", "leaves"])
+def test_a_command_answers_whatever_the_mechanism_does_to_its_process(tmp_path: Path, mechanism: str) -> None:
+    (tmp_path / "rude.py").write_text(MECHANISMS)
+    words = [
+        "privacy",
+        f"rude.py:{mechanism}",
+        "--pairs",
+        "rude.py:pairs",
+        "--epsilon",
+        "1",
+        "--trials",
+        "400",
+        "--json",
+    ]
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "dpaudit", *words, "--out", "found.json"], cwd=tmp_path, capture_output=True, timeout=300
+    )
+    assert time.monotonic() - began < 200
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["finding"]["verdict"] == "violation"
+    assert (tmp_path / "found.json").exists()
+
+
+THREAD = """
+import threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+
+def coin(data, rng):
+    return data + int(rng.integers(2))
+
+pairs = [(0, 1)]
+"""
+
+
+def test_a_thread_of_the_imported_file_does_not_keep_the_command(tmp_path: Path) -> None:
+    (tmp_path / "rude.py").write_text(THREAD)
+    words = ["privacy", "rude.py:coin", "--pairs", "rude.py:pairs", "--epsilon", "1", "--trials", "400"]
+    done = subprocess.run([sys.executable, "-m", "dpaudit", *words], cwd=tmp_path, capture_output=True, timeout=120)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith(b"VIOLATION")
