@@ -32,6 +32,8 @@ AGAIN = 3
 """Times that a future which the cluster has lost, as by a restart, is made again."""
 PULSE = 0.2
 """Seconds between two looks at futures whose news may have been lost."""
+LONELY = 20.0
+"""Seconds that a cluster may be without a worker."""
 _SAME = ("dpaudit", "numpy")
 """Libraries of which workers must have the same version: outputs, and so results, depend on them."""
 
@@ -123,6 +125,7 @@ class _Run:
             client_of.cache_clear()
             self.client = client_of(address)
         self.open: dict[int, _Group] = {}
+        self.alone = 0.0
         self.news, self.took, self.size, self.begun = threading.Event(), list[float](), 1, 0
 
     def results(self, ordered: bool) -> Iterator[bytes]:
@@ -132,7 +135,8 @@ class _Run:
             self._fill(len(held))
             if not self.open:
                 return
-            self.news.wait(PULSE)
+            if not self.news.wait(PULSE):
+                self._refuse_lonely()
             self.news.clear()
             for group in list(self.open.values()):
                 if (found := self._ended(group)) is None:
@@ -144,6 +148,15 @@ class _Run:
                 while following in held:
                     yield from held.pop(following)
                     following += 1
+
+    def _refuse_lonely(self) -> None:
+        """Raise `WorkerGone` if the cluster has been without workers for too long."""
+        if self.client.nthreads():
+            self.alone = 0.0
+        elif not self.alone:
+            self.alone = time.monotonic()
+        elif time.monotonic() - self.alone > LONELY:
+            raise WorkerGone(f"the cluster has had no worker for {LONELY:g} s: they died, for want of memory perhaps")
 
     def _fill(self, held: int) -> None:
         """Begin groups until the cluster has enough to do; results that wait for an earlier one count as well."""
