@@ -50,7 +50,7 @@ def write_plan(
             asked = replace(asked, n=entry.instance.n)
     elif learner.parameter:
         raise InputError(f"-p is for learners of the registry; {learner.id} takes none")
-    task = {"id": learner.id, "parameters": parameters, "seed": seed, "arguments": encodable(asked)}
+    task = {"id": learner.id, "parameters": list(parameters.items()), "seed": seed, "arguments": encodable(asked)}
     with _subject_of(task) as (subject, _):
         options = {**spread, "progress": not shown.quiet}
         plan = make_plan(task, mechanism=subject.mechanism, **subject.arguments, **options)
@@ -71,7 +71,7 @@ def _subject_of(task: dict[str, Any]) -> Iterator[tuple[Subject, PrivacyArgument
 
     asked: PrivacyArguments = decode(json.dumps(task["arguments"]), PrivacyArguments, "the plan")
     audit = Audit(
-        name=task["id"], mechanism=task["id"], parameters=task["parameters"], seed=task["seed"], **asdict(asked)
+        name=task["id"], mechanism=task["id"], parameters=dict(task["parameters"]), seed=task["seed"], **asdict(asked)
     )
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         yield subject, asked
@@ -162,7 +162,7 @@ def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: A
     from dpaudit.registry import load
     from dpaudit.registry.import_spec import is_place
 
-    id, parameters, learner = plan.task["id"], plan.task["parameters"], subject.learner
+    id, parameters, learner = plan.task["id"], dict(plan.task["parameters"]), subject.learner
     claim = None if learner is None else learner.privacy
     if is_place(id):
         asked = replace(asked, pairs=subject.source)
