@@ -93,7 +93,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     if path is not None and not Path(path).parent.is_dir():
         raise InputError.of("certificate", path, "a file in a folder that exists")
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
-    if audit["data"] is not None and audit["time_limit"] is None:
+    if audit["data"] is not None and audit["time_limit"] is None and runs.plan is None:  # parts have no time limit
         audit = audit | {"time_limit": OWN_DATA_SECONDS}
     asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
     spread = {name: getattr(runs, name) for name in ("n_jobs", "backend", "address")}

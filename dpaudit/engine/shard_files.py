@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -51,6 +51,8 @@ class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
         What the checks warn of.
     choice : dict
         The rules; see `Choice.to_json`.
+    key : str
+        The key of digests of people's data, in hexadecimal; unset where the audit has none, or is not of people's data.
     digest : str
         Of all else.
     """
@@ -70,6 +72,7 @@ class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
     seen: str | UnsetType = UNSET
     warnings: tuple[str, ...]
     choice: dict[str, Any]
+    key: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
     digest: str = ""
 
 

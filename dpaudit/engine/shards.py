@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace as changed
@@ -27,15 +29,19 @@ from dpaudit.audit.fixed_design import choose, finding_of
 from dpaudit.audit.request import Request
 from dpaudit.audit.run_time import KnownChecks
 from dpaudit.audit.saved_runs import differing, settings_of
+from dpaudit.contract import MadePair
 from dpaudit.engine.shard_files import Plan, Shard, check_shards, part_of, read, sealed, shard_path, write
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import RARE
 from dpaudit.events.selection import Selection
 from dpaudit.jsonable import stable_repr
+from dpaudit.keyed import key_of, using
 from dpaudit.progress import Progress, followed
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist
 
+P = ParamSpec("P")
+T = TypeVar("T")
 BLOCKS = 1_000
 """The most blocks of a shard: of each one the number of hits is held, and that of right ones."""
 SAVED = 5.0
@@ -54,6 +60,7 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
     """
     request = request_of(_given(arguments))
     _refuse_parts(request)
+    key = key_of() if any(isinstance(pair, MadePair) for pair in request.pairs) else None
     with guarded(request), opened(request, progress) as request:
         if request.sequential:
             why = f"a run takes {request.hygiene.seconds:.2g} s, and such audits are sequential by default"
@@ -83,17 +90,34 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
                 seen=UNSET if seen is None else seen,
                 warnings=tuple(request.hygiene.warnings),
                 choice=choice.to_json(request.claim),
+                key=UNSET if key is None else key.hex(),
             )
         )
 
 
-def _in_one(why: str, advice: str = "") -> InputError:
-    return InputError(f"this audit cannot be made in parts: {why}" + (f"; {advice}" if advice else ""))
+def _with_key_of_plan(function: Callable[P, T]) -> Callable[P, T]:
+    """Let digests of people's data be those of the machine that made the plan, the first argument."""
+
+    @wraps(function)
+    def keyed(*args: P.args, **kwargs: P.kwargs) -> T:
+        plan = args[0]
+        assert isinstance(plan, Plan)
+        with nullcontext() if plan.key is UNSET else using(bytes.fromhex(plan.key)):
+            return function(*args, **kwargs)
+
+    return keyed
+
+
+def _in_one(why: str, advice: str = "", *names: str) -> InputError:
+    return InputError(f"this audit cannot be made in parts: {why}" + (f"; {advice}" if advice else ""), names=names)
 
 
 def _refuse_parts(request: Request) -> None:
     """Raise `InputError` for audits of which parts do not give what one process gives."""
     options = request.options
+    if any(pair.withheld for pair in request.pairs) and not options.include_data:
+        why = "a plan and its shards hold events and what exceptions say, which may name values of records"
+        raise _in_one(why, "add {include_data:=True}, and keep the files where the data are", "include_data")
     if options.sequential:
         raise _in_one("a sequential audit decides after each run which one comes next", "leave out --sequential")
     if options.randomness == "own":
@@ -119,6 +143,7 @@ def _restored(plan: Plan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
         If the plan is of another audit: the message names what differs.
     """
     request = as_shown(request_of(_given(arguments)))
+    request.hygiene.seconds = 0.0  # no run is timed here: the audits of plans are of a fixed number of runs
     for differs in differing(plan.settings, settings_of(request)):
         raise InputError(f"the plan is of another audit: {differs}")
     epsilon, delta = plan.point
@@ -186,6 +211,7 @@ class _Made:
         )
 
 
+@_with_key_of_plan
 def make_shard(plan: Plan, part: int, of: int, folder: Path, *, progress: Progress = False, **arguments: Any) -> Shard:
     """Make one of so many parts of the confirming runs of a plan, and keep it in a folder.
 
@@ -246,6 +272,7 @@ def _repeats(request: Request, plan: Plan) -> bool:
     return plan.seen is UNSET or request.hygiene.last() == plan.seen
 
 
+@_with_key_of_plan
 def merge(plan: Plan, shards: Sequence[Shard], *, progress: Progress = False, **arguments: Any) -> PrivacyFinding:
     """Return the finding of an audit whose shards were all made.
 

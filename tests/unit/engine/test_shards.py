@@ -19,6 +19,7 @@ from dpaudit.engine import shards
 from dpaudit.engine.shard_files import Plan, Shard, read, sealed, shard_path, write
 from dpaudit.engine.shards import make_plan, make_shard, merge
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.keyed import key_of
 from dpaudit.record import encodable
 
 TRIALS = 3_000
@@ -199,3 +200,24 @@ def test_the_commands_merge_to_what_privacy_shows(
         assert call(capsys, "shard", f"{part}/2", "plan.json", "-o", "parts", "--quiet")[0] == 0
     assert call(capsys, "merge", "parts", "--json", "--quiet")[:2] == (status, one)
     assert "must be I/K" in call(capsys, "shard", "3", "plan.json")[2]
+
+
+def test_a_plan_of_peoples_data_is_asked_for_and_carries_the_key_of_their_digests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def total(data: list[float], rng: Any) -> float:
+        return float(sum(data) + rng.laplace(scale=100))
+
+    own = asked(total, data=[20.0, 31.0, 47.0, 52.0], bounds=(0, 100), pairs=None, trials=1_000)
+    with pytest.raises(InputError, match="may name values of records; add include_data=True"):
+        make_plan({}, **own)
+    for name, made in (("here", True), ("there", False)):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        key_of(make=True)  # each machine has its own
+        if made:
+            whole = dpaudit.audit_privacy(**own, include_data=True)
+            plan = make_plan({}, **own, include_data=True)
+    shards_made = [make_shard(plan, part, 2, tmp_path, **own, include_data=True) for part in (1, 2)]
+    assert encodable(merge(plan, shards_made, **own, include_data=True)) == encodable(whole)
+    assert plan.key == (tmp_path / "here" / ".dpaudit" / "key").read_text()
