@@ -92,7 +92,7 @@ class Pair:
 
     def in_words(self) -> tuple[str, str]:
         """Return both inputs as findings describe them."""
-        return f"{self.data!r:.300}", f"{self.neighbour!r:.300}"
+        return _words_of(self.data), _words_of(self.neighbour)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and (self.sides, self.origin) == (other.sides, other.origin)
@@ -120,6 +120,17 @@ def differing(*words: str) -> tuple[tuple[int, int], tuple[int, int]]:
 
 def _alike(one: list[str], other: list[str]) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
+
+
+def _words_of(value: Any) -> str:
+    try:
+        return f"{value!r:.300}"
+    except Exception:  # a longer integer than Python writes in decimal digits, or a method of the user's
+        pass
+    try:
+        return f"{stable_repr(value):.300}"
+    except Exception:
+        return f"an object of the class {type(value).__name__}"
 
 
 class Made(ABC):

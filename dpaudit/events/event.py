@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
+from dpaudit.jsonable import MOST_BITS
 from dpaudit.outputs.canonical import Raised, canonical, in_fractions, in_words
 from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
@@ -253,7 +254,7 @@ def _parted(cells: Iterable[Any]) -> tuple[list[int], list[Any]]:
     whole: list[int] = []
     others: list[Any] = []
     for cell in cells:
-        (whole if isinstance(cell, int) else others).append(cell)
+        (whole if isinstance(cell, int) and cell.bit_length() <= MOST_BITS else others).append(cell)
     return whole, others
 
 

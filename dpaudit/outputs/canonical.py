@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, place_of
-from dpaudit.jsonable import stable_repr
+from dpaudit.jsonable import MOST_BITS, stable_repr
 from dpaudit.outputs.parts import REGISTERED, parts
 from dpaudit.withheld import HOW, foreign, hides, kind_words, message_of
 
@@ -232,6 +232,9 @@ def in_words(cell: Any) -> str:
     match cell:
         case ("float" | "NoneType", value):
             return str(value)
+        case int() if cell.bit_length() > MOST_BITS:
+            digest = hashlib.blake2b(hex(cell).encode(), digest_size=8).hexdigest()
+            return f"integer of {cell.bit_length()} bits with digest {digest}"
         case ("bool" | "str" | "bytes", value):
             return repr(value)
         case ("exception", kind, message):

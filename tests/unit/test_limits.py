@@ -363,3 +363,13 @@ def test_certificates_and_replays_have_a_timeout(capsys, tmp_path, monkeypatch):
     capsys.readouterr()
     assert main(["replay", "c.json", "mine.py:hangs", "--timeout", "0.3", "--timeout-is", "error"]) == 2
     assert "a run of the mechanism hangs took longer than 0.3 s, on " in capsys.readouterr().err
+
+
+def test_integers_that_python_does_not_write_in_decimal_digits_are_outputs_and_inputs_like_others() -> None:
+    def leaking(data: int, rng: np.random.Generator) -> int:
+        return 10**5000 + data % 10 + int(rng.integers(2))
+
+    finding = dpaudit.audit_privacy(leaking, [(10**6000, 10**6000 + 1)], epsilon=1.0, trials=1_000, progress=False)
+    assert finding.verdict == "violation"
+    assert "integer of 16610 bits with digest" in str(finding)
+    assert dpaudit.PrivacyFinding.from_dict(finding.to_dict()) == finding
