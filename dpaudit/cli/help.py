@@ -17,8 +17,6 @@ COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
 COMMANDS = {
     "privacy": ("privacy", "test a claim by running it: this refutes, never proves"),
-    "shard": ("shards", "make a part of an audit that privacy --plan began"),
-    "merge": ("shards", "the finding of an audit whose parts are made"),
     "exact": ("learner", "the true epsilon, if the output law is known"),
     "supremum": ("learner", "the greatest loss over samples of every size"),
     "utility": ("learner", "how often a learner fails, against what is promised"),
@@ -28,6 +26,8 @@ COMMANDS = {
     "scores": ("one_run", "test a claim by the scores of a training's canaries"),
     "samples": ("one_run", "test a claim by outputs recorded elsewhere"),
     "sensitivity": ("sensitivity", "how far a record moves a value, without noise"),
+    "shard": ("shards", "make a part of an audit that privacy --plan began"),
+    "merge": ("shards", "the finding of an audit whose parts are made"),
     "check": ("project", "all claims of a project; exit status 1 if one is broken"),
     "diff": ("project", "what got worse between two checks or runs"),
     "history": ("project", "the checks of a project"),
@@ -58,7 +58,6 @@ Words
 {words}
 
 {status}
-More: dpaudit help COMMAND, dpaudit help words
 """
 _FIRST = ("violation", "consistent", "no evidence")
 

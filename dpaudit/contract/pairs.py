@@ -123,13 +123,10 @@ def _alike(one: list[str], other: list[str]) -> int:
 
 
 def _words_of(value: Any) -> str:
-    try:
-        return f"{value!r:.300}"
-    except Exception:  # a longer integer than Python writes in decimal digits, or a method of the user's
-        pass
+    """Return the beginning of an input as text, sets in order."""
     try:
         return f"{stable_repr(value):.300}"
-    except Exception:
+    except Exception:  # of a method of the user's
         return f"an object of the class {type(value).__name__}"
 
 

@@ -237,6 +237,9 @@ class _Calls(Generic[T]):
     work: Callable[[Couple], T]
     jobs: Sequence[Couple]
 
+    def __len__(self) -> int:
+        return len(self.jobs)
+
     def __iter__(self) -> Iterator[Callable[[], T]]:
         return (partial(self.work, couple) for couple in self.jobs)
 

@@ -353,13 +353,16 @@ def test_certificates_and_replays_have_a_timeout(capsys, tmp_path, monkeypatch):
         "import time\nPAIRS = [(0, 1)]\n"
         "def leaks(bit, rng):\n    return bit\n"
         "def hangs(bit, rng):\n    time.sleep(600)\n"
+        "def apart(bit, other):\n    return abs(bit - other)\n"
     )
     monkeypatch.chdir(tmp_path)
     from dpaudit.cli import main
 
     words = ["privacy", "mine.py:leaks", "--epsilon", "1", "--trials", "400", "--quiet", "--timeout", "60"]
     assert main([*words, "--certificate", "c.json"]) == 1
-    assert main(["replay", "c.json", "mine.py:leaks", "--timeout", "60"]) == 1
+    assert main(["replay", "c.json", "mine.py:leaks", "--timeout", "60"]) == 3  # whether bits are neighbours is open
+    words = ["replay", "c.json", "mine.py:leaks", "--timeout", "60", "--metric", "mine.py:apart"]
+    assert main(words) == 1
     capsys.readouterr()
     assert main(["replay", "c.json", "mine.py:hangs", "--timeout", "0.3", "--timeout-is", "error"]) == 2
     assert "a run of the mechanism hangs took longer than 0.3 s, on " in capsys.readouterr().err
