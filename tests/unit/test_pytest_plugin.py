@@ -38,7 +38,7 @@ def test_bad_input(assert_private):
 def run(pytester: pytest.Pytester, code: str, *words: str) -> pytest.RunResult:
     """Run tests of the mechanisms, with warnings as errors."""
     pytester.makepyfile(MECHANISMS + code)
-    return pytester.runpytest_inprocess(*QUIET, *words)
+    return pytester.runpytest_inprocess(*QUIET, "--show-capture=no", *words)  # a log of the audit is no frame of it
 
 
 def test_a_false_claim_fails_the_test_with_its_witness_and_without_our_frames(pytester: pytest.Pytester) -> None:
