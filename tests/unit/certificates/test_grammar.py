@@ -67,7 +67,9 @@ def mutated(rng: random.Random) -> bytes:
     for _ in range(rng.choice((1, 1, 1, 2))):
         holder, key = rng.choice(list(places(stored)))
         change = rng.random()
-        if change < 0.75:
+        if change < 0.4:
+            holder[key] = nearby(rng, holder[key])
+        elif change < 0.75:
             holder[key] = copy.deepcopy(rng.choice(ODD))
         elif change < 0.85:
             del holder[key]
@@ -90,6 +92,17 @@ def mutated(rng: random.Random) -> bytes:
     if spoiled < 0.24:
         return data.replace(b'"seed"', b'"seed": 7, "seed"')
     return data
+
+
+def nearby(rng: random.Random, value: Any) -> Any:
+    """Return a value of the same type, which the grammar may allow in its place."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + rng.randint(-2, 5)
+    if isinstance(value, float):
+        return value * rng.choice([0.9, 1.0, 1.1])
+    return value + rng.choice(["", "x", " é"]) if isinstance(value, str) else value
 
 
 def typed(data: bytes) -> bool:
@@ -128,7 +141,7 @@ def test_reader_and_verifier_accept_the_same_files(seed: int, tmp_path: Path) ->
         assert read(data, tmp_path / "c.json") == accepted, data
         assert typed(data) or not accepted, data  # what the verifier lets through, every reader of the type takes
         seen[accepted] += 1
-    assert min(seen.values()) > 0
+    assert min(seen.values()) >= 15
 
 
 HOSTILE = {
