@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
@@ -123,11 +124,18 @@ def _alike(one: list[str], other: list[str]) -> int:
 
 
 def _words_of(value: Any) -> str:
-    """Return the beginning of an input as text, sets in order."""
-    try:
+    """Return the beginning of an input as text; sets in it are in order, and integers may have any length."""
+    with suppress(Exception):  # a longer integer than Python writes, or a method of the user's
+        return f"{stable_repr(value) if _holds_set(value) else repr(value):.300}"
+    with suppress(Exception):
         return f"{stable_repr(value):.300}"
-    except Exception:  # of a method of the user's
-        return f"an object of the class {type(value).__name__}"
+    return f"an object of the class {type(value).__name__}"
+
+
+def _holds_set(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_set, value.values())) or any(map(_holds_set, value))
+    return isinstance(value, set | frozenset) or (type(value) in (list, tuple) and any(map(_holds_set, value)))
 
 
 class Made(ABC):
