@@ -95,8 +95,8 @@ class Isolated:
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
-        if self.timeout.unlimited and not APART:  # in a worker, which is a process of its own
-            return self.mechanism(data, rng, size, context)
+        if self.timeout.unlimited and not APART:  # in a worker, a process of its own, from which nothing foreign goes
+            return decode(encode(self.mechanism(data, rng, size, context)), size)
         outputs: list[Any] = []
         name, batched = self.mechanism.name, self._at_once
         most = self.timeout.seconds * (size if batched else 1)

@@ -71,3 +71,19 @@ def test_a_thread_of_the_imported_file_does_not_keep_the_command(tmp_path: Path)
     done = subprocess.run([sys.executable, "-m", "dpaudit", *words], cwd=tmp_path, capture_output=True, timeout=120)
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith(b"VIOLATION")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_nothing_of_an_output_runs_in_the_command_with_several_workers_either(tmp_path: Path, jobs: str) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import os\npairs = [(0, 1)]\nhome = os.getcwd()\n"
+        "class Out:\n"
+        "    def __init__(self, value): self.value = value\n"
+        "    def __reduce__(self): return os.system, (f'touch {home}/reduced',)\n"
+        "def gives(data, rng): return Out(data + int(rng.integers(2)))\n"
+    )
+    words = ["privacy", "mine.py:gives", "--pairs", "mine.py:pairs", "--epsilon", "1", "--trials", "400"]
+    command = [sys.executable, "-m", "dpaudit", *words, "--jobs", jobs]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300)
+    assert done.returncode in (0, 1, 3), done.stderr
+    assert not (tmp_path / "reduced").exists()
