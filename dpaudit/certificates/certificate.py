@@ -186,12 +186,12 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     seal: str = ""
 
     def __post_init__(self) -> None:
-        told = encodable(self)
+        stored = encodable(self)
         try:
-            checked(told)
+            checked(stored)
         except ValueError as error:
             raise InputError(f"a certificate cannot say this: {error}") from None
-        neighbours, words = related(told)
+        neighbours, words = related(stored)
         if neighbours is False:
             raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
 
@@ -207,8 +207,8 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
 
 def sealed_text(found: Frozen, verifies: Callable[[bytes], tuple[int, str]]) -> bytes:
     """Return a certificate as the text of a file that its verifier does not refuse."""
-    told = encodable(found)
-    text = json.dumps(told | {"seal": seal_of(told)}, indent=1, allow_nan=False, ensure_ascii=False)
+    stored = encodable(found)
+    text = json.dumps(stored | {"seal": seal_of(stored)}, indent=1, allow_nan=False, ensure_ascii=False)
     data = f"{text}\n".encode()
     _bear_out(data, verifies, "this certificate")
     return data

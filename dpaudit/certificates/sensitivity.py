@@ -65,12 +65,12 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
     seal: str = ""
 
     def __post_init__(self) -> None:
-        told = encodable(self)
+        stored = encodable(self)
         try:
-            checked(told)
+            checked(stored)
         except ValueError as error:
             raise InputError(f"a certificate cannot say this: {error}") from None
-        found, words = neighbours(told["relation"], told["data"], told["neighbour"])
+        found, words = neighbours(stored["relation"], stored["data"], stored["neighbour"])
         if found is False:
             raise InputError(f"a certificate is of neighbours, and these inputs are none: {words}")
         if not self.recomputed().exceeds(read_sensitivity(self.sensitivity)):

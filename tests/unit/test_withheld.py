@@ -1,4 +1,4 @@
-"""What is coarse enough to be shown of people's data, and that texts of audited code give way."""
+"""Tests which values of people's data are coarse enough to be shown, and that no text of audited code is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was audited, with its digests: files, packages and the distributions that installed them."""
+"""Tests the digests of what was audited: files, packages and the distributions that installed them."""
 
 from __future__ import annotations
 
