@@ -74,7 +74,7 @@ class CheckOptions(NamedTuple):
     out: Out
     quiet: Quiet
     color: Color
-    n_jobs: Annotated[int, jobs("processes of an audit", 1)]
+    n_jobs: Annotated[int, jobs("processes, of audits side by side, or of one", 1)]
     backend: Backend
     address: Address
     allow_no_evidence: AllowNoEvidence
@@ -117,18 +117,20 @@ def check(asked: CheckOptions) -> int:
         rows = [one.row for one in checked]
         return json_lines(rows) if asked.json else check_text(rows, wants_color(asked.color), width_of(output()))
 
+    chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
     checked: list[Checked] = []
     spread: dict[str, Any] = {name: getattr(asked, name) for name in ("n_jobs", "backend", "address")}
     try:
         for one in checks.check(settings, asked.names, listener=show, alone=True, **spread, **asked.limits):
-            checked.append(one)  # one by one, so that an interrupted check loses one at most
+            checked.append(one)  # one by one, so that an interrupted check loses those under way at most
+            checked.sort(key=lambda one: chosen.index(one.row.name))
     except KeyboardInterrupt as stop:
         line.end()
         if checked:
             say(rows_text())
-        chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
         stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
-        stop.add_note(asked.words(chosen[len(checked) :]))
+        done = {one.row.name for one in checked}
+        stop.add_note(asked.words([name for name in chosen if name not in done]))
         raise
     finally:
         line.end()

@@ -84,7 +84,7 @@ def _records(
     else:
         from joblib import effective_n_jobs
 
-        for key, ended in apart(calls, effective_n_jobs(n_jobs)):
+        for key, ended in apart(lambda emit, key: calls[key](), calls, effective_n_jobs(n_jobs)):
             if isinstance(ended, DpauditError):
                 ended = Failure(**tasks[key].recorded, error=f"WorkerDied: the task {ended}")
             yield ended

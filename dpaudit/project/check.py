@@ -1,4 +1,4 @@
-"""Audits the mechanisms of a project, one after the other, each on its own: one that fails stops no other."""
+"""Audits the mechanisms of a project, each on its own: one that fails stops no other."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.child import Child
 from dpaudit.running.processes import ChildDied, can_fork
-from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import gathered
+from dpaudit.running.workers import Workers, apart
 
 Listener = Callable[[int, int, str, float], None]
-"""Called with how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
+"""Called with how many audits are done, of how many, the name of one under way, and the share of those under way."""
 
 ESTIMATED_SECONDS = 0.2
 """A mechanism is run for about so long to estimate how long its audit will take."""
@@ -58,12 +57,13 @@ def check(
     alone: bool = False,
     **limits: float | None,
 ) -> Iterator[Checked]:
-    """Audit mechanisms of a project, all by default, in the order of its settings, and yield each when it is done.
+    """Audit mechanisms of a project, all by default, and yield each when it is done.
 
     A mechanism that cannot be audited has a row with the verdict "failed" and the error. No number depends on the
     processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
     none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
-    process has failed alone.
+    process has failed alone; with several processes, audits are then made side by side, and end in another order than
+    that of the settings.
 
     Raises
     ------
@@ -71,14 +71,34 @@ def check(
         If the settings are not there or wrong, or there is no audit of a name.
     """
     chosen = read_project(settings).chosen(names)
-    spread = {"n_jobs": n_jobs, "backend": backend, "address": address}
-    make = _alone if alone and can_fork() else _checked
-    for i, each in enumerate(chosen):
-        audit = replace(each, **{name: limit for name, limit in limits.items() if getattr(each, name) is None})
-        report = partial(listener, i, len(chosen), audit.name)
-        report(0.0)
-        yield make(audit, settings.resolve().parent, {"progress": partial(_share, report), **spread})
-    listener(len(chosen), len(chosen), "", 1.0)
+    audits = {
+        audit.name: replace(audit, **{name: limit for name, limit in limits.items() if getattr(audit, name) is None})
+        for audit in chosen
+    }
+    workers, root, own = Workers.of(n_jobs, backend, address), settings.resolve().parent, alone and can_fork()
+    at_a_time = min(workers.number, len(audits)) if own and backend in (None, "loky") else 1
+    each = n_jobs if at_a_time == 1 else workers.number // at_a_time
+    spread: dict[str, Any] = {"n_jobs": each, "backend": backend, "address": address}
+    shares: dict[str, float] = {}
+    done = 0
+
+    def heard(name: str, share: bytes | float) -> None:
+        shares[name] = float(share)
+        listener(done, len(audits), name, sum(shares.values()))
+
+    def make(emit: Callable[[bytes], None], name: str) -> Checked:
+        emit(b"0")
+        return _checked(audits[name], root, {"progress": lambda made, of: emit(b"%f" % (made / of)), **spread})
+
+    if own:
+        ended = apart(make, audits, at_a_time, heard, fresh=True)
+    else:
+        ended = ((name, make(partial(heard, name), name)) for name in audits)
+    for name, one in ended:
+        yield _failed(audits[name], _why(one)) if isinstance(one, DpauditError) else Checked(*one)
+        shares.pop(name, None)
+        done += 1
+    listener(done, len(audits), "", 1.0)
 
 
 def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:
@@ -97,19 +117,9 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     return found
 
 
-def _share(report: Callable[[float], None], done: int, total: int) -> None:
-    report(done / total)
-
-
-def _alone(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
-    """Return the row of one audit that a copy of this process makes."""
-    child = Child(lambda emit: sendable(_checked(audit, root, options)))
-    try:
-        return Checked(*value_of(child.call()[1]))
-    except DpauditError as error:
-        return _failed(audit, f"the audit {error}" if isinstance(error, ChildDied) else str(error))
-    finally:
-        child.close()
+def _why(error: DpauditError) -> str:
+    """Return why an audit failed that raised this in its process."""
+    return f"the audit {error}" if isinstance(error, ChildDied) else str(error)
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
-from dpaudit.running.child import RETURNED, Child
+from dpaudit.running.child import PART, RETURNED, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.shared_memory import folder
@@ -186,30 +186,38 @@ def _call(call: Callable[[], Any], home: int, hidden: bool) -> Any:
         return _Sent(sendable(call(), *_UNSENDABLE), taken())
 
 
-def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[str, T | DpauditError]]:
-    """Make calls in forked processes; yield the key of each, as it ends, with what it returned or why it did not.
+def apart(
+    call: Callable[[Callable[[bytes], None], str], T],
+    keys: Iterable[str],
+    n_jobs: int,
+    heard: Callable[[str, bytes], None] = lambda key, part: None,
+    *,
+    fresh: bool = False,
+) -> Iterator[tuple[str, T | DpauditError]]:
+    """Call a function of each key in forked processes; yield the keys, as calls end, and what returned or why not.
 
-    What calls return must pickle. Where several run at a time, one that ended its process is made again when the others
-    are done: together they may have taken the memory.
+    What calls return must pickle. ``call(emit, key)`` may send bytes while it runs, by calling `emit`: `heard` gets
+    them. A process makes one call after another, or with `fresh` one call. Where several run at a time, one that ended
+    its process is made again when the others are done: together they may have taken the memory.
     """
-    waiting = iter(calls)
+    waiting = iter(keys)
     again: list[str] = []
     idle: list[Child] = []
     busy: dict[Child, str] = {}
     try:
         while True:
             while len(busy) < n_jobs and (key := next(waiting, None)) is not None:
-                child = idle.pop() if idle else Child(lambda emit, key: sendable(calls[key](), *_UNSENDABLE))
+                child = idle.pop() if idle else Child(lambda emit, key: sendable(call(emit, key), *_UNSENDABLE))
                 child.begin(key)
                 busy[child] = key
             if not busy:
                 break
             wait([child.replies for child in busy], PULSE)
             for child, key in list(busy.items()):
-                if (ended := _answer(child)) is None:
+                if (ended := _answer(child, partial(heard, key))) is None:
                     continue
                 del busy[child]
-                if isinstance(ended[0], ChildDied):
+                if fresh or isinstance(ended[0], ChildDied):
                     child.close()
                 else:
                     idle.append(child)
@@ -221,15 +229,17 @@ def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[s
         for child in (*idle, *busy):
             child.close()
     if again:
-        yield from apart({key: calls[key] for key in again}, 1)
+        yield from apart(call, again, 1, heard, fresh=fresh)
 
 
-def _answer(child: Child) -> tuple[Any] | None:
+def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:
     """Return what a call returned or raised; None while it runs."""
     try:
         while message := child.message(0.0):
             if message[0] == RETURNED:
                 return (value_of(message[1]),)
+            if message[0] == PART:
+                heard(message[1])
     except DpauditError as error:
         return (error,)
     return None

@@ -100,6 +100,20 @@ def row_in(project: Path, name: str) -> Standing:
     return row
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_audits_side_by_side_have_the_rows_of_audits_one_after_the_other(project: Path) -> None:
+    heard: list[tuple[int, int, str, float]] = []
+    alone, beside = (
+        {one.row.name: one for one in check(project, n_jobs=n, alone=True, listener=lambda *step: heard.append(step))}
+        for n in (1, 2)
+    )
+    assert alone.keys() == beside.keys()
+    for name, one in alone.items():
+        assert beside[name] == one
+    assert {name for *_, name, share in heard if share > 0} == {"", *alone} - {"lost"}
+    assert [done for done, *_ in heard if done == 8] == [8, 8]
+
+
 def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Path) -> None:
     told: list[tuple[int, int, str, float]] = []
     here = os.getcwd(), list(sys.path)

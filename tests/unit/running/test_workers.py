@@ -22,10 +22,26 @@ def raises():
     raise KeyboardInterrupt("from below")
 
 
+def by_name(calls):
+    return lambda emit, name: calls[name]()
+
+
+def test_a_fresh_process_makes_one_call_and_what_it_sends_meanwhile_is_heard():
+    heard = []
+
+    def call(emit, name):
+        emit(name.encode())
+        return os.getpid()
+
+    found = dict(apart(call, "abc", 1, lambda *part: heard.append(part), fresh=True))
+    assert len(set(found.values())) == 3
+    assert heard == [("a", b"a"), ("b", b"b"), ("c", b"c")]
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_only_the_call_that_ends_its_process_is_lost(n_jobs):
     calls = {"a": os.getpid, "dies": dies, "b": os.getpid, "raises": raises, "c": os.getpid}
-    found = dict(apart(calls, n_jobs))
+    found = dict(apart(by_name(calls), calls, n_jobs))
     assert found.keys() == calls.keys()
     assert isinstance(found["dies"], ChildDied)
     assert str(found["dies"]) == "ended its process (exit status 3)"
@@ -47,12 +63,12 @@ def test_what_dies_beside_others_is_made_again_alone(tmp_path):
         dies()
 
     calls = {"once": once, "slow": lambda: time.sleep(0.2)}
-    assert list(apart(calls, 2)) == [("slow", None), ("once", "at the second time")]
+    assert list(apart(by_name(calls), calls, 2)) == [("slow", None), ("once", "at the second time")]
 
 
 def test_a_caller_that_stops_ends_the_processes():
     calls = {str(i): os.getpid for i in range(2)} | {"hangs": lambda: time.sleep(600)}
-    results = apart(calls, 2)
+    results = apart(by_name(calls), calls, 2)
     (_, worker) = next(results)
     results.close()
     with pytest.raises(ProcessLookupError):
