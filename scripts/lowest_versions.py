@@ -16,7 +16,6 @@ FLOORS = {
         "pandas": "2.2.3",
         "python-flint": "0.7.0",
         "scikit-learn": "1.5.2",
-        "scipy": "1.14.1",
         "statsmodels": "0.14.3",
     },
     (3, 14): {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpaudit import seeding
 from dpaudit.audit.coins import LEAST, Bools, Coins, read_included
 from dpaudit.audit.one_run_finding import RankingName
-from dpaudit.bounds.base import MAX_RUNS
+from dpaudit.bounds.base import MAX_COINS
 from dpaudit.bounds.guesses import Schedule
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.errors import InputError
@@ -46,8 +46,8 @@ class Ranked:
         m = values.shape[1]
         if m < LEAST:
             raise InputError.of("scores", m, f"those of {LEAST} or more canaries")
-        if values.size > MAX_RUNS:
-            raise InputError.of("scores", values.size, f"at most {MAX_RUNS:g} numbers")
+        if values.size > MAX_COINS:
+            raise InputError.of("scores", values.size, f"at most {MAX_COINS:g} numbers")
         _check_fair(flipped)
         tied = sum(
             int((counts[counts > 1]).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in values)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
-from dpaudit.bounds.base import MAX_RUNS
+from dpaudit.bounds.base import MAX_COINS
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words, decode, encodable
 
@@ -117,9 +117,9 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     >>> coins.included.shape, int(coins.included.sum()), coins.seal[:8]
     ((1000,), 478, '039e3473')
     """
-    m, runs = read_integer("m", m, LEAST, MAX_RUNS), read_integer("runs", runs)
-    if m * runs > MAX_RUNS:
-        raise InputError.of("runs", runs, f"such that there are at most {MAX_RUNS:g} coins in all")
+    m, runs = read_integer("m", m, LEAST, MAX_COINS), read_integer("runs", runs)
+    if m * runs > MAX_COINS:
+        raise InputError.of("runs", runs, f"such that there are at most {MAX_COINS:g} coins in all")
     if seed is None:
         drawn, nonce = secrets.token_bytes(math.ceil(m * runs / 8)), secrets.token_hex(_BYTES)
     else:

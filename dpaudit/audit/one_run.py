@@ -31,7 +31,7 @@ from dpaudit.audit.one_run_finding import (
     RankingName,
 )
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_RUNS
+from dpaudit.bounds.base import MAX_COINS
 from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
 from dpaudit.bounds.guesses import FIRST, Points, Schedule, Tested, detectable_epsilon, largest_rejected, lower_bound
 from dpaudit.bounds.one_run_gaussian import detectable_mu, mu_lower
@@ -295,7 +295,7 @@ def _gaps(ranked: Ranked, few: FewCanaries | None, ignored: bool) -> tuple[OneRu
 
 def _least(points: Points, error: float) -> int | None:
     """Return about the least number of canaries of which all guesses right refute the claim; None if none does."""
-    for i in range(8 * int(math.log2(MAX_RUNS))):
+    for i in range(8 * int(math.log2(MAX_COINS))):
         m = math.ceil(2 ** (i / 8))
         if Schedule((m,), m).p_values([m], points)[0][0] <= error:
             return m

@@ -22,8 +22,10 @@ from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
 
-MAX_RUNS = 10**8
+MAX_RUNS = 10**12
 """The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+MAX_COINS = 10**8
+"""The same of the canaries of one run, whose bounds are sums over all of them."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_r
     Parameters
     ----------
     right, guesses : array of int
-        v and r, 0 <= v <= r, 1 <= r <= 1e8; r was fixed before the guesses were compared with the coins.
+        v and r, 0 <= v <= r, 1 <= r <= 1e12; r was fixed before the guesses were compared with the coins.
     epsilon : array of float
         The claim, in [0, 700); the arrays broadcast.
     delta_runs : float or array of float

@@ -249,6 +249,10 @@ def wide_leaves(plan: LeafPlan) -> tuple[Leaf, ...]:
     return tuple(leaf for leaf in plan.leaves if isinstance(leaf.reader, Block) and leaf.reader.width > WIDTH)
 
 
+Plain = tuple[tuple[int, Rows, NDArray[np.float32]], ...]
+"""Sums of the leaves without what is known of them beforehand."""
+
+
 @dataclass(frozen=True)
 class SumUp:
     """Sums the coordinates of each wide leaf over a batch of outputs.
@@ -275,6 +279,15 @@ class SumUp:
         return tuple(
             empty.of(usual(leaf.read(outputs)[0])) for leaf, empty in zip(self.leaves, self.empty, strict=True)
         )
+
+    def plainly(self, outputs: Any) -> Plain:
+        """Return the sums of these outputs, of each leaf the number of rows, their sums, and the rows that are kept."""
+        return tuple((one.n, one.sums, one.kept) for one in self(outputs))
+
+    def added(self, sums: tuple[Moments, ...], more: Plain) -> tuple[Moments, ...]:
+        """Return sums with others that were made as `plainly`."""
+        rows = zip(sums, more, strict=True)
+        return tuple(mine + replace(mine, n=n, sums=total, kept=kept) for mine, (n, total, kept) in rows)
 
 
 def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs.canonical import Raised, family
-from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN
+from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, decode
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.shared import Shared
@@ -60,6 +60,21 @@ def encode(outputs: Any) -> bytes:
                 raise InputError(f"the outputs of a call take more than {MOST_BYTES:,} bytes: return less in one")
             return content
     raise AssertionError
+
+
+def plain(outputs: Any) -> Any:
+    """Return a batch of outputs as `decode` reads what `encode` makes of it."""
+    return outputs if _is_plain(outputs) else decode(encode(outputs), len(outputs))
+
+
+def _is_plain(outputs: Any) -> bool:
+    """Return whether outputs are an array of numbers, or a list of plain values or of tuples of such."""
+    if type(outputs) is np.ndarray:
+        return outputs.dtype.kind in DTYPES
+    if type(outputs) is not list:
+        return False
+    kinds = set(map(type, outputs))
+    return kinds <= PLAIN or (kinds == {tuple} and set(map(type, chain.from_iterable(outputs))) <= PLAIN)
 
 
 def _too_deep() -> InputError:

@@ -146,7 +146,7 @@ class Child:
                 return None
         kind, value = content
         if kind in (RETURNED, RAISED) and self._notes.forked:
-            raise ChildDied(FORKS)
+            raise ChildDied(FORKS + self._notes.words())
         if kind == RAISED:
             raise error_of(value)
         if kind not in (BEGUN, PART, RETURNED) or (kind == RETURNED and self._received):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,12 +16,13 @@ import numpy as np
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
-from dpaudit.outputs.encoding import encode
+from dpaudit.outputs.encoding import encode, plain
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.warned import Place, add, taken
+from dpaudit.running.workers import in_blocks
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
@@ -29,6 +30,9 @@ AGAIN = 0x74696D65
 """Part of the address of the stream for the runs after one that was ended: no mechanism spawns so many streams."""
 
 Context = Callable[[], AbstractContextManager[Any]]
+Work = Callable[[Any, Any], Any]
+_RUNS, _WORK = "runs", "work"
+"""Requests of a child: for outputs, or for what is made of them."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +94,43 @@ class Isolated:
     def __reduce__(self) -> tuple[Any, ...]:
         return Isolated, (self.mechanism, self.timeout)
 
+    @property
+    def reduces(self) -> bool:
+        """Whether what is kept of outputs is made in processes of the mechanism, and comes from them by `reduced`."""
+        return self.timeout.unlimited and bool(APART)
+
+    def reduced(self, work: Work, items: Sequence[Any], n_jobs: int) -> Iterator[Any]:
+        """Yield what ``work(mechanism, item)`` makes of each item, in their order, in so many processes at most.
+
+        It is made of plain values and arrays, which come as outputs do. Outputs are taken apart in those processes, so
+        that nothing depends on which of them makes a run.
+
+        Raises
+        ------
+        RunFault
+            If a run ended its process.
+        """
+        children = [self._child(i) for i in range(max(1, min(n_jobs, len(items))))]
+        try:
+            for part in in_blocks(children, lambda child, block: child.begin(_WORK, work, block), items, _warned):
+                yield decode(part, 1)[0]
+        except ToolFault as fault:
+            if not isinstance(fault, ChildDied):
+                fault = ChildDied(f"gave no answer: {fault}")
+            raise RunFault(f"the mechanism {self.mechanism.name} {fault}") from None
+
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs in a context; the generator ends where the runs left it.
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
         if self.timeout.unlimited and not APART:  # in a worker, a process of its own, from which nothing foreign goes
-            return decode(encode(self.mechanism(data, rng, size, context)), size)
+            return plain(self.mechanism(data, rng, size, context))
         outputs: list[Any] = []
         name, batched = self.mechanism.name, self._at_once
         most = self.timeout.seconds * (size if batched else 1)
         while True:
-            child = self._child()
+            child = self._child(0)
             try:
                 made = self._answer(child, data, rng, size - len(outputs), context, seconds=most)
             except Late as late:
@@ -134,7 +163,7 @@ class Isolated:
     ) -> Any:
         """Return the outputs of so many runs that a child makes, and leave the generator where it says."""
         batched, limit = self._at_once, None if self.timeout.unlimited else seconds
-        parts, returned = child.call(data, rng, size, context, seconds=limit, most=0 if batched else size)
+        parts, returned = child.call(_RUNS, data, rng, size, context, seconds=limit, most=0 if batched else size)
         try:
             ended = msgspec.msgpack.decode(returned, type=_Ended)
             made = decode(ended.outputs, size) if batched else _outputs(parts)
@@ -145,20 +174,48 @@ class Isolated:
             rng.bit_generator.state = state
         except (msgspec.MsgspecError, ToolFault, ValueError, OverflowError) as error:
             raise ChildDied(f"gave no answer: {error}") from None
-        add({Place(*place): counted for place, counted in ended.warned})
+        _add(ended.warned)
         return made
 
-    def _child(self) -> Child:
-        """Return the process of this thread; another one if the last has ended."""
-        child: Child | None = getattr(self._children, "child", None)
-        if child is None or child.closed:
-            child = self._children.child = Child(self._runs if child is None else self._runs_reseeded)
-        return child
+    def _child(self, number: int) -> Child:
+        """Return a process of this thread by its number; another one if that has ended."""
+        known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
+        if number not in known or known[number].closed:
+            known[number] = Child(self._first if not known else self._further)
+        return known[number]
 
-    def _runs_reseeded(self, emit: Callable[[bytes], None], *arguments: Any) -> bytes:
-        """Make runs in a child that takes the place of one: the state of generators that all share goes elsewhere."""
+    def _first(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
+        """Make the call that a request asks for, in a child."""
+        return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
+
+    def _further(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
+        """Make it in a child beside another, or in its place: the state of generators that all share goes elsewhere."""
         np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
-        return self._runs(emit, *arguments)
+        return self._first(emit, kind, *arguments)
+
+    def _work(self, emit: Callable[[bytes], None], work: Work, items: Sequence[Any]) -> bytes:
+        """Work on items, in the child, and send what is made of each; return the warnings."""
+        taken()
+        mechanism = replace(self.mechanism, function=self._apart, probe=None)
+        for item in items:
+            emit(encode([work(mechanism, item)]))
+        return msgspec.msgpack.encode(list(taken().items()))
+
+    def _apart(self, data: Any, rng: np.random.Generator, size: int) -> Any:
+        return plain(self._checked(self.mechanism, data, rng, size))
+
+    def _checked(
+        self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext
+    ) -> Any:
+        """Return the outputs of runs; see in a call of few that they do not change what all runs share."""
+        held = data.sides if isinstance(data, InTurn) else data
+        before = contents(held) if size <= LOOK else None
+        outputs = mechanism(data, rng, size, context)
+        if before is not None and contents(held) != before:
+            raise InputError(
+                f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
+            )
+        return outputs
 
     def _runs(
         self,
@@ -169,19 +226,13 @@ class Isolated:
         context: Context,
     ) -> bytes:
         """Make runs, in the child; return outputs that are made as a batch, and send others one by one."""
-        held = data.sides if isinstance(data, InTurn) else data
-        before = contents(held) if size <= LOOK else None
         mechanism = self.mechanism
         if not self._at_once:
             probe = mechanism.probe
             each = replace(mechanism.function, emit=lambda output: emit(encode([predicted(output, probe)])))
             mechanism = replace(mechanism, function=each, probe=None)
         taken()
-        outputs = mechanism(data, rng, size, context)
-        if before is not None and contents(held) != before:
-            raise InputError(
-                f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy"
-            )
+        outputs = self._checked(mechanism, data, rng, size, context)
         content, state = encode(outputs) if self._at_once else b"", rng.bit_generator.state
         del outputs
         half = state["has_uint32"], state["uinteger"]
@@ -194,6 +245,21 @@ class _Ended(msgspec.Struct, array_like=True):
     outputs: bytes
     state: tuple[str, int, int]
     warned: list[tuple[Place, tuple[str, int]]]
+
+
+_Warned = list[tuple[Place, tuple[str, int]]]
+
+
+def _warned(content: bytes) -> None:
+    """Add the warnings of a call to those of this process."""
+    try:
+        _add(msgspec.msgpack.decode(content, type=_Warned))
+    except msgspec.MsgspecError as error:
+        raise ToolFault(str(error)) from None
+
+
+def _add(warned: _Warned) -> None:
+    add({Place(*place): counted for place, counted in warned})
 
 
 def _outputs(parts: list[bytes]) -> list[Any]:

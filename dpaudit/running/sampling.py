@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, zip_longest
-from operator import add
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -25,6 +24,7 @@ from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.in_turn import InTurn
+from dpaudit.running.isolated import Isolated
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import DASK, WorkerDied, spread
 
@@ -119,6 +119,13 @@ class Sampler:
         order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
         return order.permutation(np.repeat(np.array([0, 1], dtype=np.uint8), [job.size for job in couple]))
 
+    def calls(self, couple: Couple) -> NDArray[np.uint8]:
+        """Return the side of each run of a couple in the order in which a batched mechanism is called for them."""
+        order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
+        sizes = [job.size for job in couple]
+        sides = np.repeat(np.array([0, 1], dtype=np.uint8), sizes)
+        return sides if order.random() * sum(sizes) < sizes[0] else sides[::-1]
+
     def reduced(self, jobs: Sequence[Couple], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
         """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
 
@@ -127,10 +134,15 @@ class Sampler:
         used.
         """
         # Workers are processes of their own: what the user has registered here travels with the work.
-        work = partial(replace(self, report=None)._run, reduce, dict(REGISTERED))
+        registered = dict(REGISTERED)
+        work = partial(replace(self, report=None)._run, reduce, registered)
         alone = len(jobs) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[T, T]]
-        results = map(work, jobs) if alone else self._spread(_Calls(work, jobs))
+        if (apart := self._apart) is not None:
+            there = replace(self, mechanism=_ELSEWHERE, report=None)
+            results = apart.reduced(partial(_run_by, there, reduce, registered), jobs, self.workers)
+        else:
+            results = map(work, jobs) if alone else self._spread(_Calls(work, jobs))
         try:
             for result, couple in zip(results, jobs, strict=True):
                 if self.report is not None:
@@ -140,6 +152,20 @@ class Sampler:
             inputs = list(dict.fromkeys(job.in_words() for couple in islice(jobs, MESSAGES) for job in couple))
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
             raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
+
+    @property
+    def workers(self) -> int:
+        """The processes of this machine that make runs."""
+        from joblib import effective_n_jobs
+
+        return 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
+
+    @property
+    def _apart(self) -> Isolated | None:
+        """The processes of the mechanism, where what is kept of outputs is made there."""
+        function = self.mechanism.function
+        here = self.backend is None and isinstance(function, Isolated) and function.reduces
+        return function if here else None  # type: ignore[return-value]
 
     def _spread(self, calls: _Calls[Any]) -> Iterator[Any]:
         return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
@@ -152,7 +178,8 @@ class Sampler:
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
         with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple)):
-            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), self.turns(couple)))
+            order = self.calls(couple) if self.mechanism.batched else self.turns(couple)
+            outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order))
         ours, others = (self._reduced(reduce, made) for made in outputs)
         return ours, others
 
@@ -244,6 +271,21 @@ class _Calls(Generic[T]):
         return (partial(self.work, couple) for couple in self.jobs)
 
 
+def _absent(data: Any, rng: np.random.Generator, size: int) -> Any:
+    raise AssertionError
+
+
+_ELSEWHERE = Mechanism(_absent, "", batched=False)
+"""Stands for the mechanism in what is sent to a process that has it."""
+
+
+def _run_by(
+    sampler: Sampler, reduce: Callable[[Any], T], registered: dict[type, Any], mechanism: Mechanism, couple: Couple
+) -> tuple[T, T]:
+    """Make the runs of a couple by a mechanism."""
+    return replace(sampler, mechanism=mechanism)._run(reduce, registered, couple)
+
+
 def _unreduced(outputs: Any) -> Any:
     return outputs
 
@@ -282,8 +324,8 @@ def learned_reducer(
     kind, index, phase = address
     sums = [sum_up(outputs) for outputs in first]
     couples = sampler.couples(pair, [(kind, index, side, phase) for side in (0, 1)], runs) if runs else []
-    for more in sampler.reduced(couples, sum_up):
-        sums = [tuple(map(add, mine, other)) for mine, other in zip(sums, more, strict=True)]
+    for more in sampler.reduced(couples, sum_up.plainly):
+        sums = [sum_up.added(mine, other) for mine, other in zip(sums, more, strict=True)]
     return Reducer.of(plan, [Reduction.fit(*sides) for sides in zip(*sums, strict=True)])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
-from dpaudit.running.child import PART, RETURNED, Child
+from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.shared_memory import folder
@@ -26,6 +27,8 @@ DASK = "dask"
 """The backend that joblib does not make: futures of `distributed`."""
 CLUSTER = 64
 """Parts into which work for a cluster of unknown size is cut, at least."""
+BLOCK = 0.1
+"""Seconds, about, of a block of items that a child is sent, so that children are busy and end together."""
 LOOKED_AT = 64
 """Calls, at most, that are looked at for what cannot be sent."""
 _UNSENDABLE = (
@@ -243,3 +246,69 @@ def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:
     except DpauditError as error:
         return (error,)
     return None
+
+
+class _Block:
+    """The items of one block, by the numbers of the next that is answered and of the end, and when it was sent."""
+
+    def __init__(self, first: int, size: int) -> None:
+        self.first, self.next, self.end, self.began = first, first, first + size, time.monotonic()
+
+
+def in_blocks(
+    children: Sequence[Child],
+    send: Callable[[Child, list[T]], None],
+    items: Sequence[T],
+    warned: Callable[[bytes], None],
+) -> Iterator[bytes]:
+    """Yield the parts with which children answer items, one each, in the order of the items.
+
+    ``send(child, items)`` begins the call of a child for a block of items; `warned` is called with what that returns.
+    When a caller stops, or something fails, children that are at work are ended.
+
+    Raises
+    ------
+    ChildDied
+        If a child ended, or did not answer each of its items once.
+    """
+    waiting, answers, shown = iter(items), dict[int, bytes](), 0
+    size, sent = 1, 0
+    idle, busy = list(children), dict[Child, _Block]()
+    try:
+        while True:
+            while idle and (block := list(islice(waiting, size))):
+                child = idle.pop()
+                busy[child] = _Block(sent, len(block))
+                send(child, block)
+                sent += len(block)
+            while shown in answers:
+                yield answers.pop(shown)
+                shown += 1
+            if not busy:
+                return
+            wait([child.replies for child in busy], PULSE)
+            for child, own in list(busy.items()):
+                if _ended(child, own, answers, warned):
+                    del busy[child]
+                    idle.append(child)
+                    took = (time.monotonic() - own.began) / (own.end - own.first)
+                    fair = -(-(len(items) - sent) // (2 * len(children)))
+                    size = max(1, min(int(BLOCK / max(took, 1e-6)), fair))
+    finally:
+        for child in busy:  # what it answers now is no answer to a later call
+            child.close()
+
+
+def _ended(child: Child, own: _Block, answers: dict[int, bytes], warned: Callable[[bytes], None]) -> bool:
+    """Take the answers that have come, and return whether the block has ended."""
+    while message := child.message(0.0):
+        kind, content = message
+        if kind == PART and own.next < own.end:
+            answers[own.next] = content
+            own.next += 1
+        elif kind == RETURNED and own.next == own.end:
+            warned(content)
+            return True
+        elif kind in (PART, RETURNED):
+            raise ChildDied(SENT_WRONG)
+    return False

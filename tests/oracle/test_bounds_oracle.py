@@ -127,6 +127,9 @@ def _ball_melded(flint, x, n1, y, n2, ratio, delta, negligible):
         (10**8, 10**8, 0, 10**8, 0.0, 1e-9),
         (10**8, 10**8, 0, 10**8, 0.01, 1e-6),
         (30, 10**8, 2, 10**8, 1e-8, 1e-3),
+        (6 * 10**11, 10**12, 3 * 10**11, 10**12, 0.0, 1e-3),
+        (10**12, 10**12, 10**12 - 9 * 10**8, 10**12, 0.0, 1e-9),
+        (3_000_000_000, 10**12, 1_000_000_000, 10**12, 1e-6, 1e-9),
         (23, 23, 0, 23, 0.0, 1e-6),
         (9010, 702466, 0, 139498, 0.01, 1e-9),
         (41, 50, 49_000, 10**5, 0.2, 0.05),
@@ -172,7 +175,8 @@ def test_quadrature_does_not_depend_on_the_number_of_nodes(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [(0, 0), (0, 7), (9, 0), (3, 4), (40, 10**6), (10**8 - 1, 0), (3 * 10**7, 7 * 10**7)]
+    ("a", "b"),
+    [(0, 0), (0, 7), (9, 0), (3, 4), (40, 10**6), (10**8 - 1, 0), (3 * 10**7, 7 * 10**7), (4 * 10**11, 6 * 10**11)],
 )
 def test_density_and_window_equal_ball_arithmetic(a, b):
     flint = pytest.importorskip("flint")
@@ -192,13 +196,13 @@ def test_density_and_window_equal_ball_arithmetic(a, b):
         flint.ctx.prec = before
 
 
-@pytest.mark.parametrize("n", [1, 40, 10**4, 10**8])
+@pytest.mark.parametrize("n", [1, 40, 251, 10**4, 10**8, 10**10, 10**12])
 @pytest.mark.parametrize("gamma", [0.05, 1e-6, 1e-9])
 def test_clopper_pearson_limits_lie_outside_the_exact_ones(n, gamma):
     flint = pytest.importorskip("flint")
     before, flint.ctx.prec = flint.ctx.prec, 128
     try:
-        for k in {0, 1, n // 7, n // 2, n - 1, n}:
+        for k in {0, 1, min(n, 1000), n // 7, n // 2, n - 1, n}:
             lower, upper = float(lower_limit(k, n, gamma)), float(upper_limit(k, n, gamma))
             if k > 0:
                 ball = _Balls(flint, k, n - k + 1)
@@ -212,7 +216,7 @@ def test_clopper_pearson_limits_lie_outside_the_exact_ones(n, gamma):
         flint.ctx.prec = before
 
 
-@pytest.mark.parametrize("n", [10, 10**5, 10**8])
+@pytest.mark.parametrize("n", [10, 10**5, 10**8, 10**10, 10**12])
 def test_tail_probabilities_err_by_less_than_the_margin(n):
     flint = pytest.importorskip("flint")
     before, flint.ctx.prec = flint.ctx.prec, 128

@@ -69,8 +69,7 @@ class FloatSupport:
 
     def cells(self, values: Reals) -> CellNumbers:
         """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a gap."""
-        same = np.ones(len(values))
-        return _support_cells(values, self.centre * same, self.scale * same, 2.0**self.grid * same)
+        return _support_cells(values, *map(np.float64, (self.centre, self.scale, 2.0**self.grid)))
 
     def fits(self, values: Reals) -> bool:
         """Say whether values are on the grid wherever that shows."""
@@ -78,8 +77,10 @@ class FloatSupport:
         return bool(reached + gaps >= LEAST_SPARSE and reached >= ON_GRID * (reached + gaps))
 
 
-def _support_cells(values: Reals, centres: Reals, scales: Reals, grids: Reals) -> CellNumbers:
-    """Return whether doubles are dense, reached or missed at each value by the sampler that is given beside it.
+def _support_cells(
+    values: Reals, centres: Reals | np.float64, scales: Reals | np.float64, grids: Reals | np.float64
+) -> CellNumbers:
+    """Return whether doubles are dense, reached or missed at each value by the sampler given beside it, or by one.
 
     The uniform number behind a sampler is a whole number over its element of `grids`.
     """
@@ -87,7 +88,8 @@ def _support_cells(values: Reals, centres: Reals, scales: Reals, grids: Reals) -
         steps = np.rint(np.exp(-np.abs(values - centres) / scales) * grids)
         sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < scales / 2)
     found = np.full(len(values), DENSE, dtype=np.int64)
-    some, near, centre, scale, grid = (one[sparse] for one in (values, steps, centres, scales, grids))
+    some, near = values[sparse], steps[sparse]
+    centre, scale, grid = (one[sparse] if isinstance(one, np.ndarray) else one for one in (centres, scales, grids))
     away = np.where(some < centre, scale, -scale)
     hit = np.zeros(len(some), dtype=np.bool_)
     for share in (step / grid for step in (near - 1, near, near + 1)):

@@ -126,7 +126,7 @@ def test_the_power_is_checked_at_the_error_that_the_verdict_has(curve: bool) -> 
 
 def test_more_runs_than_the_bounds_take_are_refused_before_any_is_made() -> None:
     with pytest.raises(dpaudit.InputError, match="lower trials"):
-        dpaudit.audit_privacy(lambda data, rng: data, [(0, 1)], epsilon=1.0, trials=300_000_000)
+        dpaudit.audit_privacy(lambda data, rng: data, [(0, 1)], epsilon=1.0, trials=3 * 10**12)
 
 
 def test_what_is_not_given_of_a_claim_is_the_learners_own() -> None:

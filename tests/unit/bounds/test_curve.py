@@ -38,7 +38,7 @@ def test_limits_solve_the_binomial_equations() -> None:
         assert x == 0 or binom.cdf(n - x, n, b) <= each
 
 
-@pytest.mark.parametrize("runs", [1, 10, 10**4, 10**8])
+@pytest.mark.parametrize("runs", [1, 10, 10**4, 10**8, 10**12])
 @pytest.mark.parametrize("gamma", [0.3, 1e-3, 1e-12])
 def test_the_limit_without_hits_has_a_closed_form(runs: int, gamma: float) -> None:
     # Pr[Bin(n, a) = 0] = gamma / 2 at a = 1 - (gamma / 2)^(1 / n); on data every run is in the event.

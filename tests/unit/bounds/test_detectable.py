@@ -123,5 +123,5 @@ def test_bad_input():
         arguments = {"q": 0.1, "n1": 10, "n2": 10, "epsilon": 1.0, "gamma": 0.05} | change
         with pytest.raises(InputError, match=message):
             detectable_epsilon(Melded(), **arguments)
-    with pytest.raises(InputError, match=r"1e\+08 runs a side could detect a leak of more than epsilon = 50"):
+    with pytest.raises(InputError, match=r"1e\+12 runs a side could detect a leak of more than epsilon = 50"):
         trials_needed(Melded(), epsilon=50, gamma=0.05)
