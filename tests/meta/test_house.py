@@ -58,7 +58,7 @@ FLOORS = {
 ROOMS = {
     "dpaudit": 2_700,
     "dpaudit.audit": 6_300,
-    "dpaudit.bounds": 2_170,
+    "dpaudit.bounds": 2_280,
     "dpaudit.certificates": 1_190,
     "dpaudit.cli": 2_910,
     "dpaudit.conformance": 379,
@@ -68,7 +68,7 @@ ROOMS = {
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 3_086,
     "dpaudit.outputs": 2_550,
-    "dpaudit.project": 1_340,
+    "dpaudit.project": 1_290,
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,
     "dpaudit.running": 2_640,
