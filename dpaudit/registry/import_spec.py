@@ -193,6 +193,10 @@ def importable(*folders: str) -> Iterator[None]:
         sys.path[:] = before
 
 
+FILES: set[str] = set()
+"""Modules of files that were named, under their own names, which workers on other machines cannot import."""
+
+
 def _load_file(path: Path) -> ModuleType:
     """Import a file: under its own name if that leads to it, as it does in a worker, else under a private one."""
     where = path.resolve()
@@ -203,7 +207,10 @@ def _load_file(path: Path) -> ModuleType:
     with suppress(ImportError, ValueError):
         spec = importlib.util.find_spec(where.stem) if where.stem.isidentifier() else None
     own = spec is not None and spec.origin is not None and Path(spec.origin).resolve() == where
-    return import_module(where.stem) if own else _load_by_value(where)
+    if not own:
+        return _load_by_value(where)
+    FILES.add(where.stem)
+    return import_module(where.stem)
 
 
 @lru_cache

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.registry.import_spec import FILES, cloudpickle, send_by_value
 from dpaudit.results import versions
 from dpaudit.running.sent import error_as_bytes, error_of
 
@@ -120,6 +120,8 @@ def by_futures(
 
 class _Run:
     def __init__(self, address: str, send: Callable[[Any], bytes], calls: Iterator[Callable[[], Any]]) -> None:
+        for name in FILES:
+            send_by_value(name)
         self.address, self.send, self.calls, self.client = address, send, calls, client_of(address)
         if self.client.status != "running":  # the scheduler was away since
             client_of.cache_clear()

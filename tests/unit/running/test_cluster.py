@@ -21,6 +21,7 @@ import os, time
 def noisy(data, rng):
     time.sleep(0.001)
     return float(data + 0.9 * rng.laplace())
+PAIRS = [(0, 1)]
 def greedy(data, rng):
     if "dask_worker" in open("/proc/self/cmdline").read():
         os._exit(137)
@@ -115,6 +116,43 @@ def test_workers_without_the_module_are_said_to_lack_it(cluster: Cluster) -> Non
     found = cluster.said("dask", "elsewhere")
     assert found.startswith("InputError workers of the cluster have no module elsewhere")
     assert "upload_file('elsewhere.py')" in found
+
+
+SETTINGS = """
+[[audit]]
+name = "noisy"
+mechanism = "elsewhere.py:noisy"
+epsilon = 1
+trials = 800
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["privacy", "elsewhere.py:noisy", "--epsilon", "1", "--trials", "800"],
+        ["privacy", "elsewhere.py:noisy", "--epsilon", "1", "--trials", "100", "--timeout", "5"],
+        ["check", "noisy"],
+        ["utility", "threshold-exponential", "--alpha", "0.1", "--beta", "0.1", "--trials", "100"],
+    ],
+    ids=lambda words: "-".join(words[:2]),
+)
+def test_commands_send_a_file_that_is_named_and_say_what_they_say_at_home(cluster: Cluster, words: list[str]) -> None:
+    home = cluster.folder / "here"
+    (home / "audit.toml").write_text(SETTINGS)
+    there = ["--backend", "dask", "--address", cluster.address]
+    said = [
+        subprocess.run(
+            [sys.executable, "-m", "dpaudit", *words, "--json", "--quiet", *more],
+            cwd=home,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        for more in ([], there)
+    ]
+    assert said[0].stdout, said[0].stderr
+    assert (said[1].returncode, said[1].stdout) == (said[0].returncode, said[0].stdout), said[1].stderr
 
 
 def test_no_scheduler_at_the_address_is_an_error_within_seconds(cluster: Cluster) -> None:
