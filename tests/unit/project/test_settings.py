@@ -81,6 +81,16 @@ def test_where_there_are_none_the_message_says_how_to_begin(tmp_path: Path) -> N
             ONE + "accepted = { reason = 'x', date = 'soon', epsilon = 1 }",
             "date of accepted of audit 'mean': must be a date without quotes, as 2026-01-31",
         ),
+        (
+            ONE + "accepted = { reason = 'x', date = 2026-01-31, epsilon = inf }",
+            "accepted of audit 'mean': epsilon must be a finite number, got inf",
+        ),
+        (
+            ONE + "accepted = { reason = 'x', date = 1999-01-31, epsilon = 2 }",
+            "accepted of audit 'mean': date must be a date within 10 years of today",
+        ),
+        ("trials = " + "9" * 5_000, r"audit\.toml is no TOML: Exceeds the limit"),
+        ("trials = " + "[" * 100_000, r"audit\.toml is nested too deep to be read"),
         (ONE + "relation = 'next'", "audit 'mean': relation must be one of replace-one, add-remove-one, "),
         ("[[audit]]\nname = 'mean'", "audit 'mean': mechanism is missing; add mechanism = \"mean.py:mean\""),
         ("[[audit]]\nname = 'a b'\nmechanism = 'm:f'", "name of audit 'a b': must be letters and digits, "),
