@@ -1,4 +1,4 @@
-"""Digests of people's data, keyed so that nobody without the key can try which data have one.
+"""Keyed digests of people's data: without the key nobody can test which data a digest is of.
 
 The key is 32 random bytes in the file `key` of `.dpaudit`, made once and readable by its owner alone. It leaves
 the machine in the plan of an audit that several machines share, and nowhere else.

@@ -12,58 +12,39 @@ if __name__ == "__main__" and not sys.flags.safe_path:
 import math
 import os
 from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 try:
-    from dpaudit.certificate_grammar import (
-        LEAST_CONFIDENCE,
-        MOST_EPSILON,
-        MOST_RUNS,
-        SHARED,
-        among,
-        cell,
-        either,
-        flag,
-        judged,
-        like,
-        main,
-        many,
-        need,
-        real,
-        record,
-        related,
-        sealed,
-        tagged,
-        text,
-        value_of,
-        whole,
-    )
-except ImportError:  # copied out
+    import_module("dpaudit.certificate_grammar")
+except ImportError:  # copied out: the file beside this one has its name
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    from certificate_grammar import (  # type: ignore[no-redef,import-not-found]
-        LEAST_CONFIDENCE,
-        MOST_EPSILON,
-        MOST_RUNS,
-        SHARED,
-        among,
-        cell,
-        either,
-        flag,
-        judged,
-        like,
-        main,
-        many,
-        need,
-        real,
-        record,
-        related,
-        sealed,
-        tagged,
-        text,
-        value_of,
-        whole,
-    )
+    sys.modules["dpaudit.certificate_grammar"] = import_module("certificate_grammar")
+
+from dpaudit.certificate_grammar import (
+    LEAST_CONFIDENCE,
+    MOST_EPSILON,
+    MOST_RUNS,
+    SHARED,
+    among,
+    cell,
+    either,
+    flag,
+    judged,
+    like,
+    main,
+    many,
+    need,
+    real,
+    record,
+    related,
+    sealed,
+    tagged,
+    text,
+    value_of,
+    whole,
+)
 
 TOLERANCE, PANELS = 1e-5, 32
 REALS, COUNTS = "epsilon epsilon_lower delta confidence error", "hits runs neighbour_hits neighbour_runs"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 COMMON = 10
 """Records that must have a value, or lie next to a threshold on either side."""
 POSITIONS = 64
-"""Whole numbers below this may be shown: they are positions in an output, or sizes of its parts."""
+"""The bound below which whole numbers are shown, as positions in an output or sizes of its parts are."""
 DIGITS = 6
 """The most significant digits of a threshold."""
 HOW = "include_data shows more"

@@ -58,84 +58,84 @@ MECHANISMS = '''
 import sys, warnings
 
 
-def _told(data):
+def _held(data):
     rows = data.values.tolist() if hasattr(data, "values") else list(data)
     return max(rows, key=lambda row: len(str(row)), default="")
 
 
-def _one(told):
-    return told[2] if isinstance(told, list) and len(told) == 5 else told
+def _one(held):
+    return held[2] if isinstance(held, list) and len(held) == 5 else held
 
 
 def identity(data, rng):
-    return _told(data)
+    return _held(data)
 
 def value(data, rng):
-    return _one(_told(data))
+    return _one(_held(data))
 
 def key(data, rng):
-    return {str(_told(data)): float(rng.normal()), "day": 726469}
+    return {str(_held(data)): float(rng.normal()), "day": 726469}
 
 def number(data, rng):
-    told = _one(_told(data))
-    return float(told) + float(rng.laplace()) if isinstance(told, (int, float)) else float(rng.laplace())
+    held = _one(_held(data))
+    return float(held) + float(rng.laplace()) if isinstance(held, (int, float)) else float(rng.laplace())
 
 def raises(data, rng):
     if rng.random() < 0.7:
-        raise KeyError(str(_told(data)))
+        raise KeyError(str(_held(data)))
     return 1
 
 def always_raises(data, rng):
-    raise ValueError(str(_told(data)))
+    raise ValueError(str(_held(data)))
 
 def named(data, rng):
     if rng.random() < 0.7:
-        raise type(str(_told(data)), (Exception,), {})(str(_told(data)))
+        raise type(str(_held(data)), (Exception,), {})(str(_held(data)))
     return 1
 
 def leaves(data, rng):
-    raise SystemExit(str(_told(data)))
+    raise SystemExit(str(_held(data)))
 
 def warned(data, rng):
-    warnings.warn_explicit(str(_told(data)), type(str(_told(data)), (UserWarning,), {}), str(_told(data)), 7)
-    warnings.warn(str(_told(data)))
+    warnings.warn_explicit(str(_held(data)), type(str(_held(data)), (UserWarning,), {}), str(_held(data)), 7)
+    warnings.warn(str(_held(data)))
     return float(rng.laplace())
 
 def ours(data, rng):
     from dpaudit import InputError
-    raise InputError(str(_told(data)))
+    raise InputError(str(_held(data)))
 
 def compiled(data, rng):
-    exec(compile("raise ValueError(told)", str(_told(data)), "exec"), {"told": str(_told(data))})
+    exec(compile("raise ValueError(held)", str(_held(data)), "exec"), {"held": str(_held(data))})
 
 def backwards(data, rng):
-    return str(_one(_told(data)))[::-1]
+    return str(_one(_held(data)))[::-1]
 
 def in_hex(data, rng):
-    return str(_one(_told(data))).encode().hex()
+    return str(_one(_held(data))).encode().hex()
 
 def upper(data, rng):
-    return str(_told(data)).upper()
+    return str(_held(data)).upper()
 
 def thousands(data, rng):
-    told = _one(_told(data))
-    return format(told, ",") if isinstance(told, (int, float)) else str(told)
+    held = _one(_held(data))
+    return format(held, ",") if isinstance(held, (int, float)) else str(held)
 
 def of_a_class(data, rng):
-    return type(str(_told(data)), (), {"__init__": lambda self, x: setattr(self, str(x), x)})(_told(data))
+    return type(str(_held(data)), (), {"__init__": lambda self, x: setattr(self, str(x), x)})(_held(data))
 
 def generates(data, rng):
-    return type(str(_told(data)), (), {"__next__": lambda self: 1, "__iter__": lambda self: self})()
+    return type(str(_held(data)), (), {"__next__": lambda self: 1, "__iter__": lambda self: self})()
 
 def batch_raises(data, rng, size):
-    raise KeyError(str(_told(data)))
+    raise KeyError(str(_held(data)))
 
 def batch_wrong(data, rng, size):
-    return type(str(_told(data)), (), {"__repr__": lambda self: str(_told(data))})()
+    return type(str(_held(data)), (), {"__repr__": lambda self: str(_held(data))})()
 
 def scaled(data, rng):
-    told = _one(_told(data))
-    return len(data) + float(rng.laplace(0, told if isinstance(told, (int, float)) else 1.0))
+    held = _one(_held(data))
+    return len(data) + float(rng.laplace(0, held if isinstance(held, (int, float)) else 1.0))
 
 def total(data):
     return sum(x for x in (data["income"] if hasattr(data, "values") else data) if isinstance(x, (int, float)))
@@ -193,7 +193,7 @@ class _Log(logging.Handler):
         self.lines.append(logging.Formatter().format(record))
 
 
-def told(make: Callable[[], Any]) -> str:
+def held(make: Callable[[], Any]) -> str:
     """Return all that a call of Python lets out: the finding in every form, or the error with what leads to it."""
     shown, log = io.StringIO(), _Log()
     logging.getLogger("dpaudit").addHandler(log)
@@ -242,7 +242,7 @@ def of_python(
                 asked = {"epsilon": 1.0, "trials": 100, "batched": batched, "include_data": include_data}
                 return dpaudit.audit_privacy(function, data=data, outside=False, **asked)
 
-            for one in found_in(told(audit), searched):
+            for one in found_in(held(audit), searched):
                 yield f"{name} on a {kind}", one
 
 
@@ -266,9 +266,9 @@ def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) 
     from dpaudit.cli.app import main
 
     pd.DataFrame(FRAME).to_csv(folder / "people.csv", index=False)
-    (folder / "told.py").write_text(MECHANISMS)
+    (folder / "held.py").write_text(MECHANISMS)
     entries = [
-        f'[[audit]]\nname = "{name}"\nmechanism = "told.py:{name}"\ndata = "people.csv"\nepsilon = 1.0\ntrials = 100\n'
+        f'[[audit]]\nname = "{name}"\nmechanism = "held.py:{name}"\ndata = "people.csv"\nepsilon = 1.0\ntrials = 100\n'
         + "batched = true\n" * name.startswith("batch")
         for name in names
         if name not in ALONE
@@ -280,10 +280,10 @@ def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) 
     ]
     for name in names:
         if name in ALONE:
-            commands.append(f"sensitivity told.py:{name} --data people.csv --claim 1 --out {name}.json")
+            commands.append(f"sensitivity held.py:{name} --data people.csv --claim 1 --out {name}.json")
             continue
         batched = " --batched" * name.startswith("batch")
-        audit = f"privacy told.py:{name} --data people.csv --epsilon 1 --trials 100 --quiet{batched}"
+        audit = f"privacy held.py:{name} --data people.csv --epsilon 1 --trials 100 --quiet{batched}"
         commands += [f"{audit} --dry-run", f"{audit} --certificate {name}.cert --out {name}.html --json"]
         commands.append(f"{audit} --timeout 5 --jobs 2 --unit user --out {name}.xml")
     searched = set[str]().union(*(spellings(value) for column in FRAME.values() for value in [column[2]]))
@@ -294,7 +294,7 @@ def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) 
             main(command.split())
         for one in found_in(out.getvalue() + err.getvalue(), searched):
             yield command, one
-    ours = {"people.csv", "told.py"}
+    ours = {"people.csv", "held.py"}
     for path in folder.rglob("*"):
         if path.is_file() and path.name not in ours and "__pycache__" not in path.parts:
             for one in found_in(path.read_bytes().decode("latin-1"), searched):
@@ -303,9 +303,9 @@ def of_commands(folder: Path, names: list[str], forms: tuple[str, ...] = FORMS) 
 
 def run(folder: Path, names: list[str] = NAMES) -> int:
     """Make all attempts in a folder, print what was found, and return the status."""
-    (folder / "told.py").write_text(MECHANISMS)
+    (folder / "held.py").write_text(MECHANISMS)
     sys.path.insert(0, str(folder))
-    import told as module
+    import held as module
 
     found = [*of_commands(folder, names), *of_python(names, module)]
     for what, one in found:

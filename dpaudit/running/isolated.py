@@ -181,17 +181,17 @@ class Isolated:
         """Return a process of this thread by its number; another one if that has ended."""
         known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
         if number not in known or known[number].closed:
-            known[number] = Child(self._first if not known else self._further)
+            known[number] = Child(self._serve if not known else self._serve_reseeded)
         return known[number]
 
-    def _first(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
+    def _serve(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
         """Make the call that a request asks for, in a child."""
         return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
 
-    def _further(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
+    def _serve_reseeded(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
         """Make it in a child beside another, or in its place: the state of generators that all share goes elsewhere."""
         np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
-        return self._first(emit, kind, *arguments)
+        return self._serve(emit, kind, *arguments)
 
     def _work(self, emit: Callable[[bytes], None], work: Work, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""

@@ -164,8 +164,9 @@ class Sampler:
     def _apart(self) -> Isolated | None:
         """The processes of the mechanism, where what is kept of outputs is made there."""
         function = self.mechanism.function
-        here = self.backend is None and isinstance(function, Isolated) and function.reduces
-        return function if here else None  # type: ignore[return-value]
+        if self.backend is None and isinstance(function, Isolated) and function.reduces:
+            return function
+        return None
 
     def _spread(self, calls: _Calls[Any]) -> Iterator[Any]:
         return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)

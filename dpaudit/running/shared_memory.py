@@ -83,7 +83,7 @@ def _remove(made: Path, owner: int) -> None:
 
 
 def _is_ours(place: Path) -> bool:
-    """Return whether a place is a folder of this user that nobody else may enter."""
+    """Return whether a path is a directory of this user without permissions for others."""
     try:
         found = os.lstat(place)
     except OSError:

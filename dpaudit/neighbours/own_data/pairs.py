@@ -130,10 +130,10 @@ def neighbours_of(
     made = tuple(candidates.made())
     pool, digest, given = table.extended(candidates.new), keyed(table.digest(), key_of()), chain(*ends.values())
     source = RowSource(pool, table.size, digest, made, units.alone, frozenset(given))
-    told = f" (digest of the data: {source.digest})" if source.digest else ""
+    digest = f" (digest of the data: {source.digest})" if source.digest else ""
     return [
         MadePair(
-            MadeData(source, one.data, f"{one.background}{told}"),
+            MadeData(source, one.data, f"{one.background}{digest}"),
             MadeData(source, one.neighbour, f"the same, {one.change}"),
             Origin(OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS, f"{one.background}; {one.change}"),
         )
