@@ -71,6 +71,11 @@ def encodable(record: Any) -> Any:
     return _without_surrogates(jsonable(msgspec.to_builtins(record, enc_hook=jsonable)))
 
 
+def as_json(record: Any) -> bytes:
+    """Return a record, or a tuple of such, as one JSON document, which `decode` reads."""
+    return json.dumps(encodable(record)).encode()
+
+
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

@@ -17,6 +17,7 @@ from dpaudit.engine.records import Failure, Result
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import DpauditError, place_of
 from dpaudit.progress import Line
+from dpaudit.record import as_json, decode
 from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
 from dpaudit.running.workers import DASK, apart, spread
@@ -72,22 +73,30 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> Result | Failure:
         return Failure(**task.recorded, error=f"{type(error).__name__}: {error}{place}")
 
 
+def _attempted(task: Task, seed: int, paths: tuple[str, ...]) -> bytes:
+    """Perform a task in another process, from which its record comes as JSON."""
+    return as_json(_attempt(task, seed, paths))
+
+
 def _records(
     tasks: Mapping[str, Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str, address: str | None
 ) -> Generator[Result | Failure]:
-    calls = {key: partial(_attempt, task, seed, paths) for key, task in tasks.items()}
     if backend == "sequential":
-        yield from (call() for call in calls.values())
-    elif backend in ("threading", DASK) or not can_fork():
+        yield from (_attempt(task, seed, paths) for task in tasks.values())
+        return
+    calls = {key: partial(_attempted, task, seed, paths) for key, task in tasks.items()}
+    if backend in ("threading", DASK) or not can_fork():
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
-        yield from spread(list(calls.values()), ordered=False, batch_size=1, **options)
+        for record in spread(list(calls.values()), ordered=False, batch_size=1, **options):
+            yield decode(record, Result | Failure)
     else:
         from joblib import effective_n_jobs
 
-        for key, ended in apart(lambda emit, key: calls[key](), calls, effective_n_jobs(n_jobs)):
-            if isinstance(ended, DpauditError):
-                ended = Failure(**tasks[key].recorded, error=f"WorkerDied: the task {ended}")
-            yield ended
+        for key, found in apart(lambda emit, key: calls[key](), calls, effective_n_jobs(n_jobs)):
+            if isinstance(found, DpauditError):
+                yield Failure(**tasks[key].recorded, error=f"WorkerDied: the task {found}")
+            else:
+                yield decode(found, Result | Failure)
 
 
 class Progress:

@@ -29,6 +29,9 @@ NAMES = 500
 DTYPES = "biufcmMSUV"
 """The kinds of arrays that are sent as their bytes; of objects and records elements and fields are sent."""
 PLAIN = frozenset({bool, int, float, str, bytes, type(None)})
+TABLES = ("DataFrame", "Series")
+"""The types of pandas that are built again, of columns of NumPy's types and of `TEXTS`."""
+TEXTS = "str"
 CONTAINERS: dict[str, type] = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
 _unpack = msgspec.msgpack.Decoder().decode
 
@@ -52,6 +55,13 @@ class StandIn:
 
     def __hash__(self) -> int:
         return hash(canonical(self))
+
+    def __float__(self) -> float:
+        """Return the number that the output holds, alone or beside what its class adds to it, as decimals do."""
+        held = self.parts["value"] if type(self.parts) is dict and "value" in self.parts else self.parts
+        if not isinstance(held, int | float | np.number | np.ndarray):
+            raise TypeError("an object that holds no number")
+        return float(held)
 
     def __repr__(self) -> str:
         return f"{type(self).__qualname__}({self.parts!r})"
@@ -230,6 +240,26 @@ def _sparse(count: int, depth: int, column: Any) -> list[Any]:
     return found
 
 
+def _tables(
+    count: int, depth: int, kind: str, names: Any, texts: list[bool], label: list[Any] | None, columns: list[Any]
+) -> list[Any]:
+    import pandas as pd
+
+    _check(kind in TABLES and type(texts) is list and len(texts) == len(columns))
+    labels = _read(names, len(columns) - (label is not None), depth)
+    _check(bool(labels) and {*map(type, labels)} <= PLAIN)
+    found = []
+    for arrays in zip(*(_read(column, count, depth) for column in columns), strict=True):
+        _check(all(type(array) is np.ndarray and array.ndim == 1 for array in arrays))
+        held = [pd.Series(a, dtype=TEXTS if of_texts else a.dtype) for a, of_texts in zip(arrays, texts, strict=True)]
+        index = None if label is None else pd.Index(held.pop(), name=label[0])
+        table = pd.DataFrame(dict(zip(labels, held, strict=True)))
+        if index is not None:
+            table.index = index
+        found.append(table if kind == "DataFrame" else table[labels[0]])
+    return found
+
+
 def _raised(count: int, depth: int, *columns: Any) -> list[Any]:
     texts = [_read(column, count, depth) for column in columns]
     _check(len(texts) == 3 and all(set(map(type, column)) <= {str} for column in texts))
@@ -273,6 +303,7 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
     "records": _records,
     "objects": _objects,
     "sparse": _sparse,
+    "tables": _tables,
     "raised": _raised,
     "foreign": _foreign,
     "shared": _shared,

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.outputs.canonical import Raised, family
-from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, decode
+from dpaudit.outputs.decoding import CONTAINERS, DTYPES, LEVELS, NAMES, PLAIN, TABLES, TEXTS, decode
 from dpaudit.outputs.objects import refuse_promises
 from dpaudit.outputs.parts import parts
 from dpaudit.outputs.shared import Shared
@@ -30,6 +30,8 @@ APART = 16
 Column = list[Any]
 _PLAIN_SEQUENCES = frozenset({list, tuple})
 
+_LEAVES = PLAIN | {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}
+"""The types of single values that are sent as they are."""
 _pack = msgspec.msgpack.Encoder().encode
 
 
@@ -68,13 +70,15 @@ def plain(outputs: Any) -> Any:
 
 
 def _is_plain(outputs: Any) -> bool:
-    """Return whether outputs are an array of numbers, or a list of plain values or of tuples of such."""
+    """Return whether outputs are an array of numbers, or a list of plain values, numbers, arrays or tuples of plain."""
     if type(outputs) is np.ndarray:
         return outputs.dtype.kind in DTYPES
     if type(outputs) is not list:
         return False
     kinds = set(map(type, outputs))
-    return kinds <= PLAIN or (kinds == {tuple} and set(map(type, chain.from_iterable(outputs))) <= PLAIN)
+    if kinds == {np.ndarray}:
+        return all(one.dtype.kind in DTYPES for one in outputs)
+    return kinds <= _LEAVES or (kinds == {tuple} and set(map(type, chain.from_iterable(outputs))) <= PLAIN)
 
 
 def _too_deep() -> InputError:
@@ -106,6 +110,8 @@ class _Writer:
         write = _WRITERS.get(family(kind), _Writer._foreign)
         if kind is Fraction:
             write = _Writer._rational
+        elif kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas":
+            write = _Writer._tables
         return write(self, values, depth + 1)
 
     def _plain(self, values: Sequence[Any], kinds: set[type]) -> Column:
@@ -191,6 +197,19 @@ class _Writer:
     def _sparse(self, values: Sequence[Any], depth: int) -> Column:
         return ["sparse", self.column(list(map(_stored, values)), depth)]
 
+    def _tables(self, values: Sequence[Any], depth: int) -> Column:
+        """Return tables or series of pandas by their names and arrays; those of types that NumPy lacks are foreign."""
+        taken = list(map(_taken, values))
+        heads = [None if one is None else one[0] for one in taken]
+        if any(head != heads[0] for head in heads):
+            return self._mixed(values, heads, depth - 1)
+        if heads[0] is None:
+            return self._foreign(values, depth)
+        kind, names, dtypes, label = heads[0]
+        arrays = zip(*(one[1] for one in taken if one is not None), strict=True)
+        texts = [dtype == TEXTS for dtype in dtypes]
+        return ["tables", kind, self.column(names, depth), texts, label, [self.column(one, depth) for one in arrays]]
+
     def _exception(self, values: Sequence[Any], depth: int) -> Column:
         raised = [value if type(value) is Raised else Raised(value) for value in values]
         texts = [[one.kind for one in raised], [one.message for one in raised], [one.place for one in raised]]
@@ -223,6 +242,25 @@ _WRITERS: dict[str, Callable[[_Writer, Sequence[Any], int], Column]] = {
     "exception": _Writer._exception,
 }
 """The methods that write values of one type, by its family; all others are foreign."""
+
+
+def _taken(table: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+    """Return the head of a table or series of pandas, and the arrays of its columns and its index.
+
+    The head holds the type, the names and dtypes of the columns, and the name of the index in a list, or None where
+    rows are numbered from 0. None is returned where a part has a type that NumPy lacks, or a name is no plain value.
+    """
+    kind, index = type(table).__name__, table.index
+    columns = [(table.name, table)] if kind == "Series" else list(table.items())
+    numbered = type(index).__name__ == "RangeIndex" and index.equals(type(index)(len(table))) and index.name is None
+    held = [column for _, column in columns] + ([] if numbered else [index])
+    names = tuple(name for name, _ in columns)
+    plain = all(isinstance(one.dtype, np.dtype) or one.dtype == TEXTS for one in held) and index.nlevels == 1
+    known = len(set(names)) == len(names) and {*map(type, (*names, index.name))} <= PLAIN
+    if not (columns and plain and known):
+        return None
+    dtypes = tuple(str(one.dtype) for one in held)
+    return (kind, names, dtypes, None if numbered else (index.name,)), [np.asarray(one.to_numpy()) for one in held]
 
 
 def _stored(value: Any) -> dict[str, Any]:

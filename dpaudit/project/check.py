@@ -26,6 +26,7 @@ from dpaudit.jsonable import jsonable
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Subject, subject_of
+from dpaudit.record import as_json, decode
 from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.processes import ChildDied, can_fork
@@ -86,16 +87,20 @@ def check(
         shares[name] = float(share)
         listener(done, len(audits), name, sum(shares.values()))
 
-    def make(emit: Callable[[bytes], None], name: str) -> Checked:
+    def make(emit: Callable[[bytes], None], name: str) -> bytes:
         emit(b"0")
-        return _checked(audits[name], root, {"progress": lambda made, of: emit(b"%f" % (made / of)), **spread})
+        return as_json(_checked(audits[name], root, {"progress": lambda made, of: emit(b"%f" % (made / of)), **spread}))
 
+    ended: Iterable[tuple[str, bytes | DpauditError]]
     if own:
         ended = apart(make, audits, at_a_time, heard, fresh=True)
     else:
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:
-        yield _failed(audits[name], _why(one)) if isinstance(one, DpauditError) else Checked(*one)
+        if isinstance(one, DpauditError):
+            yield _failed(audits[name], _why(one))
+        else:
+            yield Checked(*decode(one, tuple[Standing, tuple[Result, ...]]))
         shares.pop(name, None)
         done += 1
     listener(done, len(audits), "", 1.0)

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry.import_spec import FILES, cloudpickle, send_by_value
 from dpaudit.results import versions
-from dpaudit.running.sent import error_as_bytes, error_of
 
 PATIENCE = 10.0
 """Seconds in which a scheduler must answer."""
@@ -40,12 +39,6 @@ _SAME = ("dpaudit", "numpy")
 
 class WorkerGone(ToolFault):
     """Workers of a cluster died as often as they began the same calls."""
-
-
-class Failed(NamedTuple):
-    """An error of a worker, as `error_as_bytes` has it."""
-
-    content: bytes
 
 
 class Lacking(NamedTuple):
@@ -100,7 +93,7 @@ class _Group:
 def by_futures(
     calls: Iterable[Callable[[], Any]], send: Callable[[Any], bytes], address: str, ordered: bool = True
 ) -> Iterator[bytes]:
-    """Yield what calls return, as `send` makes bytes of it, in the order of the calls or as it comes.
+    """Yield what calls return or raise, as `send` makes bytes of it, in the order of the calls or as it comes.
 
     Raises
     ------
@@ -184,8 +177,6 @@ class _Run:
             status = future.status
             if status == "finished":
                 found = future.result(timeout=PATIENCE)
-                if isinstance(found, Failed):
-                    raise error_of(found.content)
                 if isinstance(found, Lacking):
                     raise _lacking(found)
                 results, seconds = found
@@ -241,8 +232,8 @@ def _dumped(calls: list[Callable[[], Any]]) -> bytes:
 
 def _made(
     send: Callable[[Any], bytes], payload: bytes, expected: dict[str, str]
-) -> tuple[list[bytes], float] | Lacking | Failed:
-    """Make calls, in a worker; return what they return as bytes, and the seconds that they took."""
+) -> tuple[list[bytes], float] | Lacking:
+    """Make calls, in a worker; return what they return or raise as bytes, and the seconds that they took."""
     own = versions()
     for name, version in expected.items():
         if own[name] != version:
@@ -252,10 +243,7 @@ def _made(
     except ModuleNotFoundError as error:
         return Lacking(error.name, str(error))
     began = time.perf_counter()
-    try:
-        results = [send(call) for call in calls]
-    except Exception as error:  # of any type: it travels as text
-        return Failed(error_as_bytes(error))
+    results = [send(call) for call in calls]
     return results, time.perf_counter() - began
 
 

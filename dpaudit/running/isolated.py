@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ import numpy as np
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
-from dpaudit.outputs.encoding import encode, plain
+from dpaudit.outputs.encoding import encode
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork
@@ -95,6 +96,11 @@ class Isolated:
         return Isolated, (self.mechanism, self.timeout)
 
     @property
+    def apart(self) -> bool:
+        """Whether runs are made in another process than this, so that outputs come as plain values."""
+        return bool(APART) or not self.timeout.unlimited
+
+    @property
     def reduces(self) -> bool:
         """Whether what is kept of outputs is made in processes of the mechanism, and comes from them by `reduced`."""
         return self.timeout.unlimited and bool(APART)
@@ -124,8 +130,8 @@ class Isolated:
 
         After a run that was ended the others have a generator of their own: how much it had drawn is unknown.
         """
-        if self.timeout.unlimited and not APART:  # in a worker, a process of its own, from which nothing foreign goes
-            return plain(self.mechanism(data, rng, size, context))
+        if not self.apart:  # in a worker, a process of its own
+            return self.mechanism(data, rng, size, context)
         outputs: list[Any] = []
         name, batched = self.mechanism.name, self._at_once
         most = self.timeout.seconds * (size if batched else 1)
@@ -196,13 +202,10 @@ class Isolated:
     def _work(self, emit: Callable[[bytes], None], work: Work, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
         taken()
-        mechanism = replace(self.mechanism, function=self._apart, probe=None)
+        mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None)
         for item in items:
             emit(encode([work(mechanism, item)]))
         return msgspec.msgpack.encode(list(taken().items()))
-
-    def _apart(self, data: Any, rng: np.random.Generator, size: int) -> Any:
-        return plain(self._checked(self.mechanism, data, rng, size))
 
     def _checked(
         self, mechanism: Any, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext

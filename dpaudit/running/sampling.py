@@ -18,6 +18,7 @@ from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.wide import Reducer, Reduction, SumUp, wide_leaves
 from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.encoding import plain
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
@@ -130,8 +131,8 @@ class Sampler:
         """Yield `reduce(outputs)` of both jobs of each couple, in their order; None in the place of a job without runs.
 
         Outputs are never kept. The runs of a couple are made in one random order, so that a mechanism that drifts from
-        call to call drifts on both sides alike. What is to be kept of a batch, `reduce`, must pickle when processes are
-        used.
+        call to call drifts on both sides alike. What is kept of a batch is made of plain values and
+        arrays; `reduce` must pickle when processes are used.
         """
         # Workers are processes of their own: what the user has registered here travels with the work.
         registered = dict(REGISTERED)
@@ -188,6 +189,9 @@ class Sampler:
         """Return what is kept of a batch of outputs; None where there are none."""
         if outputs is None or not len(outputs):
             return None
+        function = self.mechanism.function
+        if not (isinstance(function, Isolated) and function.apart):
+            outputs = plain(outputs)  # the same in every process, and nothing of another's that could be executed
         return reduce(outputs if self.view is None else self.view(outputs))
 
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:

@@ -1,15 +1,19 @@
-"""Bytes between processes: work and results of dpaudit's own types by pickle, exceptions by their texts."""
+"""Bytes between processes: the work that is sent out by pickle, what comes back as plain values and texts."""
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from dpaudit.errors import DpauditError, Exited, InputError, ToolFault, place_of
+from dpaudit.outputs.decoding import decode
+from dpaudit.outputs.encoding import encode
 from dpaudit.registry.import_spec import cloudpickle
+from dpaudit.running.run_notes import RunFault
 from dpaudit.withheld import raised_words
 
 _UNSENDABLE = (
@@ -20,7 +24,8 @@ _MARK, _BETWEEN = "\0", "\x1f"
 """Around a parameter that a message names, and between its name and its value."""
 MOST_TEXT = 100_000
 """Characters of an exception's message that are sent."""
-_ERRORS: dict[str, type[DpauditError]] = {kind.__name__: kind for kind in (Exited, InputError, ToolFault)}
+_ERRORS: dict[str, type[DpauditError]] = {kind.__name__: kind for kind in (Exited, RunFault, InputError, ToolFault)}
+"""The types that errors come back as; others of dpaudit come as those that they are derived from."""
 
 
 class _Error(msgspec.Struct, array_like=True):
@@ -50,10 +55,24 @@ def sendable(value: Any, message: str = _UNSENDABLE, names: tuple[str, ...] = ("
 def value_of(content: bytes) -> Any:
     """Return the value that `sendable` made bytes of.
 
-    They must come from dpaudit itself: the work that a worker is given, and results of dpaudit's own types. Outputs of
-    mechanisms are read by `outputs.encoding`.
+    They must come from the process that asks for the work. Nothing that a worker sends is read so.
     """
     return pickle.loads(content)
+
+
+def result_as_bytes(call: Callable[[], Any]) -> bytes:
+    """Make a call; return the plain values that it returns, as outputs are sent, or what it raises, as texts."""
+    try:
+        return b"\1" + encode([call()])
+    except BaseException as error:  # of any type: the audited code may raise it
+        return b"\0" + error_as_bytes(error)
+
+
+def result_of(content: bytes) -> Any:
+    """Return the result of a call; raise the error that it raised."""
+    if content[:1] == b"\1":
+        return decode(memoryview(content)[1:], 1)[0]
+    raise error_of(content[1:])
 
 
 def error_as_bytes(error: BaseException) -> bytes:
@@ -62,13 +81,16 @@ def error_as_bytes(error: BaseException) -> bytes:
         sent = _Error("ToolFault", f"{raised_words(error)} ({place_of(error)})")
     elif isinstance(error, InputError):
         message = error.worded(_marked)
-        kind = "Exited" if isinstance(error, Exited) else "InputError"
         value = error.value if isinstance(error.value, float | bool | None) else _clean(str(error.value))
-        sent = _Error(kind, message, error.parameter, _clean(error.allowed), value)
+        sent = _Error(_kind(error), message, error.parameter, _clean(error.allowed), value)
     else:
-        sent = _Error("ToolFault", str(error))
+        sent = _Error(_kind(error), str(error))
     sent.message = _clean(sent.message)
     return msgspec.msgpack.encode(sent)
+
+
+def _kind(error: DpauditError) -> str:
+    return next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
 
 
 def _clean(text: str) -> str:

@@ -17,7 +17,7 @@ from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
 from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
 from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
-from dpaudit.running.sent import sendable, value_of
+from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.shared_memory import folder
 from dpaudit.running.warned import Counts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
@@ -32,8 +32,8 @@ BLOCK = 0.1
 LOOKED_AT = 64
 """Calls, at most, that are looked at for what cannot be sent."""
 _UNSENDABLE = (
-    "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
-    'cannot be sent: {why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing, or return plain data',
+    "with several jobs, what is audited and its data must travel between processes, and something cannot be sent: "
+    '{why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing',
     ("n_jobs", "backend"),
 )
 """The message where something cannot be sent, and the parameters that it names."""
@@ -44,7 +44,7 @@ class WorkerDied(ToolFault):
 
 
 class _Sent(NamedTuple):
-    """The result of a call in a worker process, as bytes, and the warnings of that."""
+    """What a call in a worker process returned or raised, as bytes, and the warnings of that."""
 
     content: bytes
     warned: Counts
@@ -61,15 +61,16 @@ def spread(
 ) -> Iterator[T]:
     """Make calls on several workers and yield what they return, in the order of the calls or as it is there.
 
-    `calls` may be iterated over twice, while others run. Calls, and what they return, must pickle where workers are
-    processes. A worker's standard output is the standard error; signals that ask to end are left to this process, with
-    which it ends, however that dies. With the backend "dask" they are made by the cluster whose scheduler has the
-    `address`. `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`.
+    `calls` may be iterated over twice, while others run. Where workers are processes, calls must pickle; what they
+    return is made of plain values and arrays, and comes as outputs do, so that nothing foreign is executed here. A
+    worker's standard output is the standard error; signals that ask to end are left to this process, with which it
+    ends, however that dies. With the backend "dask" calls are made by the cluster whose scheduler has the `address`.
+    `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`.
 
     Raises
     ------
     InputError
-        If something cannot be sent to a worker or back.
+        If something cannot be sent to a worker.
     WorkerDied
         If a worker process died.
     """
@@ -96,7 +97,7 @@ def spread(
         for result in _until_left(results):
             if isinstance(result, _Sent):
                 add(result.warned)
-                yield value_of(result.content)
+                yield result_of(result.content)
             else:
                 yield result
     except TerminatedWorkerError as error:
@@ -141,7 +142,7 @@ def _on_cluster(calls: Iterable[Callable[[], T]], address: str, ordered: bool) -
 
     try:
         for content in by_futures(calls, partial(sent, hides()), address, ordered):
-            yield value_of(content)
+            yield result_of(content)
     except WorkerGone as error:
         raise WorkerDied(str(error)) from error
 
@@ -149,7 +150,7 @@ def _on_cluster(calls: Iterable[Callable[[], T]], address: str, ordered: bool) -
 def sent(hidden: bool, call: Callable[[], Any]) -> bytes:
     """Make a call in a worker of a cluster, as discreetly as at home; return the result as bytes."""
     with withholding(hidden):
-        return sendable(call(), *_UNSENDABLE)
+        return result_as_bytes(call)
 
 
 @contextmanager
@@ -186,7 +187,7 @@ def _call(call: Callable[[], Any], home: int, hidden: bool) -> Any:
     if os.getpid() == home:
         return call()
     with withholding(hidden), redirect_stdout(sys.stderr), counted():
-        return _Sent(sendable(call(), *_UNSENDABLE), taken())
+        return _Sent(result_as_bytes(call), taken())
 
 
 def apart(
@@ -199,9 +200,9 @@ def apart(
 ) -> Iterator[tuple[str, T | DpauditError]]:
     """Call a function of each key in forked processes; yield the keys, as calls end, and what returned or why not.
 
-    What calls return must pickle. ``call(emit, key)`` may send bytes while it runs, by calling `emit`: `heard` gets
-    them. A process makes one call after another, or with `fresh` one call. Where several run at a time, one that ended
-    its process is made again when the others are done: together they may have taken the memory.
+    What calls return is made of plain values and arrays. ``call(emit, key)`` may send bytes while it runs, by calling
+    `emit`: `heard` gets them. A process makes one call after another, or with `fresh` one call. Where several run at a
+    time, one that ended its process is made again when the others are done: together they may have taken the memory.
     """
     waiting = iter(keys)
     again: list[str] = []
@@ -210,7 +211,7 @@ def apart(
     try:
         while True:
             while len(busy) < n_jobs and (key := next(waiting, None)) is not None:
-                child = idle.pop() if idle else Child(lambda emit, key: sendable(call(emit, key), *_UNSENDABLE))
+                child = idle.pop() if idle else Child(lambda emit, key: result_as_bytes(partial(call, emit, key)))
                 child.begin(key)
                 busy[child] = key
             if not busy:
@@ -240,7 +241,7 @@ def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:
     try:
         while message := child.message(0.0):
             if message[0] == RETURNED:
-                return (value_of(message[1]),)
+                return (result_of(message[1]),)
             if message[0] == PART:
                 heard(message[1])
     except DpauditError as error:

@@ -119,10 +119,10 @@ class WorstCaseSearch:
         """Return what climbing from each start found. No climb looks at another, so their order is free."""
         if joblib.effective_n_jobs(n_jobs) == 1:
             return [self._climbed(start, moves, i, report) for i, start in enumerate(starts)]
-        calls = [partial(self._climbed, start, moves, i, None) for i, start in enumerate(starts)]
+        calls = [partial(self._climbed_in_parts, start, moves, i) for i, start in enumerate(starts)]
         found = []
-        for candidate in spread(calls, n_jobs=n_jobs):
-            found.append(candidate)
+        for code, name, n, *law in spread(calls, n_jobs=n_jobs):
+            found.append(Proposal(HardCase(code, Distribution(*law), name), n))
             if report is not None:
                 report(moves)
         return found
@@ -141,6 +141,12 @@ class WorstCaseSearch:
             if report is not None:
                 report(1)
         return Proposal(case, n)
+
+    def _climbed_in_parts(self, start: Proposal, moves: int, number: int) -> tuple[Any, ...]:
+        """Return what a walk leads to as plain values and arrays."""
+        case, n = (found := self._climbed(start, moves, number, None)).case, found.n
+        law = case.distribution
+        return case.concept_code, case.name, n, law.points, law.probabilities, law.name, law.public
 
     def _rate(self, case: HardCase, n: int) -> float:
         return self._mean(self._failure(case), n, "race", DRAWS)
