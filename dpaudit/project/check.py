@@ -23,6 +23,7 @@ from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
+from dpaudit.neighbours.own_data.columns import text_of_bounds
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Subject, subject_of
@@ -147,6 +148,7 @@ def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
     stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
     stored |= {name: getattr(audit, name) for name in grouped("claim")}
+    stored["bounds"] = text_of_bounds(stored.get("bounds"))
     stored |= {"pairs": subject.source, "data": audit.data}  # by name: a report holds no records
     return _result(audit, subject, PrivacyArguments(**stored), finding)
 

@@ -18,6 +18,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
+from dpaudit.registry.import_spec import enter_folder
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork
@@ -192,6 +193,7 @@ class Isolated:
 
     def _serve(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
         """Make the call that a request asks for, in a child."""
+        enter_folder()
         return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
 
     def _serve_reseeded(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:

@@ -44,7 +44,7 @@ class WorkerDied(ToolFault):
 
 
 class _Sent(NamedTuple):
-    """What a call in a worker process returned or raised, as bytes, and the warnings of that."""
+    """The result of a call in a worker process, or what it raised, as bytes; and its warnings."""
 
     content: bytes
     warned: Counts

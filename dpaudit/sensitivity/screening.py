@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
+from dpaudit.errors import DpauditError, ToolFault
+from dpaudit.registry.import_spec import enter_folder
+from dpaudit.running.processes import APART, ChildDied
+from dpaudit.running.workers import apart
 from dpaudit.sensitivity.recorded import RecordedMechanism, Run, ValueMove, loss_of_map, released
 from dpaudit.sensitivity.search import Search
 
@@ -67,16 +72,46 @@ class _Screening:
         return loss
 
 
+Moves = Callable[[Pair, int], list[Pair]]
+_Way = tuple[int, tuple[tuple[int, int], ...]]
+"""The place of a pair among those given, and the step and the place of each variation by which it is made again."""
+
+
+class _Ways:
+    """Moves that remember how each of their pairs was made."""
+
+    def __init__(self, moves: Moves, pairs: Sequence[Pair]) -> None:
+        self.moves, self._kept = moves, list(pairs)
+        self.ways: dict[int, _Way] = {id(pair): (i, ()) for i, pair in enumerate(pairs)}
+
+    def __call__(self, pair: Pair, step: int) -> list[Pair]:
+        """Return the variations of a pair in a step."""
+        made = self.moves(pair, step)
+        self._kept += made  # so that no other object gets their number
+        first, way = self.ways[id(pair)]
+        self.ways |= {id(one): (first, (*way, (step, i))) for i, one in enumerate(made)}
+        return made
+
+    def again(self, first: int, way: Sequence[tuple[int, int]]) -> Pair:
+        """Return the pair that was made in a way."""
+        pair = self._kept[first]
+        for step, i in way:
+            pair = self.moves(pair, step)[i]
+        return pair
+
+
 def shortlist(
     run: Run,
     pairs: Sequence[Pair],
     more: Sequence[Pair],
-    moves: Callable[[Pair, int], list[Pair]] | None,
+    moves: Moves | None,
     epsilon: float,
     delta: float,
     seed: int,
 ) -> Shortlist | None:
-    """Return the pairs that recorded noise speaks for; None where it speaks for none.
+    """Return the pairs that recorded noise speaks for; None where it speaks for none, or a run ended its process.
+
+    In commands the noise is recorded in a process of the mechanism, which sends how pairs are made, and no pairs.
 
     They are the pairs whose values lose most: those of released values add up; of others, of which a mechanism may use
     the least part, as the noisy maximum does, the coordinate that loses most counts. Then pairs on which the mechanism
@@ -84,12 +119,34 @@ def shortlist(
     were added to no value that is known, by which outputs may differ), and pairs on which it draws in another order.
     Where something random is not recorded, moves of values say nothing, and there is no list.
     """
-    screening = _Screening(run, epsilon, delta, seed)
+    ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
+
+    def search(*_: object) -> tuple[list[_Way], bool, int, int] | None:
+        enter_folder()
+        return _searched(_Screening(run, epsilon, delta, seed), pairs[0], [*pairs, *more], ways, vary=moves is not None)
+
+    found: Any = next(apart(search, ("",), 1))[1] if APART else search()
+    if isinstance(found, ChildDied) or found is None:
+        return None
+    if isinstance(found, DpauditError):
+        raise found
+    try:
+        chosen, sure, runs, tried = found
+        listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]
+    except (ValueError, TypeError, LookupError):
+        raise ToolFault("the process of the mechanism sent what is no list of pairs") from None
+    return Shortlist(tuple(listed), bool(sure), int(runs), int(tried))
+
+
+def _searched(
+    screening: _Screening, first: Pair, pairs: Sequence[Pair], ways: _Ways, *, vary: bool
+) -> tuple[list[_Way], bool, int, int] | None:
+    """Return the ways of the pairs that recorded noise speaks for, if any: as `Shortlist` has the pairs themselves."""
     search = Search(screening.measure)
     try:
-        search.look([*pairs, *more])
-        if moves is not None:
-            search.vary(moves)
+        search.look(pairs)
+        if vary:
+            search.vary(ways)
     except SystemExit:  # the audit meets it again, and says on which input
         return None
     best = search.best
@@ -100,11 +157,10 @@ def shortlist(
         chosen = [pair for _, pair in sorted(screening.losing, key=lambda one: -one[0])][:RIVALS]
     if not sure and not screening.mechanism.untraced:
         chosen += [pair for suspects in screening.suspects.values() for pair in suspects[:SUSPECTS]]
-    if not chosen or not all(map(screening.mechanism.steady, (pairs[0], chosen[0]))):
+    if not chosen or not all(map(screening.mechanism.steady, (first, chosen[0]))):
         return None
-    places = {id(pair): i for i, pair in enumerate(pairs)}
-    found = {id(pair): (places.get(id(pair), len(pairs)), pair) for pair in chosen}
-    return Shortlist(tuple(found.values()), sure, screening.mechanism.runs, search.tried)
+    found = list(dict.fromkeys(ways.ways[id(pair)] for pair in chosen))
+    return found, sure, screening.mechanism.runs, search.tried
 
 
 def _loss(move: ValueMove, epsilon: float, delta: float) -> float:

@@ -69,7 +69,7 @@ ROOMS = {
     "dpaudit.neighbours": 3_086,
     "dpaudit.outputs": 2_550,
     "dpaudit.project": 1_290,
-    "dpaudit.registry": 489,
+    "dpaudit.registry": 530,
     "dpaudit.report": 5_226,
     "dpaudit.running": 2_640,
     "dpaudit.sensitivity": 2_117,

@@ -216,6 +216,15 @@ def _pair(given: Any, bounds: Any, of: str = "") -> tuple[float, float]:
     return float(low), float(high)
 
 
+def text_of_bounds(bounds: Any) -> str | None:
+    """Return bounds as they are typed."""
+    if bounds is None or isinstance(bounds, str):
+        return bounds
+    named = bounds.items() if isinstance(bounds, dict) else [("", bounds)]
+    ends = ((name, ",".join(repr(float(end)).removesuffix(".0") for end in pair)) for name, pair in named)
+    return ";".join(f"{name}={pair}" if name else pair for name, pair in ends)
+
+
 def bounds_of_text(text: str | None) -> Any:
     """Return bounds that were typed: one pair as "0,1", or one for each of some columns as "age=0,100;share=0,1"."""
     if text is None:

@@ -54,6 +54,35 @@ def test_a_command_answers_whatever_the_mechanism_does_to_its_process(tmp_path: 
     assert (tmp_path / "found.json").exists()
 
 
+AWAY = """
+import os
+import pandas as pd
+os.chdir("away")
+
+def table(data, rng):
+    assert os.path.exists("beside.txt")
+    return pd.DataFrame({"rows": [float(len(data))], "sum": [sum(data) + rng.laplace()]})
+
+PAIRS = [([0, 1], [0])]
+"""
+
+
+def test_a_module_that_goes_elsewhere_moves_its_runs_alone_and_a_table_can_be_certified(tmp_path: Path) -> None:
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "beside.txt").touch()
+    (tmp_path / "goes.py").write_text(AWAY)
+    audit = ["privacy", "goes.py:table", "--epsilon", "1", "--trials", "2000", "--relation", "add-remove-one"]
+    for words in (
+        [*audit, "--include-data", "--certificate", "shown.json", "--out", "found.json"],
+        ["replay", "shown.json", "goes.py:table"],
+    ):
+        command = [sys.executable, "-m", "dpaudit", *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 1, done.stderr
+    assert "output['rows'][0]" in done.stdout
+    assert {"shown.json", "found.json"} <= {one.name for one in tmp_path.iterdir()}
+
+
 THREAD = """
 import threading, time
 threading.Thread(target=time.sleep, args=(600,)).start()

@@ -111,6 +111,49 @@ def test_what_comes_back_is_not_distinguished_from_what_was_sent(output):
         assert leaves(found) == leaves(outputs)
 
 
+TABLES = [
+    pd.DataFrame({"a": [1, 2], "b": ["x", None]}),
+    pd.DataFrame({"a": [1.5], 0: [(1, 2)]}, index=["u"]),
+    pd.DataFrame({"when": pd.to_datetime(["2020-01-01", None])})[::-1],
+    pd.Series([1, 2, 3], name="a"),
+    pd.Series(["x"], index=pd.Index([0.5], name="share")),
+    pd.Series([], dtype=object),
+]
+STRANGE_TABLES = [
+    pd.DataFrame(),
+    pd.DataFrame([[1, 2]], columns=["a", "a"]),
+    pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
+    pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([(1, 2)])),
+]
+
+
+def test_tables_of_pandas_come_back_as_they_were():
+    tables = [*TABLES, *STRANGE_TABLES, *TABLES]
+    found = decode(encode(tables), len(tables))
+    assert list(map(canonical, found)) == list(map(canonical, tables))
+    assert all(type(one).__mro__[1].__name__ == "StandIn" for one in found[len(TABLES) : -len(TABLES)])
+    for one, table in zip((*found[: len(TABLES)], *found[-len(TABLES) :]), TABLES * 2, strict=True):
+        assert type(one) is type(table)
+        assert one.equals(table)
+        assert str(getattr(one, "dtypes", None)) == str(table.dtypes)
+
+
+@pytest.mark.parametrize("change", [("kind", "Index"), ("names", [1]), ("texts", []), ("label", 1), ("label", [[1]])])
+def test_bytes_that_are_no_table_are_refused(change):
+    rows, (form, length, held) = msgspec.msgpack.decode(encode([[TABLES[1]]]))
+    content = dict(zip(("form", "kind", "names", "texts", "label", "columns"), held, strict=True))
+    content[change[0]] = change[1]
+    with pytest.raises(ToolFault, match="no batch of 1 outputs"):
+        decode(msgspec.msgpack.encode([rows, [form, length, list(content.values())]]), 1)
+
+
+def test_a_number_of_another_type_is_still_one():
+    numbers = decode(encode([decimal.Decimal("1.50"), Color.RED]), 2)
+    assert float(numbers[0]) == 1.5
+    with pytest.raises(TypeError, match="holds no number"):
+        float(numbers[1])
+
+
 def test_outputs_of_all_types_come_in_one_batch():
     assert list(map(canonical, decode(encode(ALL), len(ALL)))) == list(map(canonical, ALL))
 

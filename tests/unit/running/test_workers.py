@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 
 import pytest
 
 from dpaudit.errors import ToolFault
 from dpaudit.running.processes import ChildDied
-from dpaudit.running.workers import apart
+from dpaudit.running.workers import apart, spread
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -20,6 +21,34 @@ def dies():
 
 def raises():
     raise KeyboardInterrupt("from below")
+
+
+class Runs:
+    """What would write a file where it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return open, (self.mark, "w")
+
+
+class Raised(Runs, Exception):
+    """The same, as an exception."""
+
+
+def raises_it(mark):
+    raise Raised(mark)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_nothing_that_a_worker_returns_or_raises_is_unpickled(tmp_path, backend):
+    mark = str(tmp_path / "mark")
+    found = list(spread([partial(Runs, mark)] * 2, n_jobs=2, backend=backend))
+    assert [one.parts for one in found] == [{"mark": mark}] * 2
+    with pytest.raises(ToolFault, match="Raised: "):
+        list(spread([partial(raises_it, mark)] * 2, n_jobs=2, backend=backend))
+    assert not os.path.exists(mark)
 
 
 def by_name(calls):

@@ -1,0 +1,69 @@
+"""The pairs that recorded noise speaks for are the same where noise is recorded in a process of the mechanism."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.contract import Pair
+from dpaudit.errors import ToolFault
+from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
+from dpaudit.running import processes
+from dpaudit.sensitivity import screening
+from dpaudit.sensitivity.screening import shortlist
+
+DATA = [0.1, 0.4, 0.9, 0.3]
+pytestmark = pytest.mark.skipif(not processes.can_fork(), reason="processes do not fork here")
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screening, "APART", [True])
+
+
+def squares(data: Any, rng: np.random.Generator) -> float:
+    """Return a sum of squares with the noise of a plain sum."""
+    return float(sum(value**2 for value in data) + rng.laplace(scale=1.0))
+
+
+def made(run: Any, epsilon: float = 1.0) -> screening.Shortlist | None:
+    pairs = neighbours_of(DATA, bounds=(0, 10), count=6, seed=1)
+    return shortlist(run, pairs[:4], pairs[4:], OwnDataMoves(1), epsilon, 0.0, 1)
+
+
+def words(found: screening.Shortlist | None) -> Any:
+    assert found is not None
+    return [(place, pair.origin, *pair.in_words()) for place, pair in found.pairs], found.sure, found.runs, found.tried
+
+
+def test_the_pairs_are_made_again_from_the_way_that_a_process_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    home, pids = os.getpid(), set[bool]()
+
+    def run(data: Any, rng: np.random.Generator) -> float:
+        pids.add(os.getpid() == home)
+        return squares(data, rng)
+
+    here = words(made(run))
+    assert here[1]
+    pids.clear()
+    monkeypatch.setattr(screening, "APART", [True])
+    assert words(made(run)) == here
+    assert not pids
+
+
+def test_where_nothing_loses_there_is_no_list(apart: None) -> None:
+    assert made(lambda data, rng: float(len(data) + rng.laplace(scale=10.0))) is None
+
+
+def test_a_run_that_ends_its_process_leaves_no_list(apart: None) -> None:
+    assert made(lambda data, rng: os._exit(1)) is None
+
+
+@pytest.mark.parametrize("answer", [3, [], ([(99, ())], True, 1, 1), ([(0, ((0, 99),))], True, 1, 1)])
+def test_an_answer_that_names_no_pairs_is_a_fault(apart: None, monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
+    monkeypatch.setattr(screening, "_searched", lambda *_, **__: answer)
+    with pytest.raises(ToolFault, match="no list of pairs"):
+        shortlist(squares, [Pair([0], [1])], [], lambda pair, step: [pair], 1.0, 0.0, 1)
