@@ -148,7 +148,8 @@ def audit_privacy(
     timeout : float, optional
         The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
         then made in a process of their own, which is ended with a run that takes longer, so that a mechanism may hang,
-        crash or exhaust memory: only where processes fork (not on Windows), and only for data that pickles. No number of the finding depends on it where no run takes so long.
+        crash or exhaust memory: only where processes fork (not on Windows), and only for data that pickles. No number
+        of the finding depends on it where no run takes so long.
     time_limit : float or Stopped, optional
         The most seconds that the audit may take, about. The time of a few runs says with how many the audit begins:
         `trials`, or a half, a quarter and so on of it; and the runs that decide end early, at looks that are fixed in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.guesses import MOST
 from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.events.wide import Reducer
-from dpaudit.running.sampling import Job, Observed, Sampler
+from dpaudit.running.sampling import Sampler
 
 
 class CountedPair:
@@ -72,26 +72,6 @@ class CountedPair:
     def different(self) -> int:
         """The runs in another cell than the commonest one, by the discretizer that separates most."""
         return max((different(*tallies) for tallies in self.tallies), default=0)
-
-
-def count_observed(
-    sampler: Sampler,
-    couples: Sequence[tuple[Job, Job]],
-    count: Callable[[Any], Sequence[Tally]],
-    totals: Sequence[tuple[Tally, Tally]],
-    raised: Counter[tuple[str, ...]],
-) -> None:
-    """Make the jobs of both sides, and add their cells and exceptions to the counts.
-
-    Each of `totals` is by side; `count` returns the cells of a batch of outputs for each of `totals`, and `raised`
-    counts exceptions by type, message and line.
-    """
-    for couple in sampler.reduced(couples, Observed(count)):
-        for side, found in enumerate(couple):
-            tallies, exceptions = found or ((), Counter())
-            raised.update(exceptions)
-            for total, new in zip(totals, tallies, strict=bool(found)):
-                total[side].update(new)
 
 
 NEVER = -745.0

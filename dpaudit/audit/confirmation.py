@@ -121,9 +121,18 @@ class Confirmation:
         """Make the runs, look by look while there is time."""
         for chunks, share in self._request.clock.looks(len(self.couples)):
             self.look = share
-            for shown in self.make(self.couples[chunks]):
-                self.take(shown)
+            if self._ordered:
+                for shown in self.make(self.couples[chunks]):
+                    self.take(shown)
+            else:
+                self._count(self.couples[chunks])
             self.end_look()
+
+    def _count(self, couples: Couples) -> None:
+        """Make the runs of some couples, whose order does not matter, and add what they show."""
+        for runs, found in self.sampler.summed(couples, self._reduce(), _added):
+            counts, raised = self._by_selected(found)
+            self.add(runs, counts, raised)
 
     def end_look(self) -> None:
         """Note that all runs of a look are added."""
@@ -131,23 +140,32 @@ class Confirmation:
 
     def make(self, couples: Couples) -> Iterator[Shown]:
         """Make the runs of some couples of jobs; yield what those of each show, in their order."""
-        # What training counted stays here: workers need the rule alone.
-        rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
-        codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
-        found = self.sampler.reduced(couples, Observed(_Count(rules, codes)))
+        found = self.sampler.reduced(couples, self._reduce())
         for couple, sides in zip(couples, found, strict=True):
             yield self._shown(couple, sides)
 
-    def _shown(self, couple: Couple, found: tuple[Any, Any]) -> Shown:
-        turns = self.sampler.turns(couple) if self._ordered else NO_TURNS
+    def _reduce(self) -> Observed[Any]:
+        """Return the map of a batch of outputs to what it shows."""
+        # What training counted stays here: workers need the rule alone.
+        rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
+        codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
+        return Observed(_Count(rules, codes))
+
+    def _by_selected(self, found: tuple[Any, Any]) -> tuple[list[Tallies], Counter[tuple[str, ...]]]:
+        """Return the counts on both sides by each selected event's discretizer, and those of exceptions."""
         raised: Counter[tuple[str, ...]] = Counter()
         for side in found:
             raised.update(side[1] if side else ())
+        none: Tally = Counter()
+        sides = [[side[0][i][0] if side else none for side in found] for i in range(len(self._selected))]
+        return [(first, second) for first, second in sides], raised
+
+    def _shown(self, couple: Couple, found: tuple[Any, Any]) -> Shown:
+        turns = self.sampler.turns(couple) if self._ordered else NO_TURNS
+        counts, raised = self._by_selected(found)
         counted = [side[0] if side else None for side in found]
-        counts, right = [], []
+        right = []
         for i, one in enumerate(self._selected):
-            first, second = (side[i][0] if side else Counter() for side in counted)
-            counts.append((first, second))
             codes = np.zeros(len(turns), dtype=np.uint16)
             for turn, side in enumerate(counted):
                 if side and (own := side[i][1]) is not None:
@@ -235,6 +253,14 @@ class Confirmation:
 
 
 NO_TURNS = np.zeros(0, dtype=np.uint8)
+
+
+def _added(one: Any, other: Any) -> Any:
+    """Return what two batches show that were made in any order, the first of which holds it now."""
+    for (total, _), (more, _) in zip(one[0], other[0], strict=True):
+        total.update(more)
+    one[1].update(other[1])
+    return one
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,16 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from dpaudit.outputs.encoding import MOST_BYTES
-from dpaudit.running.processes import PULSE, ChildDied, ParentPipe, bound_memory, ended_by, ignore_requests, parent_pipe
+from dpaudit.running.processes import (
+    PULSE,
+    ChildDied,
+    ParentPipe,
+    bound_memory,
+    ended_by,
+    ignore_requests,
+    keep_memory,
+    parent_pipe,
+)
 from dpaudit.running.run_notes import FORKS, Notes, begin
 from dpaudit.running.sent import error_as_bytes, error_of, sendable, value_of
 
@@ -213,6 +222,7 @@ def _serve(
         os.dup2(2, 1)
         sys.stdout = sys.stderr
         bound_memory()
+        keep_memory()
         home, pipe = os.getpid(), open(replies.fileno(), "wb", closefd=False)
 
         def send(kind: bytes, content: bytes = b"") -> None:

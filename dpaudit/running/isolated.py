@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -23,8 +23,9 @@ from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
+from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import Place, add, taken
-from dpaudit.running.workers import in_blocks
+from dpaudit.running.workers import Items, in_blocks
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
@@ -106,7 +107,7 @@ class Isolated:
         """Whether what is kept of outputs is made in processes of the mechanism, and comes from them by `reduced`."""
         return self.timeout.unlimited and bool(APART)
 
-    def reduced(self, work: Work, items: Sequence[Any], n_jobs: int) -> Iterator[Any]:
+    def reduced(self, work: Work, items: Items[Any], n_jobs: int) -> Iterator[Any]:
         """Yield what ``work(mechanism, item)`` makes of each item, in their order, in so many processes at most.
 
         It is made of plain values and arrays, which come as outputs do. Outputs are taken apart in those processes, so
@@ -118,8 +119,9 @@ class Isolated:
             If a run ended its process.
         """
         children = [self._child(i) for i in range(max(1, min(n_jobs, len(items))))]
+        content = sendable(work)
         try:
-            for part in in_blocks(children, lambda child, block: child.begin(_WORK, work, block), items, _warned):
+            for part in in_blocks(children, lambda child, block: child.begin(_WORK, content, block), items, _warned):
                 yield decode(part, 1)[0]
         except ToolFault as fault:
             if not isinstance(fault, ChildDied):
@@ -201,9 +203,10 @@ class Isolated:
         np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         return self._serve(emit, kind, *arguments)
 
-    def _work(self, emit: Callable[[bytes], None], work: Work, items: Sequence[Any]) -> bytes:
+    def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
         taken()
+        work = _read_work(content)
         mechanism = replace(self.mechanism, function=partial(self._checked, self.mechanism), probe=None)
         for item in items:
             emit(encode([work(mechanism, item)]))
@@ -242,6 +245,13 @@ class Isolated:
         del outputs
         half = state["has_uint32"], state["uinteger"]
         return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))
+
+
+@lru_cache(1)
+def _read_work(content: bytes) -> Work:
+    """Return work, in the child, which gets the same with each block of items."""
+    work: Work = value_of(content)
+    return work
 
 
 class _Ended(msgspec.Struct, array_like=True):

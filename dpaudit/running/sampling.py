@@ -134,21 +134,40 @@ class Sampler:
         call to call drifts on both sides alike. What is kept of a batch is made of plain values and
         arrays; `reduce` must pickle when processes are used.
         """
+        return (result for _, result in self._made(jobs, reduce, None))
+
+    def summed(
+        self, jobs: Sequence[Couple], reduce: Callable[[Any], T], add: Callable[[T, T], T]
+    ) -> Iterator[tuple[tuple[int, int], tuple[T, T]]]:
+        """Yield the runs on both sides of some couples, and what ``add(one, other)`` makes of what is kept of them.
+
+        Couples of a batched mechanism, whose calls are short, are summed where their runs are made. `add` may change
+        its first argument.
+        """
+        for couples, result in self._made(jobs, reduce, add):
+            yield (sum(first.size for first, _ in couples), sum(second.size for _, second in couples)), result
+
+    def _made(
+        self, jobs: Sequence[Couple], reduce: Callable[[Any], T], add: Callable[[T, T], T] | None
+    ) -> Iterator[tuple[Sequence[Couple], tuple[T, T]]]:
+        """Yield groups of couples, in their order, and what is kept of each group."""
+        summed = add is not None and self.mechanism.batched
+        groups = _Groups(jobs, max(1, min(MOST_SUMMED, len(jobs) // GROUPS)) if summed else 1)
         # Workers are processes of their own: what the user has registered here travels with the work.
         registered = dict(REGISTERED)
-        work = partial(replace(self, report=None)._run, reduce, registered)
-        alone = len(jobs) == 1 or (self.n_jobs == 1 and self.backend != DASK)
+        work = partial(replace(self, report=None)._run, reduce, add, registered)
+        alone = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[T, T]]
         if (apart := self._apart) is not None:
             there = replace(self, mechanism=_ELSEWHERE, report=None)
-            results = apart.reduced(partial(_run_by, there, reduce, registered), jobs, self.workers)
+            results = apart.reduced(partial(_run_by, there, reduce, add, registered), groups, self.workers)
         else:
-            results = map(work, jobs) if alone else self._spread(_Calls(work, jobs))
+            results = map(work, groups) if alone else self._spread(_Calls(work, groups))
         try:
-            for result, couple in zip(results, jobs, strict=True):
+            for result, couples in zip(results, groups, strict=True):
                 if self.report is not None:
-                    self.report(sum(job.size for job in couple))
-                yield result
+                    self.report(sum(job.size for couple in couples for job in couple))
+                yield couples, result
         except WorkerDied as error:
             inputs = list(dict.fromkeys(job.in_words() for couple in islice(jobs, MESSAGES) for job in couple))
             more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
@@ -173,9 +192,22 @@ class Sampler:
         return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
 
     def _run(
-        self, reduce: Callable[[Any], T], registered: dict[type, Callable[[Any], Any]], couple: Couple
+        self,
+        reduce: Callable[[Any], T],
+        add: Callable[[T, T], T] | None,
+        registered: dict[type, Callable[[Any], Any]],
+        couples: Sequence[Couple],
     ) -> tuple[T, T]:
         learn(registered)
+        total, *others = (self._run_couple(reduce, couple) for couple in couples)
+        for other in others:
+            assert add is not None
+            sides = zip(total, other, strict=True)
+            first, second = (b if a is None else a if b is None else add(a, b) for a, b in sides)
+            total = first, second
+        return total
+
+    def _run_couple(self, reduce: Callable[[Any], T], couple: Couple) -> tuple[T, T]:
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
@@ -262,18 +294,38 @@ class Observed(Generic[T]):
         return self.reduce(outputs), found if len(found) <= MESSAGES else Counter((one.kind,) for one in raised)
 
 
-@dataclass(frozen=True)
-class _Calls(Generic[T]):
-    """A call for each couple of jobs, each made when it is asked for."""
+MOST_SUMMED, GROUPS = 16, 32
+"""Couples whose results are summed where they are made, at most, and the groups into which couples are cut, at least:
+so many progress reports there are, and so evenly workers share the work."""
 
-    work: Callable[[Couple], T]
+
+@dataclass(frozen=True)
+class _Groups:
+    """Couples of jobs in groups of some size, each made when it is asked for."""
+
     jobs: Sequence[Couple]
+    size: int
 
     def __len__(self) -> int:
-        return len(self.jobs)
+        return -(-len(self.jobs) // self.size)
+
+    def __iter__(self) -> Iterator[list[Couple]]:
+        couples = iter(self.jobs)
+        return iter(lambda: list(islice(couples, self.size)), [])
+
+
+@dataclass(frozen=True)
+class _Calls(Generic[T]):
+    """A call for each group of couples, each made when it is asked for."""
+
+    work: Callable[[list[Couple]], T]
+    groups: _Groups
+
+    def __len__(self) -> int:
+        return len(self.groups)
 
     def __iter__(self) -> Iterator[Callable[[], T]]:
-        return (partial(self.work, couple) for couple in self.jobs)
+        return (partial(self.work, couples) for couples in self.groups)
 
 
 def _absent(data: Any, rng: np.random.Generator, size: int) -> Any:
@@ -285,10 +337,15 @@ _ELSEWHERE = Mechanism(_absent, "", batched=False)
 
 
 def _run_by(
-    sampler: Sampler, reduce: Callable[[Any], T], registered: dict[type, Any], mechanism: Mechanism, couple: Couple
+    sampler: Sampler,
+    reduce: Callable[[Any], T],
+    add: Callable[[T, T], T] | None,
+    registered: dict[type, Any],
+    mechanism: Mechanism,
+    couples: Sequence[Couple],
 ) -> tuple[T, T]:
-    """Make the runs of a couple by a mechanism."""
-    return replace(sampler, mechanism=mechanism)._run(reduce, registered, couple)
+    """Make the runs of couples by a mechanism."""
+    return replace(sampler, mechanism=mechanism)._run(reduce, add, registered, couples)
 
 
 def _unreduced(outputs: Any) -> Any:

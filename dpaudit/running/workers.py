@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import wait
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
@@ -23,6 +23,7 @@ from dpaudit.running.warned import Counts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
+Item = TypeVar("Item", covariant=True)
 DASK = "dask"
 """The backend that joblib does not make: futures of `distributed`."""
 CLUSTER = 64
@@ -249,6 +250,16 @@ def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:
     return None
 
 
+class Items(Protocol[Item]):
+    """Items whose number is known, each made when it is asked for."""
+
+    def __len__(self) -> int:
+        """Return their number."""
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yield them in order."""
+
+
 class _Block:
     """The items of one block, by the numbers of the next that is answered and of the end, and when it was sent."""
 
@@ -259,7 +270,7 @@ class _Block:
 def in_blocks(
     children: Sequence[Child],
     send: Callable[[Child, list[T]], None],
-    items: Sequence[T],
+    items: Items[T],
     warned: Callable[[bytes], None],
 ) -> Iterator[bytes]:
     """Yield the parts with which children answer items, one each, in the order of the items.
