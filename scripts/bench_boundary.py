@@ -3,8 +3,8 @@
 Usage: python scripts/bench_boundary.py [--rounds 5]
 
 Each round makes, for each mechanism, the same audit in all three ways, in turn; the medians over the rounds are shown.
-The times are those of the processors, of this process and its children, and by the clock. To compare versions of dpaudit, run the script with each of them in
-PYTHONPATH, in turn.
+The times are those of the processors, of this process and its children, and by the clock. To compare versions of
+dpaudit, run the script with each of them in PYTHONPATH, in turn.
 """
 
 from __future__ import annotations
