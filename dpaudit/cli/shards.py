@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show
 from dpaudit.cli.command import command
-from dpaudit.cli.options import FORMS, Quiet, Shown, argument, given, jobs
+from dpaudit.cli.options import FORMS, Learners, Quiet, Shown, argument, given, jobs
 from dpaudit.cli.streams import say
 from dpaudit.errors import InputError, ToolFault
 
@@ -38,20 +38,16 @@ def write_plan(
 
     if not Path(path).parent.is_dir():
         raise InputError.of("plan", path, "a file in a folder that exists")
-    if shown.learners:
-        raise InputError(
-            "{plan} is for FILE.py:function and for installed learners: leave out --learners", names=("plan",)
-        )
     parameters: dict[str, Any] = {}
     if not is_place(learner.id):
-        entry, _, parameters = find_learner(learner.id, learner.parameter, ())
+        entry, _, parameters = find_learner(learner.id, learner.parameter, shown.learners)
         if learner.n is None:
             note_taken(entry, {"n": entry.instance.n})
             asked = replace(asked, n=entry.instance.n)
     elif learner.parameter:
         raise InputError(f"-p is for learners of the registry; {learner.id} takes none")
     task = {"id": learner.id, "parameters": list(parameters.items()), "seed": seed, "arguments": encodable(asked)}
-    with _subject_of(task) as (subject, _):
+    with _subject_of(task, shown.learners) as (subject, _):
         options = {**spread, "progress": not shown.quiet}
         plan = make_plan(task, mechanism=subject.mechanism, **subject.arguments, **options)
     write(plan, Path(path))
@@ -60,7 +56,7 @@ def write_plan(
 
 
 @contextmanager
-def _subject_of(task: dict[str, Any]) -> Iterator[tuple[Subject, PrivacyArguments]]:
+def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[Subject, PrivacyArguments]]:
     """Load what a plan audits."""
     from msgspec.structs import asdict
 
@@ -73,7 +69,7 @@ def _subject_of(task: dict[str, Any]) -> Iterator[tuple[Subject, PrivacyArgument
     audit = Audit(
         name=task["id"], mechanism=task["id"], parameters=dict(task["parameters"]), seed=task["seed"], **asdict(asked)
     )
-    with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
+    with subject_of(audit, Path(), ("the mechanism", "--pairs"), paths) as subject:
         yield subject, asked
 
 
@@ -86,6 +82,7 @@ class Sharding(NamedTuple):
         str, given("where the shard and a copy of the plan are kept (default: here)", ".", "DIR", names=("-o", "--out"))
     ]
     n_jobs: Annotated[int, jobs("processes", 1)]
+    learners: Learners
     quiet: Quiet
 
 
@@ -110,7 +107,7 @@ def shard(asked: Sharding) -> int:
         raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
     if not beside.exists():
         write(plan, beside)
-    with _subject_of(plan.task) as (subject, _):
+    with _subject_of(plan.task, asked.learners) as (subject, _):
         options: dict[str, Any] = {"n_jobs": asked.n_jobs, "progress": not asked.quiet}
         made = make_shard(
             plan, int(number), int(of), folder, mechanism=subject.mechanism, **subject.arguments, **options
@@ -146,14 +143,14 @@ def merge(asked: Merging, shown: Shown) -> int:
         raise ToolFault(f"{found}: shards of one audit are merged, with its plan beside them")
     (plan,) = plans.values()
     shards = [read(path, Shard) for folder in folders for path in sorted(folder.glob("shard-*.json"))]
-    with _subject_of(plan.task) as (subject, arguments):
+    with _subject_of(plan.task, shown.learners) as (subject, arguments):
         options: dict[str, Any] = {"n_jobs": asked.n_jobs, "progress": not shown.quiet}
         finding = merge(plan, shards, mechanism=subject.mechanism, **subject.arguments, **options)
-        result = _result_of(plan, subject, arguments, finding)
+        result = _result_of(plan, subject, arguments, finding, shown.learners)
     return show([result], plan.task["seed"], shown)
 
 
-def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: Any) -> Result:
+def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]) -> Result:
     """Return the result as `dpaudit privacy` has it."""
     from msgspec.structs import replace
 
@@ -168,5 +165,5 @@ def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: A
         asked = replace(asked, pairs=subject.source)
         key = Task(id, {}, asked).key
         return Result(task=key, learner=id, parameters={}, arguments=asked, finding=finding, claim=claim)
-    recorded, fault = Task(id, parameters, asked).recorded, load().get(id).fault
+    recorded, fault = Task(id, parameters, asked).recorded, load(paths).get(id).fault
     return Result(**recorded, finding=finding, fault=fault, claim=claim, decoded=decoded(learner, finding))

@@ -20,7 +20,7 @@ from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
-from dpaudit.registry.import_spec import Place, importable, is_place
+from dpaudit.registry.import_spec import PRIVATE, Place, importable, is_place, send_by_value
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,14 @@ class Subject:
 
 
 @contextmanager
-def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs")) -> Iterator[Subject]:
+def subject_of(
+    audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs"), paths: tuple[str, ...] = ()
+) -> Iterator[Subject]:
     """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
 
     Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs;
-    `roles` are the names of the mechanism and of its pairs in messages.
+    `roles` are the names of the mechanism and of its pairs in messages, `paths` files and folders with learners beside
+    the installed ones.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def subject_of(audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", 
     chosen |= {"relation": relation, "seed": audit.seed or 0}
     place, pairs = (_place(text, role, root) for text, role in zip((audit.mechanism, audit.pairs), roles, strict=True))
     with chdir(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
-        mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
+        mechanism, source = _learner(audit, paths) if place is None else _placed(audit, place), audit.pairs
         given = audit.pairs is not None or audit.data is not None
         if place is not None and not given and not isinstance(mechanism, Learner):
             pairs = pairs_beside(place, roles[1])
@@ -120,9 +123,12 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
     return Place(role, str(root / place.source), place.name) if place.is_file else place
 
 
-def _learner(audit: Audit) -> Learner:
-    """Return an installed learner, with its example's parameters where the entry gives none."""
-    entry = load().get(audit.mechanism)
+def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
+    """Return a learner of the registry, with its example's parameters where the entry gives none."""
+    entry = load(paths).get(audit.mechanism)
+    package = entry.learner.__module__.partition(".")[0]
+    if package.startswith(PRIVATE):
+        send_by_value(package)
     with blamed(f"the learner {entry.id}"):
         return entry.build(**{**entry.instance.parameters, **audit.parameters})
 

@@ -184,7 +184,7 @@ def test_a_mechanism_that_is_another_here_makes_no_shard(tmp_path: Path) -> None
         make_shard(plan, 1, 2, tmp_path, **given)
 
 
-@pytest.mark.parametrize("id", ["rr.py:rr", "toy"])
+@pytest.mark.parametrize("id", ["rr.py:rr", "toy", "toy-mine"])
 def test_the_commands_merge_to_what_privacy_shows(
     id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -192,13 +192,26 @@ def test_the_commands_merge_to_what_privacy_shows(
     if id == "toy":
         id = dpaudit.pac.list_learners()[0].id
     Path("rr.py").write_text("def rr(b, rng):\n    return b if rng.random() < 0.7 else 1 - b\nPAIRS = [(0, 1)]\n")
-    words = ["privacy", id, "--trials", "9000", *(["--epsilon", "1"] if id == "rr.py:rr" else []), "--json", "-q"]
+    Path("mine.py").write_text(
+        "from toy_learners import ToyCoin\nclass Mine(ToyCoin):\n    id = 'toy-mine'\nLEARNERS = (Mine,)\n"
+    )
+    learners = ["--learners", "mine.py"] if id == "toy-mine" else []
+    words = [
+        "privacy",
+        id,
+        "--trials",
+        "9000",
+        *learners,
+        *(["--epsilon", "1"] if id == "rr.py:rr" else []),
+        "--json",
+        "-q",
+    ]
     words = [word for word in words if word != "-q"] + ["--quiet"]
     status, one, _ = call(capsys, *words)
     assert call(capsys, *words, "--plan", "plan.json")[0] == 0
     for part in (1, 2):
-        assert call(capsys, "shard", f"{part}/2", "plan.json", "-o", "parts", "--quiet")[0] == 0
-    assert call(capsys, "merge", "parts", "--json", "--quiet")[:2] == (status, one)
+        assert call(capsys, "shard", f"{part}/2", "plan.json", "-o", "parts", "--quiet", *learners)[0] == 0
+    assert call(capsys, "merge", "parts", "--json", "--quiet", *learners)[:2] == (status, one)
     assert "must be I/K" in call(capsys, "shard", "3", "plan.json")[2]
 
 
