@@ -16,6 +16,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -262,7 +263,9 @@ class Hygiene:
         sampler, pair = self.sampler, self.pairs[0]
         made = (sampler.couples(pair, [("probe", "worker", number)] * 2, runs, 0) for number in numbers)
         self.spent += len(numbers) * runs
-        return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], _signed)]
+        # A call that ends at once would leave all of them to one worker, where workers take calls as they are free.
+        signed = partial(_signed, PAUSE if sampler.apart is None else 0.0)
+        return [answer for answer, _ in sampler.reduced([couple for one in made for couple in one], signed)]
 
     def _checks(self, **answers: Answer) -> tuple[Check, ...]:
         """Return checks by their names, of which the first has the runs made since earlier ones."""
@@ -278,9 +281,9 @@ def _passed(passed: bool) -> Answer:
     return Answer.PASSED if passed else Answer.DEPENDS
 
 
-def _signed(outputs: Any) -> tuple[Hashable, list[Label] | None]:
+def _signed(pause: float, outputs: Any) -> tuple[Hashable, list[Label] | None]:
     """Return which process has made a batch, and its labels."""
-    time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
+    time.sleep(pause)
     return (platform.node(), os.getpid()), labels(outputs)
 
 

@@ -158,7 +158,7 @@ class Sampler:
         work = partial(replace(self, report=None)._run, reduce, add, registered)
         alone = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[T, T]]
-        if (apart := self._apart) is not None:
+        if (apart := self.apart) is not None:
             there = replace(self, mechanism=_ELSEWHERE, report=None)
             results = apart.reduced(partial(_run_by, there, reduce, add, registered), groups, self.workers)
         else:
@@ -181,7 +181,7 @@ class Sampler:
         return 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
 
     @property
-    def _apart(self) -> Isolated | None:
+    def apart(self) -> Isolated | None:
         """The processes of the mechanism, where what is kept of outputs is made there."""
         function = self.mechanism.function
         if self.backend is None and isinstance(function, Isolated) and function.reduces:
