@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError, place_of
 from dpaudit.progress import Line
 from dpaudit.record import as_json, decode
 from dpaudit.registry import load
-from dpaudit.running.processes import can_fork
+from dpaudit.running.processes import APART, can_fork
 from dpaudit.running.workers import DASK, apart, spread
 
 BACKENDS = ("loky", "threading", "sequential", "dask")
@@ -92,7 +92,11 @@ def _records(
     else:
         from joblib import effective_n_jobs
 
-        for key, found in apart(lambda emit, key: calls[key](), calls, effective_n_jobs(n_jobs)):
+        def made(emit: Callable[[bytes], None], key: str) -> bytes:
+            APART.clear()  # the process of the task is the one of its learner's own
+            return calls[key]()
+
+        for key, found in apart(made, calls, effective_n_jobs(n_jobs)):
             if isinstance(found, DpauditError):
                 yield Failure(**tasks[key].recorded, error=f"WorkerDied: the task {found}")
             else:
