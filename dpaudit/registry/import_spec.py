@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpaudit.errors import InputError, nearest
+from dpaudit.folders import staying
 
 GROUP = "dpaudit.learners"
 """The entry-point group; each entry point names a module or a package to walk."""
@@ -93,32 +94,10 @@ def _load_private(name: str, path: Path) -> ModuleType:
     return module
 
 
-_LEFT: list[str] = []
-"""The folder in which the last module that changed it left this process."""
-
-
-@contextmanager
-def _staying() -> Iterator[None]:
-    """Load a module in the block, which may change the current folder: paths of the command are relative to it."""
-    before = os.getcwd()
-    try:
-        yield
-    finally:
-        if (after := os.getcwd()) != before:
-            os.chdir(before)
-            _LEFT[:] = [after]
-
-
-def enter_folder() -> None:
-    """Go, in a process that only makes runs, to the folder that the modules of the mechanism went to when loaded."""
-    while _LEFT:
-        os.chdir(_LEFT.pop())
-
-
 def walk(source: ModuleSource, problems: list[LoadProblem]) -> Iterator[ModuleType]:
     """Yield the module and all its submodules; one that fails to import becomes a problem."""
     try:
-        with _staying():
+        with staying():
             module = source.opener()
     except (Exception, SystemExit) as error:
         problems.append(source.problem(f"could not be loaded: {type(error).__name__}: {error}"))
@@ -191,7 +170,7 @@ class Place:
     def module(self) -> ModuleType:
         """Return the file or the module, loaded; whatever it does wrong is bad input, an exit of its own above all."""
         try:
-            with _staying():
+            with staying():
                 return _load_file(Path(self.source)) if self.is_file else import_module(self.source)
         except InputError:
             raise

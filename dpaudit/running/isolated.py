@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.folders import enter_folder
 from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
-from dpaudit.registry.import_spec import enter_folder
 from dpaudit.running.child import Child, Late
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork

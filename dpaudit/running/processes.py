@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.errors import ToolFault
+from dpaudit.folders import STAYS
 
 PULSE = 0.5
 """Seconds between two checks of the process at the other end of a pipe, which a fork of it may hold open."""
@@ -47,6 +48,7 @@ def keep_apart() -> None:
     """Let audits of this process make their runs in processes of their own, as commands do, where processes fork."""
     if can_fork():
         APART.append(True)
+        STAYS.append(True)
 
 
 def ended_by(code: int) -> str:

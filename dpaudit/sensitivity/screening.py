@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
 from dpaudit.errors import DpauditError, ToolFault
-from dpaudit.registry.import_spec import enter_folder
+from dpaudit.folders import enter_folder
 from dpaudit.running.processes import APART, ChildDied
 from dpaudit.running.workers import apart
 from dpaudit.sensitivity.recorded import RecordedMechanism, Run, ValueMove, loss_of_map, released
@@ -121,11 +121,14 @@ def shortlist(
     """
     ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
 
-    def search(*_: object) -> tuple[list[_Way], bool, int, int] | None:
-        enter_folder()
+    def search() -> tuple[list[_Way], bool, int, int] | None:
         return _searched(_Screening(run, epsilon, delta, seed), pairs[0], [*pairs, *more], ways, vary=moves is not None)
 
-    found: Any = next(apart(search, ("",), 1))[1] if APART else search()
+    def search_there(*_: object) -> tuple[list[_Way], bool, int, int] | None:
+        enter_folder()
+        return search()
+
+    found: Any = next(apart(search_there, ("",), 1))[1] if APART else search()
     if isinstance(found, ChildDied) or found is None:
         return None
     if isinstance(found, DpauditError):

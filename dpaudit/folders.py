@@ -1,0 +1,30 @@
+"""The current folder where modules are loaded, and where their functions run: a module may change it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STAYS: list[bool] = []
+"""Filled where modules are loaded in one process, and their functions run in others, which call `enter_folder`."""
+_LEFT: list[str] = []
+"""The folder to which the last module that changed the current one went."""
+
+
+@contextmanager
+def staying() -> Iterator[None]:
+    """Load a module in the block, which may change the current folder: paths of the command are relative to it."""
+    before = os.getcwd()
+    try:
+        yield
+    finally:
+        if STAYS and (after := os.getcwd()) != before:
+            os.chdir(before)
+            _LEFT[:] = [after]
+
+
+def enter_folder() -> None:
+    """Go, in a process that only makes runs, to the folder that the modules of the mechanism went to when loaded."""
+    while _LEFT:
+        os.chdir(_LEFT.pop())
