@@ -251,7 +251,10 @@ def _tables(
     found = []
     for arrays in zip(*(_read(column, count, depth) for column in columns), strict=True):
         _check(all(type(array) is np.ndarray and array.ndim == 1 for array in arrays))
-        held = [pd.Series(a, dtype=TEXTS if of_texts else a.dtype) for a, of_texts in zip(arrays, texts, strict=True)]
+        held: list[Any] = [
+            pd.Series(a, dtype=TEXTS if of_texts else object) if a.dtype == object else a  # else pandas chooses one
+            for a, of_texts in zip(arrays, texts, strict=True)
+        ]
         index = None if label is None else pd.Index(held.pop(), name=label[0])
         table = pd.DataFrame(dict(zip(labels, held, strict=True)))
         if index is not None:

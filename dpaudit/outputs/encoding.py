@@ -70,7 +70,7 @@ def plain(outputs: Any) -> Any:
 
 
 def _is_plain(outputs: Any) -> bool:
-    """Return whether outputs are an array of numbers, or a list of plain values, numbers, arrays or tuples of plain."""
+    """Return whether outputs are an array of numbers, or a list of numbers, texts, plain arrays, tuples or tables."""
     if type(outputs) is np.ndarray:
         return outputs.dtype.kind in DTYPES
     if type(outputs) is not list:
@@ -78,7 +78,20 @@ def _is_plain(outputs: Any) -> bool:
     kinds = set(map(type, outputs))
     if kinds == {np.ndarray}:
         return all(one.dtype.kind in DTYPES for one in outputs)
+    if all(map(_is_table, kinds)):
+        return all(map(_is_plain_table, outputs))
     return kinds <= _LEAVES or (kinds == {tuple} and set(map(type, chain.from_iterable(outputs))) <= PLAIN)
+
+
+def _is_table(kind: type) -> bool:
+    return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas"
+
+
+def _is_plain_table(table: Any) -> bool:
+    taken = _taken(table)
+    return taken is not None and all(
+        one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in taken[1]
+    )
 
 
 def _too_deep() -> InputError:
@@ -110,7 +123,7 @@ class _Writer:
         write = _WRITERS.get(family(kind), _Writer._foreign)
         if kind is Fraction:
             write = _Writer._rational
-        elif kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas":
+        elif _is_table(kind):
             write = _Writer._tables
         return write(self, values, depth + 1)
 
