@@ -145,7 +145,7 @@ def read(path: Path, kind: type[R]) -> R:
     ToolFault
         If it holds none, or one that was changed since it was written.
     """
-    found: R = decode(path.read_bytes(), kind, path)
+    found: R = decode(path.read_bytes(), kind, f"{path} is no {kind.__name__.lower()}")
     if found.digest != _digest(found):
         raise ToolFault(f"{path}: the file was changed since it was written")
     return found

@@ -66,6 +66,7 @@ def at_path(path: Path) -> ModuleSource:
     where = path.resolve()
     if not (where.is_dir() or (where.is_file() and where.suffix == ".py")):
         message = "{learners} must be a .py file or a folder of them; got {given!r}"
+        message += "" if where.exists() else ", which is not there"
         raise InputError(message, names=("learners",), value=str(path), given=str(path))
     digest = hashlib.blake2b(str(where).encode(), digest_size=6).hexdigest()
     name = f"{PRIVATE}{digest}_{re.sub(r'[^0-9A-Za-z_]', '_', where.stem)}"
