@@ -33,7 +33,7 @@ MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")
         (("utility", *COIN, "--setting", "swap"), "--setting must be one of realizable, agnostic, empirical, solution"),
         (("utility", *COIN, "--concept", "7"), "--concept must be a code in 0 .. 1 or a hypothesis, got 7"),
         (("utility", *COIN, "--distribution", "9"), "--distribution must be uniform, all, or a hard case 0.."),
-        (("list", "--learners", "no/such"), "a .py file or a folder of them; got 'no/such', which is not there"),
+        (("list", "--learners", "no/such"), "--learners must be a .py file or a folder of them; got 'no/such', which"),
     ],
 )
 def test_messages_speak_of_options(capsys, monkeypatch, words, message):
