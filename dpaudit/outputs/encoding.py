@@ -32,6 +32,9 @@ _PLAIN_SEQUENCES = frozenset({list, tuple})
 
 _LEAVES = PLAIN | {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}
 """The types of single values that are sent as they are."""
+_HOLDING: frozenset[type] = frozenset({*CONTAINERS.values(), dict})
+SHALLOW = 4
+"""Levels of containers that are looked through for what is not plain: each may hold many times what the last does."""
 _pack = msgspec.msgpack.Encoder().encode
 
 
@@ -70,17 +73,28 @@ def plain(outputs: Any) -> Any:
 
 
 def _is_plain(outputs: Any) -> bool:
-    """Return whether outputs are an array of numbers, or a list of numbers, texts, plain arrays, tuples or tables."""
+    """Return whether outputs are an array of numbers, or a list that `_are_plain`."""
     if type(outputs) is np.ndarray:
         return outputs.dtype.kind in DTYPES
-    if type(outputs) is not list:
-        return False
-    kinds = set(map(type, outputs))
+    return type(outputs) is list and _are_plain(outputs, SHALLOW)
+
+
+def _are_plain(values: list[Any], depth: int) -> bool:
+    """Return whether values are numbers, texts, arrays and tables of these, or containers of such to some depth."""
+    kinds = set(map(type, values))
+    if kinds <= _LEAVES:
+        return True
     if kinds == {np.ndarray}:
-        return all(one.dtype.kind in DTYPES for one in outputs)
+        return all(one.dtype.kind in DTYPES for one in values)
     if all(map(_is_table, kinds)):
-        return all(map(_is_plain_table, outputs))
-    return kinds <= _LEAVES or (kinds == {tuple} and set(map(type, chain.from_iterable(outputs))) <= PLAIN)
+        return all(map(_is_plain_table, values))
+    if not depth or not kinds <= _LEAVES | _HOLDING:
+        return False
+    holding = [value for value in values if type(value) in _HOLDING] if kinds & _LEAVES else values
+    inside = list(chain.from_iterable(holding))  # of dictionaries the keys
+    if dict in kinds:
+        inside += chain.from_iterable(value.values() for value in holding if type(value) is dict)
+    return _are_plain(inside, depth - 1)
 
 
 def _is_table(kind: type) -> bool:
