@@ -56,15 +56,21 @@ class StandIn:
     def __hash__(self) -> int:
         return hash(canonical(self))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__qualname__}({self.parts!r})"
+
+
+class NumberStandIn(StandIn):
+    """One of a class whose objects are numbers."""
+
+    __slots__ = ()
+
     def __float__(self) -> float:
         """Return the number that the output holds, alone or beside what its class adds to it, as decimals do."""
         held = self.parts["value"] if type(self.parts) is dict and "value" in self.parts else self.parts
         if not isinstance(held, int | float | np.number | np.ndarray):
             raise TypeError("an object that holds no number")
         return float(held)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__qualname__}({self.parts!r})"
 
 
 parts.register(StandIn, lambda value: value.parts)
@@ -275,18 +281,18 @@ def _rationals(count: int, depth: int, above: Any, below: Any) -> list[Any]:
 
 
 @lru_cache(maxsize=256)
-def _class(module: str, name: str) -> type[StandIn]:
+def _class(module: str, name: str, number: bool) -> type[StandIn]:
     _check(type(module) is str and type(name) is str and len(module) <= NAMES and 0 < len(name) <= NAMES)
-    return type(name, (StandIn,), {"__module__": module, "__slots__": ()})
+    return type(name, (NumberStandIn if number else StandIn,), {"__module__": module, "__slots__": ()})
 
 
-def _foreign(count: int, depth: int, module: str, name: str, column: Any) -> list[Any]:
-    return list(map(_class(module, name), _read(column, count, depth)))
+def _foreign(count: int, depth: int, module: str, name: str, number: bool, column: Any) -> list[Any]:
+    return list(map(_class(module, name, bool(number)), _read(column, count, depth)))
 
 
 def _shared(count: int, depth: int, codes: Any, number: int, column: Any) -> list[Any]:
     """Return values by the few objects among them; of these only plain parts, so that bytes cannot stand for more."""
-    _check(type(number) is int and number <= count and column[0] == "foreign" and column[3][0] == "plain")
+    _check(type(number) is int and number <= count and column[0] == "foreign" and column[-1][0] == "plain")
     objects = _read(column, number, depth)
     return list(map(objects.__getitem__, _places(codes, number)))
 

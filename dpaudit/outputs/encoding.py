@@ -6,8 +6,9 @@ column by column: each is a list of the name of its form and what the form needs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -33,6 +34,10 @@ _PLAIN_SEQUENCES = frozenset({list, tuple})
 _LEAVES = PLAIN | {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}
 """The types of single values that are sent as they are."""
 _HOLDING: frozenset[type] = frozenset({*CONTAINERS.values(), dict})
+_NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, bytearray, np.generic)
+_OPEN = (*_NUMBERS_AND_TEXTS, *CONTAINERS.values(), Mapping, np.ndarray, BaseException)
+_OPENING = frozenset({"__float__", "__next__", "__await__", "__aiter__", "__call__", "__array__", "__dlpack__", "iloc"})
+"""The classes, and methods of others, of objects that are looked at as such, or refused."""
 SHALLOW = 4
 """Levels of containers that are looked through for what is not plain: each may hold many times what the last does."""
 _pack = msgspec.msgpack.Encoder().encode
@@ -67,34 +72,49 @@ def encode(outputs: Any) -> bytes:
     raise AssertionError
 
 
-def plain(outputs: Any) -> Any:
-    """Return a batch of outputs as `decode` reads what `encode` makes of it."""
-    return outputs if _is_plain(outputs) else decode(encode(outputs), len(outputs))
+def plain(outputs: Any, *, alone: bool = False) -> Any:
+    """Return a batch of outputs as `decode` reads what `encode` makes of it, or as it is if that looks the same.
+
+    Objects that are looked at by their parts alone look the same as their stand-ins, but not beside them: they stay as
+    they are where all outputs of an audit are made in one process, `alone`.
+    """
+    try:
+        same = _looks_the_same(outputs, alone)
+    except Exception:  # methods of outputs are third-party code
+        same = False
+    return outputs if same else decode(encode(outputs), len(outputs))
 
 
-def _is_plain(outputs: Any) -> bool:
-    """Return whether outputs are an array of numbers, or a list that `_are_plain`."""
+def _looks_the_same(outputs: Any, alone: bool) -> bool:
+    """Return whether no event and no feature tells outputs from what `decode` makes of them."""
     if type(outputs) is np.ndarray:
-        return outputs.dtype.kind in DTYPES
-    return type(outputs) is list and _are_plain(outputs, SHALLOW)
+        return outputs.dtype.kind in DTYPES or (
+            outputs.dtype == object and _look_the_same(outputs.ravel().tolist(), alone, SHALLOW)
+        )
+    return type(outputs) is list and _look_the_same(outputs, alone, SHALLOW)
 
 
-def _are_plain(values: list[Any], depth: int) -> bool:
-    """Return whether values are numbers, texts, arrays and tables of these, or containers of such to some depth."""
-    kinds = set(map(type, values))
-    if kinds <= _LEAVES:
-        return True
-    if kinds == {np.ndarray}:
-        return all(one.dtype.kind in DTYPES for one in values)
-    if all(map(_is_table, kinds)):
-        return all(map(_is_plain_table, values))
-    if not depth or not kinds <= _LEAVES | _HOLDING:
-        return False
-    holding = [value for value in values if type(value) in _HOLDING] if kinds & _LEAVES else values
-    inside = list(chain.from_iterable(holding))  # of dictionaries the keys
-    if dict in kinds:
-        inside += chain.from_iterable(value.values() for value in holding if type(value) is dict)
-    return _are_plain(inside, depth - 1)
+def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
+    kinds: set[Any] = set(map(type, values))
+    for kind in kinds - _LEAVES:
+        some: list[Any] = values if len(kinds) == 1 else [one for one in values if type(one) is kind]
+        if kind in _HOLDING:
+            inside = list(chain.from_iterable(some))  # of dictionaries the keys
+            inside += chain.from_iterable(one.values() for one in some) if kind is dict else ()
+            if not depth or not _look_the_same(inside, alone, depth - 1):
+                return False
+        elif kind is np.ndarray or family(kind) == "sparse":
+            if not all(one.dtype.kind in DTYPES for one in some):
+                return False
+        elif not (all(map(_is_plain_table, some)) if _is_table(kind) else alone and _is_opaque(kind)):
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _is_opaque(kind: type) -> bool:
+    """Return whether objects of a class are looked at by their parts alone, as their stand-ins are."""
+    return not (issubclass(kind, _OPEN) or any(_OPENING & base.__dict__.keys() for base in kind.__mro__))
 
 
 def _is_table(kind: type) -> bool:
@@ -252,7 +272,8 @@ class _Writer:
         if shared is not None and inside[0] != "plain":
             inside = self.column(list(map(parts, values)), depth)
             shared = None
-        found = ["foreign", str(kind.__module__)[:NAMES], str(kind.__qualname__)[:NAMES], inside]
+        number = any("__float__" in base.__dict__ for base in kind.__mro__)
+        found = ["foreign", str(kind.__module__)[:NAMES], str(kind.__qualname__)[:NAMES], number, inside]
         return found if shared is None else ["shared", shared.codes.tolist(), len(objects), found]
 
 

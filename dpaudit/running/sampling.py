@@ -26,6 +26,7 @@ from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.in_turn import InTurn
 from dpaudit.running.isolated import Isolated
+from dpaudit.running.processes import APART
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import DASK, WorkerDied, spread
 
@@ -221,9 +222,9 @@ class Sampler:
         """Return what is kept of a batch of outputs; None where there are none."""
         if outputs is None or not len(outputs):
             return None
-        function = self.mechanism.function
-        if not (isinstance(function, Isolated) and function.apart):
-            outputs = plain(outputs)  # the same in every process, and nothing of another's that could be executed
+        if not (isinstance(function := self.mechanism.function, Isolated) and function.apart):
+            # Outputs are the same in every process, and nothing of another process is executed here.
+            outputs = plain(outputs, alone=self.n_jobs == 1 and self.backend is None and not APART)
         return reduce(outputs if self.view is None else self.view(outputs))
 
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:

@@ -67,7 +67,7 @@ ROOMS = {
     "dpaudit.events": 6_000,
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 3_086,
-    "dpaudit.outputs": 2_550,
+    "dpaudit.outputs": 2_600,
     "dpaudit.project": 1_290,
     "dpaudit.registry": 489,
     "dpaudit.report": 5_226,

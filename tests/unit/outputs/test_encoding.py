@@ -150,7 +150,7 @@ def test_bytes_that_are_no_table_are_refused(change):
 def test_a_number_of_another_type_is_still_one():
     numbers = decode(encode([decimal.Decimal("1.50"), Color.RED]), 2)
     assert float(numbers[0]) == 1.5
-    with pytest.raises(TypeError, match="holds no number"):
+    with pytest.raises(TypeError):
         float(numbers[1])
 
 
@@ -234,9 +234,9 @@ HOSTILE = [
     [False, ["array", "<f8", [-1, -1], bytes(8)]],
     [False, ["numbers", "os.system", b""]],
     [False, ["rational", ["plain", [1]], ["plain", [0]]]],
-    [False, ["shared", [5], 1, ["foreign", "m", "C", ["plain", [1]]]]],
-    [False, ["foreign", "m", "", ["plain", [1]]]],
-    [False, ["foreign", "m", "a\0", ["plain", [1]]]],
+    [False, ["shared", [5], 1, ["foreign", "m", "C", False, ["plain", [1]]]]],
+    [False, ["foreign", "m", "", False, ["plain", [1]]]],
+    [False, ["foreign", "m", "a\0", False, ["plain", [1]]]],
     [False, ["raised", ["plain", [1]], ["plain", ["a"]], ["plain", ["a"]]]],
     [False, ["sparse", ["dict", [1], ["plain", ["format"]], ["plain", ["os"]]]]],
     [True, ["plain", [1.0]]],
