@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from scipy.stats import chi2
 from dpaudit import seeding
 from dpaudit.contract import Pair
 from dpaudit.outputs.shared import join
+from dpaudit.running import sampling
 from dpaudit.running.adapters import Mechanism, as_mechanism
 from dpaudit.running.sampling import Sampler
 
@@ -148,3 +150,32 @@ def test_batches_become_one(batches: list[Any], joined: Any) -> None:
 
 def test_rows_of_different_lengths_are_a_list() -> None:
     assert [len(row) for row in join([np.zeros((2, 3)), np.zeros((1, 2))])] == [3, 3, 2]
+
+
+def counted(outputs: Any) -> Counter[int]:
+    return Counter(outputs.tolist())
+
+
+def counted_together(one: Counter[int], other: Counter[int]) -> Counter[int]:
+    one.update(other)
+    return one
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sums_of_groups_are_those_of_their_couples(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "GROUPS", 1)
+    monkeypatch.setattr(sampling, "MOST_SUMMED", 3)
+    mechanism = as_mechanism(lambda data, rng, size: rng.integers(data, size=size), batched=True)
+    sampler = Sampler(mechanism, 1, n_jobs)
+    couples = sampler.tossed(Pair(3, 5), ("sums",), 40_000)
+    each = list(sampler.reduced(couples, counted))
+    sums = list(sampler.summed(couples, counted, counted_together))
+    assert len(couples) == 8
+    assert [sum(runs) for runs, _ in sums] == [15_000, 15_000, 10_000]
+    for i, (runs, sides) in enumerate(sums):
+        group = each[3 * i : 3 * i + 3]
+        for side, found in enumerate(sides):
+            total: Counter[int] = Counter()
+            for couple in group:
+                total.update(couple[side])
+            assert (dict(found), sum(found.values())) == (dict(total), runs[side])
