@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -95,10 +96,17 @@ def _parameter(text: str) -> tuple[str, Any]:
 def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, repeat: str | None = None, **spread: Any) -> int:
     """Perform the tasks of a single audit, `spread` as `perform` has it, show the results, and return the status."""
     from dpaudit.engine.perform import perform
+    from dpaudit.engine.records import Result
+    from dpaudit.record import as_json, decode
+    from dpaudit.running.workers import in_own_process
 
     options: dict[str, Any] = {"paths": shown.learners, "progress": not shown.quiet, **spread}
-    with blamed(f"the audit of {tasks[0].learner}"):
-        results = [perform(task, seed=seed, **options) for task in tasks]
+
+    def performed(task: Task) -> bytes:
+        with blamed(f"the audit of {task.learner}"):
+            return as_json(perform(task, seed=seed, **options))
+
+    results: list[Result] = [decode(in_own_process(partial(performed, task)), Result) for task in tasks]
     return show(results, seed, shown, repeat)
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import json_lines, show_plain, terminal_text
 from dpaudit.cli.command import command
 from dpaudit.cli.options import DRAWN, AllowNoEvidence, Color, Declared, Json, Seed, Verbose, argument, given
 from dpaudit.cli.streams import pending
 from dpaudit.errors import InputError
-
-if TYPE_CHECKING:
-    from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
 _INPUTS = ("pairs", "data", "bounds", "unit", "relation", "include_data", "epsilon", "delta")
 
@@ -66,11 +64,12 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     that moves by more than --claim, or than a primitive declares, is named with its file and line; with --epsilon also
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
-    from dpaudit.contract import exit_status
+    from dpaudit.contract import Verdict, exit_status
     from dpaudit.keyed import key_of
     from dpaudit.neighbours.named import pairs_at, pairs_beside
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.record import decode
     from dpaudit.registry.import_spec import Place, importable
     from dpaudit.report.formats import Promise
     from dpaudit.report.measured import measured_brief, measured_page
@@ -78,7 +77,8 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
     from dpaudit.report.terminal import ShellCommand, aligned
-    from dpaudit.sensitivity.audit import audit_sensitivity
+    from dpaudit.running.workers import in_own_process
+    from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
     audit = dict(asked.audit)
     if asked.certificate is not None and not Path(asked.certificate).parent.is_dir():
@@ -99,10 +99,12 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
                 "bounds": audit["bounds"],
             }
         named = {name: audit[name] for name in _INPUTS if name not in ("pairs", "data", "bounds")}
-        finding = audit_sensitivity(
-            function, claim=asked.claim, metric=asked.metric, seed=asked.seed, **inputs, **named
-        )
-    _certify(finding, asked.certificate, id)
+        path = None if asked.certificate is None else Path(asked.certificate).absolute()
+        claimed = {"claim": asked.claim, "metric": asked.metric, "seed": asked.seed}
+        content = in_own_process(partial(_audited, id, path, function, **claimed, **inputs, **named))
+    finding: SensitivityFinding | RecordedFinding = decode(content, SensitivityFinding | RecordedFinding)
+    if asked.certificate is not None:
+        _note_certificate(finding.verdict == Verdict.VIOLATION, asked.certificate)
     options = {"claim": asked.claim, "metric": asked.metric, **audit, "seed": asked.seed or None}
     repeat = command_line("sensitivity", id, {}, options)
     brief, page = (shows(finding, id, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
@@ -120,16 +122,23 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)
 
 
-def _certify(finding: SensitivityFinding | RecordedFinding, path: str | None, name: str) -> None:
-    """Write the certificate that was asked for; a note says which file has it, or that there is none."""
+def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> bytes:
+    """Return the finding as JSON; write its certificate here, for no report holds the inputs."""
     from dpaudit import certificates
     from dpaudit.contract import Verdict
+    from dpaudit.record import as_json
+    from dpaudit.sensitivity.audit import audit_sensitivity
 
-    if path is None:
-        return
-    if finding.verdict != Verdict.VIOLATION:
+    found = audit_sensitivity(function, **arguments)
+    if path is not None and found.verdict == Verdict.VIOLATION:
+        certificates.make_of_sensitivity(found, id).write(path)
+    return as_json(found)
+
+
+def _note_certificate(written: bool, path: str) -> None:
+    """Note which file has the certificate that was asked for, or that there is none."""
+    if not written:
         pending.append("no violation was found, so no certificate is written")
         return
-    certificates.make_of_sensitivity(finding, name).write(path)
     checked = f"check it by python -P -m dpaudit.verify_sensitivity {path}"
     pending.append(f"the certificate {path} holds both inputs: {checked}")

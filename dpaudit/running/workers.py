@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
+from dpaudit.folders import enter_folder
 from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
-from dpaudit.running.processes import PULSE, ChildDied, ignore_requests, parent_pipe, postponed
+from dpaudit.running.processes import APART, PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.shared_memory import folder
 from dpaudit.running.warned import Counts, add, counted, taken
@@ -235,6 +236,32 @@ def apart(
             child.close()
     if again:
         yield from apart(call, again, 1, heard, fresh=fresh)
+
+
+def in_own_process(call: Callable[[], T]) -> T:
+    """Return what a call returns, plain values, made in a process of its own where commands keep audited code apart.
+
+    Raises
+    ------
+    ChildDied
+        If the call ended its process.
+    DpauditError
+        Of what else the call raised.
+    """
+    if not APART:
+        return call()
+
+    def made(*_: object) -> T:
+        APART.clear()
+        enter_folder()
+        return call()
+
+    found = next(apart(made, ("",), 1))[1]
+    if isinstance(found, ChildDied):
+        raise ChildDied(f"the audit {found}")
+    if isinstance(found, DpauditError):
+        raise found
+    return found
 
 
 def _answer(child: Child, heard: Callable[[bytes], None]) -> tuple[Any] | None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import Pair
-from dpaudit.errors import DpauditError, ToolFault
-from dpaudit.folders import enter_folder
-from dpaudit.running.processes import APART, ChildDied
-from dpaudit.running.workers import apart
+from dpaudit.errors import ToolFault
+from dpaudit.running.processes import ChildDied
+from dpaudit.running.workers import in_own_process
 from dpaudit.sensitivity.recorded import RecordedMechanism, Run, ValueMove, loss_of_map, released
 from dpaudit.sensitivity.search import Search
 
@@ -124,15 +124,11 @@ def shortlist(
     def search() -> tuple[list[_Way], bool, int, int] | None:
         return _searched(_Screening(run, epsilon, delta, seed), pairs[0], [*pairs, *more], ways, vary=moves is not None)
 
-    def search_there(*_: object) -> tuple[list[_Way], bool, int, int] | None:
-        enter_folder()
-        return search()
-
-    found: Any = next(apart(search_there, ("",), 1))[1] if APART else search()
-    if isinstance(found, ChildDied) or found is None:
+    found: Any = None
+    with suppress(ChildDied):
+        found = in_own_process(search)
+    if found is None:
         return None
-    if isinstance(found, DpauditError):
-        raise found
     try:
         chosen, sure, runs, tried = found
         listed = [(min(first, len(pairs)) if not way else len(pairs), ways.again(first, way)) for first, way in chosen]

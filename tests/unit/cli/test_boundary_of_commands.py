@@ -83,6 +83,34 @@ def test_a_module_that_goes_elsewhere_moves_its_runs_alone_and_a_table_can_be_ce
     assert {"shown.json", "found.json"} <= {one.name for one in tmp_path.iterdir()}
 
 
+ENDS = """
+import os
+
+def ends(data):
+    os._exit(3)
+
+def total(data):
+    return float(sum(data))
+
+PAIRS = [([0, 3], [0])]
+"""
+
+
+def test_the_function_of_a_sensitivity_runs_in_a_process_of_its_own_which_writes_the_certificate(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "sums.py").write_text(ENDS)
+    command = [sys.executable, "-m", "dpaudit", "sensitivity", "--claim", "1", "--certificate", "shown.json"]
+    for function, status, said in (
+        ("ends", 2, "the audit ended its process (exit status 3)"),
+        ("total", 1, "shown.json"),
+    ):
+        words = [*command, f"sums.py:{function}"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert (done.returncode, said in done.stderr) == (status, True), done.stderr
+    assert json.loads((tmp_path / "shown.json").read_text())["sensitivity"] == "1"
+
+
 THREAD = """
 import threading, time
 threading.Thread(target=time.sleep, args=(600,)).start()

@@ -11,7 +11,7 @@ import pytest
 from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
-from dpaudit.running import processes
+from dpaudit.running import processes, workers
 from dpaudit.sensitivity import screening
 from dpaudit.sensitivity.screening import shortlist
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not processes.can_fork(), reason="processes do n
 
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screening, "APART", [True])
+    monkeypatch.setattr(workers, "APART", [True])
 
 
 def squares(data: Any, rng: np.random.Generator) -> float:
@@ -49,7 +49,7 @@ def test_the_pairs_are_made_again_from_the_way_that_a_process_sends(monkeypatch:
     here = words(made(run))
     assert here[1]
     pids.clear()
-    monkeypatch.setattr(screening, "APART", [True])
+    monkeypatch.setattr(workers, "APART", [True])
     assert words(made(run)) == here
     assert not pids
 
