@@ -283,7 +283,7 @@ def _passed(passed: bool) -> Answer:
 
 def _signed(pause: float, outputs: Any) -> tuple[Hashable, list[Label] | None]:
     """Return which process has made a batch, and its labels."""
-    time.sleep(pause)
+    time.sleep(pause)  # so that another worker takes the next call
     return (platform.node(), os.getpid()), labels(outputs)
 
 

@@ -47,8 +47,8 @@ from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_source, pairs_at, pairs_of_source
 from dpaudit.progress import Progress
-from dpaudit.registry import PRIVATE, load
-from dpaudit.registry.import_spec import Place, send_by_value
+from dpaudit.registry import load
+from dpaudit.registry.import_spec import Place, send_private
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
@@ -80,9 +80,8 @@ def perform(
         return Result(**task.recorded, finding=row)
     entry = registry.get(task.learner)
     learner = entry.build(**task.parameters)
-    package = entry.learner.__module__.partition(".")[0]
-    if (n_jobs != 1 or backend is not None) and package.startswith(PRIVATE):
-        send_by_value(package)
+    if n_jobs != 1 or backend is not None:
+        send_private(entry.learner.__module__)
     spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
     options: dict[str, Any] = {"seed": seed, "progress": progress, **spread}
     finding: AnyFinding

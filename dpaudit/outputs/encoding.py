@@ -86,7 +86,7 @@ def plain(outputs: Any, *, alone: bool = False) -> Any:
 
 
 def _looks_the_same(outputs: Any, alone: bool) -> bool:
-    """Return whether no event and no feature tells outputs from what `decode` makes of them."""
+    """Return whether every event and every feature is the same for outputs as for what `decode` makes of them."""
     if type(outputs) is np.ndarray:
         return outputs.dtype.kind in DTYPES or (
             outputs.dtype == object and _look_the_same(outputs.ravel().tolist(), alone, SHALLOW)

@@ -20,7 +20,7 @@ from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.project.settings import Audit
 from dpaudit.registry import load
-from dpaudit.registry.import_spec import PRIVATE, Place, importable, is_place, send_by_value
+from dpaudit.registry.import_spec import Place, importable, is_place, send_private
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,7 @@ def _place(text: str | None, role: str, root: Path) -> Place | None:
 def _learner(audit: Audit, paths: tuple[str, ...]) -> Learner:
     """Return a learner of the registry, with its example's parameters where the entry gives none."""
     entry = load(paths).get(audit.mechanism)
-    package = entry.learner.__module__.partition(".")[0]
-    if package.startswith(PRIVATE):
-        send_by_value(package)
+    send_private(entry.learner.__module__)
     with blamed(f"the learner {entry.id}"):
         return entry.build(**{**entry.instance.parameters, **audit.parameters})
 

@@ -238,6 +238,13 @@ def send_by_value(module: str) -> None:
     cloudpickle().register_pickle_by_value(sys.modules[module])
 
 
+def send_private(module: str) -> None:
+    """Let a module travel so if it, or the package that it is in, was loaded from a path."""
+    package = module.partition(".")[0]
+    if package.startswith(PRIVATE):
+        send_by_value(package)
+
+
 def cloudpickle() -> Any:
     """Return the module that pickles definitions too: joblib carried its own copy up to 1.5."""
     try:

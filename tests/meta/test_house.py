@@ -69,7 +69,7 @@ ROOMS = {
     "dpaudit.neighbours": 3_086,
     "dpaudit.outputs": 2_600,
     "dpaudit.project": 1_290,
-    "dpaudit.registry": 489,
+    "dpaudit.registry": 495,
     "dpaudit.report": 5_226,
     "dpaudit.running": 2_700,
     "dpaudit.sensitivity": 2_117,

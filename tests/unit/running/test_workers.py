@@ -24,7 +24,7 @@ def raises():
 
 
 class Runs:
-    """What would write a file where it is unpickled."""
+    """An object that writes a file where it is unpickled."""
 
     def __init__(self, mark):
         self.mark = mark
