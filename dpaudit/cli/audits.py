@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -97,17 +97,24 @@ def audit(tasks: Sequence[Task], shown: Shown, *, seed: int = 0, repeat: str | N
     """Perform the tasks of a single audit, `spread` as `perform` has it, show the results, and return the status."""
     from dpaudit.engine.perform import perform
     from dpaudit.engine.records import Result
+
+    options: dict[str, Any] = {"seed": seed, "paths": shown.learners, "progress": not shown.quiet, **spread}
+    results: list[Result] = [
+        made_apart(f"the audit of {task.learner}", Result, partial(perform, task, **options)) for task in tasks
+    ]
+    return show(results, seed, shown, repeat)
+
+
+def made_apart(what: str, kind: Any, call: Callable[[], Any]) -> Any:
+    """Return the record of a kind that a call makes in a process of its own; `what` names the code that it runs."""
     from dpaudit.record import as_json, decode
     from dpaudit.running.workers import in_own_process
 
-    options: dict[str, Any] = {"paths": shown.learners, "progress": not shown.quiet, **spread}
+    def made() -> bytes:
+        with blamed(what):
+            return as_json(call())
 
-    def performed(task: Task) -> bytes:
-        with blamed(f"the audit of {task.learner}"):
-            return as_json(perform(task, seed=seed, **options))
-
-    results: list[Result] = [decode(in_own_process(partial(performed, task)), Result) for task in tasks]
-    return show(results, seed, shown, repeat)
+    return decode(in_own_process(made), kind)
 
 
 def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None = None) -> int:

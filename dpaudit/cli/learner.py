@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
@@ -12,6 +13,7 @@ from dpaudit.cli.audits import (
     find_learner,
     find_learners,
     json_lines,
+    made_apart,
     note_taken,
     read_parameters,
     show_plain,
@@ -39,7 +41,7 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.errors import InputError, blamed
+from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
     from dpaudit.registry import Entry
@@ -144,12 +146,13 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
     form unless the search refutes it. The value is proved, a limit or a lower bound. Needs a learner with a law.
     """
+    from dpaudit.exact.finding import SupremumFinding
     from dpaudit.exact.supremum import audit_supremum
 
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     options = search._asdict()
-    with blamed(f"the audit of {entry.id}"):
-        finding = audit_supremum(learner, **options, progress=not shown.quiet)
+    audited = partial(audit_supremum, learner, **options, progress=not shown.quiet)
+    finding: SupremumFinding = made_apart(f"the audit of {entry.id}", SupremumFinding, audited)
     return _show("supremum", finding, entry.id, parameters, options, shown)
 
 
@@ -282,13 +285,14 @@ def sample_complexity(
     climbing from the best of them; fresh randomness or an exact sum decides) and what a proof or the theorem says.
     Status 1 if the learner fails at an n for which its theorem promises that it does not.
     """
+    from dpaudit.utility.finding import SampleComplexityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
 
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     levels = _levels(entry, {"alpha": alpha, "beta": beta})
     chosen = {**levels, "setting": setting, **search._asdict(), "confidence": confidence, "seed": seed}
-    with blamed(f"the learner {entry.id}"):
-        finding = sample_complexity(learner, **chosen, n_jobs=n_jobs, progress=not shown.quiet)
+    measured = partial(sample_complexity, learner, **chosen, n_jobs=n_jobs, progress=not shown.quiet)
+    finding: SampleComplexityFinding = made_apart(f"the learner {entry.id}", SampleComplexityFinding, measured)
     return _show("sample-complexity", finding, entry.id, parameters, chosen, shown)
 
 
@@ -315,6 +319,7 @@ def scaling(
     at least six increasing numbers with commas; a^b is a power, as in 2^64. Status 1 if n* clearly outgrows the
     theorem.
     """
+    from dpaudit.utility.finding import ScalingFinding
     from dpaudit.utility.scaling import law_of
 
     entry = find_learners(shown.learners).get(learner.id)
@@ -328,8 +333,8 @@ def scaling(
     levels = _levels(entry, {name: value for name, value in asked.items() if name != learner.varied})
     chosen = {**levels, "setting": setting, "confidence": confidence, "seed": seed}
     options = {**asked, **chosen, "progress": not shown.quiet}
-    with blamed(f"the learner {entry.id}"):
-        finding = law_of(entry.id, entry.build, learner.varied, numbers, fixed, **options)
+    measured = partial(law_of, entry.id, entry.build, learner.varied, numbers, fixed, **options)
+    finding: ScalingFinding = made_apart(f"the learner {entry.id}", ScalingFinding, measured)
     return _show("scaling", finding, entry.id, fixed, chosen, shown, (learner.varied, learner.values))
 
 

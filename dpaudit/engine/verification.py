@@ -23,9 +23,11 @@ from dpaudit.engine.store import Stored, find_run, read_stored
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.progress import Progress, followed
-from dpaudit.record import Count, Frozen, encodable
+from dpaudit.record import Count, Frozen, as_json, decode, encodable
 from dpaudit.registry import PRIVATE, load
 from dpaudit.results import versions
+from dpaudit.running.processes import ChildDied
+from dpaudit.running.workers import in_own_process
 
 _MOST = 4
 """The most differences of a task that are shown."""
@@ -151,13 +153,20 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
     if isinstance(given, PrivacyArguments) and isinstance(result.finding, PrivacyFinding):
         if result.finding.stopped is not UNSET:  # by the clock: as many runs are made as it left
             arguments = replace(given, time_limit=result.finding.stopped)
+    task = Task(result.learner, result.parameters, arguments)
+
+    def made() -> bytes:
+        try:
+            return as_json(perform(task, seed=stored.run.header.seed, paths=paths, n_jobs=n_jobs))
+        except InputError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise ToolFault(f"{where} raised {type(error).__name__}: {error!s:.300} ({place_of(error)})") from error
+
     try:
-        task = Task(result.learner, result.parameters, arguments)
-        record = perform(task, seed=stored.run.header.seed, paths=paths, n_jobs=n_jobs)
-    except InputError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ToolFault(f"{where} raised {type(error).__name__}: {error!s:.300} ({place_of(error)})") from error
+        record = decode(in_own_process(made), Result)
+    except ChildDied as error:
+        raise ToolFault(f"{where} was not made: {error}") from error
     before, now = _fields(result), _fields(replace(record, task=result.task, arguments=given))
     differences = list(_differences(before, now, "$"))
     # With randomness of its own, or a limit that a run may reach or not, equal numbers are not promised.

@@ -144,3 +144,48 @@ def test_nothing_of_an_output_runs_in_the_command_with_several_workers_either(tm
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300)
     assert done.returncode in (0, 1, 3), done.stderr
     assert not (tmp_path / "reduced").exists()
+
+
+LEARNER = """
+import os
+from toy_learners import ToyCoin
+
+def end_if_asked():
+    if os.path.exists("end"):
+        os._exit(3)
+
+class Ends(ToyCoin):
+    id = "toy-ends"
+
+    def law(self, sample):
+        end_if_asked()
+        return super().law(sample)
+
+    def run(self, sample, rng, size):
+        end_if_asked()
+        return super().run(sample, rng, size)
+
+LEARNERS = (Ends,)
+"""
+
+
+def test_learners_that_are_searched_measured_or_made_again_run_in_a_process_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(LEARNER)
+    measured = ["--alpha", "0.3", "--beta", "0.3"]
+    made = ["run", "toy-ends", "--trials", "100", "--quiet", "--no-html", "--out", "run"]
+
+    def status_of(words: list[str]) -> tuple[int, str]:
+        command = [sys.executable, "-m", "dpaudit", *words, "--learners", "ends.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        return done.returncode, " ".join(done.stderr.split())
+
+    assert status_of(made)[0] == 0
+    (tmp_path / "end").touch()
+    for words, begins in (
+        (["supremum", "toy-ends", "--quiet"], "the audit ended its process (exit status 3)"),
+        (["sample-complexity", "toy-ends", *measured, "--jobs", "1", "--quiet"], "the audit ended its"),
+        (["scaling", "toy-ends", "gain", "1,2,3,4,5,6", *measured, "--quiet"], "the audit ended its process"),
+        (["verify", "run", "--again", "1"], "was not made: the audit ended its process (exit status 3)"),
+    ):
+        status, said = status_of(words)
+        assert (status, begins in said) == (2, True), said
