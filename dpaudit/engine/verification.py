@@ -157,17 +157,18 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
 
     def made() -> bytes:
         try:
-            return as_json(perform(task, seed=stored.run.header.seed, paths=paths, n_jobs=n_jobs))
+            record = perform(task, seed=stored.run.header.seed, paths=paths, n_jobs=n_jobs)
+            return as_json(replace(record, task=result.task, arguments=given))
         except InputError:
             raise
         except (Exception, SystemExit) as error:
             raise ToolFault(f"{where} raised {type(error).__name__}: {error!s:.300} ({place_of(error)})") from error
 
     try:
-        record = decode(in_own_process(made), Result)
+        again = decode(in_own_process(made), Result)
     except ChildDied as error:
         raise ToolFault(f"{where} was not made: {error}") from error
-    before, now = _fields(result), _fields(replace(record, task=result.task, arguments=given))
+    before, now = _fields(result), _fields(again)
     differences = list(_differences(before, now, "$"))
     # With randomness of its own, or a limit that a run may reach or not, equal numbers are not promised.
     own = isinstance(given, PrivacyArguments) and (given.randomness == "own" or given.timeout is not None)
