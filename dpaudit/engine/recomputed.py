@@ -34,6 +34,7 @@ from dpaudit.utility.interval import GROWTH, failure_interval, is_vacuous, verdi
 _SAME = 1e-9
 """Numbers that differ by less, relatively, are taken for equal: other processors round otherwise."""
 POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
+HOLDER = "the evidence by Holder's inequality"
 
 
 def recomputed(finding: Finding) -> tuple[str, ...]:
@@ -110,7 +111,7 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
     tested = found.curve_test
     _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
     if tested is not None and tested.holder is not None:
-        left.append("the evidence by Holder's inequality")
+        left.append(HOLDER)
     if found.run_time is not UNSET:
         left.append("bounds of run times")
         if found.run_time.counted:

@@ -11,13 +11,13 @@ while a run goes on, that of the line before in a sealed file.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -31,7 +31,6 @@ from dpaudit.record import Frozen, decode, encodable
 from dpaudit.results import SCHEMA_VERSION
 
 FILENAME = "run.jsonl"
-_DIGEST = re.compile(rb'"digest":"([0-9a-f]{64})",')
 
 
 def write_line(record: Frozen, before: str = "") -> bytes:
@@ -40,11 +39,22 @@ def write_line(record: Frozen, before: str = "") -> bytes:
 
 
 def linked(line: bytes, before: str) -> bytes:
-    """Return a line with a digest that continues another one."""
-    found = _found(line)
-    rest = line[: found.start()] + line[found.end() :].rstrip(b"\n")
-    digest = hashlib.blake2b(before.encode() + rest, digest_size=32).hexdigest()
-    return line[: found.start(1)] + digest.encode() + line[found.end(1) :]
+    """Return a line as canonical JSON with a digest that continues another one."""
+    fields = _fields(line)
+    try:
+        rest = canonical({name: value for name, value in fields.items() if name != "digest"})
+        digest = hashlib.blake2b((before + rest).encode(), digest_size=32).hexdigest()
+        return canonical({**fields, "digest": digest}).encode() + line[len(line.rstrip(b"\n")) :]
+    except (ValueError, RecursionError):
+        raise ToolFault("altered since it was written: dpaudit writes no such JSON") from None
+
+
+def is_written(line: bytes, before: str) -> bool:
+    """Return whether all bytes of a line are those that were written: canonical JSON whose digest continues another."""
+    try:
+        return linked(line, before) == line
+    except ToolFault:
+        return False
 
 
 def chained(header: Header, lines: Iterable[bytes]) -> bytes:
@@ -74,14 +84,18 @@ def check_lines(run: Run) -> None:
 
 def digest_in(line: bytes) -> str:
     """Return the digest that a line holds, or raise `ToolFault`."""
-    return _found(line)[1].decode()
+    return str(_fields(line)["digest"])
 
 
-def _found(line: bytes) -> re.Match[bytes]:
-    found = _DIGEST.search(line)
-    if found is None:
+def _fields(line: bytes) -> dict[str, Any]:
+    """Return the fields of a line, among them its own digest; a digest in another place of it is none."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ToolFault("altered since it was written: it is no JSON") from None
+    if not isinstance(fields, dict) or not isinstance(fields.get("digest"), str):
         raise ToolFault("a record without its digest")
-    return found
+    return fields
 
 
 class _Versioned(msgspec.Struct):
@@ -136,7 +150,7 @@ def read_record(path: Path, number: int, line: bytes, before: str = "") -> Recor
         If it holds none, or its bytes are not those that its digest was computed from; with file, line and field.
     """
     with _located(path, number):
-        if digest_in(line) != digest_in(linked(line, before)):
+        if linked(line, before) != line:
             raise ToolFault("altered since it was written, or not in its place: its digest is that of other bytes")
         record: Record = decode(line, Record)
         return record

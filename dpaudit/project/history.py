@@ -18,7 +18,7 @@ import msgspec
 
 from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_atomically
 from dpaudit.engine.recomputed import not_recomputed
-from dpaudit.engine.store import digest_in, linked, write_line
+from dpaudit.engine.store import is_written, write_line
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.keyed import FOLDER
 from dpaudit.project.standings import EARLIER, Standing, check_row, compute_together
@@ -133,7 +133,7 @@ def parse_history(content: bytes, path: Path) -> History:
         if not check.digest and old == number - 1:
             old = number
             before = _digest(b"".join(line + b"\n" for line in lines[:number]))
-        elif not check.digest or digest_in(line) != digest_in(linked(line, before)):
+        elif not check.digest or not is_written(line, before):
             altered = "altered since it was written, or a line before it is missing, moved or altered"
             remedy = "restore the file, or move it away and let `dpaudit check` begin another"
             raise ToolFault(f"{path}, line {number}: {altered}; {remedy}")
@@ -141,7 +141,7 @@ def parse_history(content: bytes, path: Path) -> History:
             before = check.digest
         checks.append(check)
     if torn:
-        if _is_whole(torn, before):
+        if is_written(torn, before):
             checks.append(decode(torn, ProjectCheck, path))
             whole, before = whole + torn + b"\n", checks[-1].digest
             notes.append(f"the last line of {path} lacked its line break, and nothing else")
@@ -158,14 +158,6 @@ def parse_history(content: bytes, path: Path) -> History:
 
 _BEGIN = b'{"at":"'
 _AT = re.compile(rb'\{"at":"([0-9T:Z.+-]{1,32})"')
-
-
-def _is_whole(line: bytes, before: str) -> bool:
-    """Return whether bytes are a line that continues a digest, all but its line break."""
-    try:
-        return digest_in(line) == digest_in(linked(line + b"\n", before))
-    except ToolFault:
-        return False
 
 
 def _digest(content: bytes) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.tested import CoinCount, bounds_of_hits, lower_bound
 from dpaudit.contract import Verdict
-from dpaudit.engine.recomputed import LAWS, at_most, same
+from dpaudit.engine.recomputed import HOLDER, LAWS, POWER, at_most, same
 from dpaudit.engine.records import Result
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
@@ -164,12 +164,16 @@ def check_row(row: Standing) -> tuple[str, ...]:
     ToolFault
         If the bound is not that of the counts, or the verdict not that of the numbers.
     """
-    numbers, tested, left = row.numbers, row.tested, []
+    numbers, tested = row.numbers, row.tested
     bound, exact = numbers.get("epsilon_lower"), numbers.get("exact_epsilon")
     claimed = numbers.get("claimed_epsilon", math.inf)
     point = claimed if tested is UNSET else tested.epsilon
-    if exact is not None:
-        left.append(LAWS)
+    if row.promise != "privacy":
+        raise ToolFault("checks are of privacy, and it is of utility")
+    if tested is not UNSET and claimed != math.inf:
+        same("the epsilon that was tested", point, claimed, "the claimed one")
+    named = {LAWS: exact is not None, POWER: "detectable_epsilon" in numbers, HOLDER: tested and tested.by_curve}
+    left = [name for name, held in named.items() if held]
     if bound is None and tested is not UNSET:
         raise ToolFault("it has no epsilon_lower, and counts that give one")
     if bound is not None:
@@ -188,12 +192,12 @@ def check_row(row: Standing) -> tuple[str, ...]:
     if row.verdict == Verdict.ACCEPTED and (row.accepted is None or _most(numbers) > row.accepted.epsilon):
         raise ToolFault("the verdict 'accepted' is of more than was accepted")
     gaps = tested is not UNSET and tested.gaps > 0
-    unseen = gaps and compared is UNSET
+    unseen, decided = gaps and compared is UNSET, bound is not None or exact is not None
     possible = {
         Verdict.VIOLATION: by_runs or by_law,
         Verdict.ACCEPTED: by_runs or by_law,
-        Verdict.CONSISTENT: not (certain or unseen or (by_runs and not gaps)) and bool(numbers),
-        Verdict.NO_EVIDENCE: not certain and (unseen or tested is UNSET) and bool(numbers),
+        Verdict.CONSISTENT: not (certain or unseen or (by_runs and not gaps)) and decided,
+        Verdict.NO_EVIDENCE: not certain and (unseen or tested is UNSET) and decided,
         Verdict.FAILED: not numbers and tested is UNSET,
     }
     if not possible.get(row.verdict):

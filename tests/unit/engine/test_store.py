@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
+import json
 import math
 import os
 from pathlib import Path
@@ -17,7 +19,7 @@ from dpaudit.engine import files
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.records import Failure, Fault, Header, Record, Result, Seal, State
 from dpaudit.engine.store import FILENAME, Store, digest_in, load_run, write_line
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode
 
@@ -249,9 +251,9 @@ def corrupt(content: bytes, line: int, text: bytes) -> bytes:
         (0, b"{", "line 1: not the header"),
         (0, b'{"record":"result"}', "line 1: not the header"),
         (0, None, "line 1: not the header"),
-        (2, b"\x00\x00\xff", "line 3: a record without its digest"),
+        (2, b"\x00\x00\xff", "line 3: altered since it was written: it is no JSON"),
         (2, b"[]", "line 3: a record without its digest"),
-        (3, b"garbage", "line 4: a record without its digest"),
+        (3, b"garbage", "line 4: altered since it was written: it is no JSON"),
     ],
 )
 @pytest.mark.parametrize("reader", [load_run, lambda path: Store.resume(path, header())])
@@ -283,6 +285,22 @@ def test_a_record_that_does_not_fit_the_plan_is_a_fault(tmp_path, changed, words
     before = digest_in(content.split(b"\n")[1])
     path.write_bytes(corrupt(content, 2, write_line(changed, before).rstrip(b"\n")))
     with pytest.raises(ToolFault, match=words):
+        load_run(path)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_a_digest_in_another_place_does_not_stand_for_that_of_the_line(tmp_path, line):
+    path = tmp_path / FILENAME
+    content = complete(path)
+    before = digest_in(content.split(b"\n")[0]) if line else ""
+    fields = json.loads(content.split(b"\n")[line])
+    place, digest = ("decoded" if line else "controls"), fields.pop("digest")
+    # The digest of the altered bytes stands in a free dictionary, which comes first, and that of the line is kept.
+    rest = canonical({**fields, place: {"zz": ""}, "digest": digest})
+    decoy = hashlib.blake2b((before + rest).encode(), digest_size=32).hexdigest()
+    forged = canonical({**fields, place: {"digest": decoy, "zz": ""}, "digest": digest}).encode()
+    path.write_bytes(corrupt(content, line, forged))
+    with pytest.raises(ToolFault, match=f"line {line + 1}: altered since it was written"):
         load_run(path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import multiprocessing
 import re
@@ -19,7 +20,7 @@ from dpaudit.contract import PrivacyClaim, Relation, Verdict
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, Planned, Result
 from dpaudit.engine.store import Store, digest_in, linked, load_run
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.comparison import Change, compare, read_standings
 from dpaudit.project.history import PLACE, keep, read_history
@@ -175,7 +176,7 @@ def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
     keep([row()], tmp_path)
     path, _ = keep([found], tmp_path)
     for place in (path, tmp_path, tmp_path / PLACE.parent):
-        assert read_standings(place) == ((found,), ("not recomputed: bounds of bets (1)",))
+        assert read_standings(place) == ((found,), ("not recomputed: bounds of bets (1), the power stated (1)",))
     privacy_finding("violation", epsilon=0.5).save(tmp_path / "finding.json")
     (one,), notes = read_standings(tmp_path / "finding.json")
     assert notes == ("not recomputed: the power stated (1)",)
@@ -206,7 +207,9 @@ def counted(right: int = 60, verdict: str = "violation", **changes: Any) -> Stan
 
 
 def test_a_row_says_what_its_counts_give() -> None:
-    assert check_row(counted()) == ()
+    assert check_row(counted()) == ("the power stated",)
+    curve = replace(counted(40).tested, by_curve=True)
+    assert check_row(replace(counted(40), tested=curve)) == ("the power stated", "the evidence by Holder's inequality")
     for wrong, words in (
         (counted(epsilon_lower=2.0), r"epsilon_lower 2\.0 is not what its counts give, 1\.\d+"),
         (counted(verdict="consistent"), "the verdict 'consistent' is not what its numbers give"),
@@ -225,6 +228,18 @@ def test_a_row_says_what_its_counts_give() -> None:
         (row(tested=Counted(epsilon=1.0, delta=0.0, gaps=1)), "the verdict 'consistent' is not what its numbers give"),
         (row("not refuted"), "the verdict 'not refuted' is not what its numbers give"),
         (row("failed"), "the verdict 'failed' is not what its numbers give"),
+        (
+            replace(counted(), verdict=Verdict.CONSISTENT, tested=replace(counted().tested, epsilon=50.0)),
+            r"the epsilon that was tested 50\.0 is not the claimed one, 1\.0",
+        ),
+        (
+            replace(counted(), verdict=Verdict.CONSISTENT, tested=UNSET, numbers={"claimed_epsilon": 1.0}),
+            "the verdict 'consistent' is not what its numbers give",
+        ),
+        (
+            replace(counted(), promise="utility", tested=UNSET, numbers={"failure_lower": 0.9, "beta": 0.05}),
+            "checks are of privacy, and it is of utility",
+        ),
         (replace(failed("a"), verdict=Verdict.CONSISTENT), "the verdict 'consistent' is not what its numbers give"),
     ):
         with pytest.raises((InputError, ToolFault), match=words):
@@ -242,12 +257,12 @@ def test_a_torn_end_is_cut_off_and_the_history_goes_on(tmp_path: Path, cut: int)
     assert len(kept.checks) == whole
     lost = "lacked its line break" if cut == 1 else r"bytes are lost, of the check that ended at 2026-01-31T12:02:00Z"
     assert re.search(lost, kept.notes[0])
-    assert read_standings(path) == ((counted(),), kept.notes)
+    assert read_standings(path) == ((counted(),), (kept.notes[0], "not recomputed: the power stated (1)"))
     path, notes = keep([counted()], tmp_path, NOON + datetime.timedelta(minutes=9))
     assert re.search(lost, notes[0])
     kept = read_history(path)
     assert [one.at.minute for one in kept.checks] == [*range(whole), 9]
-    assert kept.notes == ()
+    assert kept.notes == (f"not recomputed: the power stated ({len(kept.checks)})",)
     assert path.read_bytes().startswith(b"".join(content.splitlines(keepends=True)[:whole]))
 
 
@@ -287,6 +302,14 @@ def test_a_line_that_was_altered_moved_or_left_out_is_refused_with_its_number(tm
         with pytest.raises(ToolFault, match=f"history.jsonl, line {number}: "):
             keep([counted()], tmp_path)
         assert path.read_bytes() == b"".join(lines)
+    # A digest in another place does not stand for that of the line, nor does a line that is written otherwise.
+    fields = json.loads(first)
+    decoy = linked(canonical({**fields, "rows": [], "versions": {"digest": fields["digest"]}}).encode() + b"\n", "")
+    bare = decoy.replace(f',"digest":"{digest_in(decoy)}"'.encode(), b"")
+    for line in (bare[:-2] + f',"digest":"{fields["digest"]}"}}\n'.encode(), first.replace(b'":', b'" :')):
+        path.write_bytes(line + second)
+        with pytest.raises(ToolFault, match=r"history\.jsonl, line 1: altered since it was written"):
+            read_history(path)
     # The digests right again: the counts show what was altered.
     path.write_bytes(linked(better, digest_in(first)))
     path.write_bytes(first + path.read_bytes())
