@@ -148,12 +148,17 @@ def withholding(on: bool) -> Iterator[None]:
 
 @contextmanager
 def _converted() -> Iterator[None]:
-    """Turn whatever is raised by other code into a `ToolFault` with its class and its line."""
+    """Turn whatever other code raises into a `ToolFault` with its class and its line.
+
+    Interrupts without a text pass: those of a user have none.
+    """
     try:
         yield
     except DpauditError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if type(error) in (KeyboardInterrupt, GeneratorExit) and not error.args:
+            raise
         raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None
 
 

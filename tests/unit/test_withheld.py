@@ -114,3 +114,11 @@ def test_texts_are_hidden_inside_of_such_a_block_alone() -> None:
         raise KeyboardInterrupt
     assert not hides()
     assert Raised(KeyError("Zeb")).words == "KeyError: 'Zeb'"
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit, type("Zeb", (BaseException,), {})])
+def test_what_says_something_is_withheld_whatever_it_derives_from(kind: type[BaseException]) -> None:
+    with pytest.raises(ToolFault, match="unexpected") as fault, withholding(True):
+        raise kind("Zeb")
+    assert "Zeb" not in str(fault.value)
+    assert fault.value.__context__ is None
