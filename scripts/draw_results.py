@@ -17,7 +17,7 @@ from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
 from dpaudit_learners.mixtures.missed_facets import HardPolytope
 from dpaudit_learners.papers.kmms_halfplanes import least_area
 from dpaudit_learners.parities.amplified import ParityAmplified
-from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.parities.private import ParityRestart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

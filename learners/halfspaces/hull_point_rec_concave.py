@@ -17,8 +17,7 @@ from ..citations import BMNS
 from ..mechanisms.composition import Cost, advanced, basic
 from ..mechanisms.rec_concave import BASE, RecConcave
 from ..mechanisms.steps import Steps
-from .depth.space_extents import SpaceExtents
-from .depth.space_fractions import SpaceFractions, by_coordinates, steps_after
+from .depth.space_fractions import SpaceExtents, SpaceFractions, by_coordinates, steps_after
 from .hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
 from .sizes import figure_1_share, size_panels
 

@@ -15,8 +15,8 @@ from ..domains import Grid
 from ..halfspaces.depth.extended_domain import ExtendedDomain
 from ..halfspaces.depth.tukey_depth import tukey_depths
 from .bmns_depth import in_hull
+from .evidence import judged, statements_in, states
 from .sizes import compositions
-from .verdicts import judged, statements_in, states
 
 Place = tuple[Fraction, ...]
 Line = tuple[int, int, int]

@@ -21,9 +21,8 @@ from ..halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey
 from ..halfspaces.hull_point import HullPointExponential
 from ..halfspaces.hull_point_joint import HullPointJoint
 from ..halfspaces.sizes import measured_examples
-from .evidence import learner_data, pair_data, sample_data
+from .evidence import judged, learner_data, pair_data, sample_data, statements_in, states, tightness
 from .sizes import compositions
-from .verdicts import judged, statements_in, states, tightness
 
 
 @states(

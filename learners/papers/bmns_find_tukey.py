@@ -27,10 +27,9 @@ from ..halfspaces.sizes import (
     shallow_probability,
 )
 from .bmns_rec_concave import exponential_needs, rec_concave_needs
-from .evidence import judged_loss, learner_data, losses_of
+from .evidence import exceeds, greatest, judged, judged_loss, learner_data, losses_of, statements_in, states, tightness
 from .mechanisms import advanced_epsilon, composed_delta, greatest_share
 from .sizes import compositions
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 MOST_BITS = 2**15

@@ -27,8 +27,7 @@ from ..halfspaces.lower_bound import (
 )
 from ..halfspaces.random_row import HullPointRandomRow
 from ..mechanisms.exponential import log_law
-from .evidence import learner_data, sample_data
-from .verdicts import exceeds, greatest, judged, statements_in, states
+from .evidence import exceeds, greatest, judged, learner_data, sample_data, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 BUDGET = 1.0

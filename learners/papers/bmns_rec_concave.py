@@ -19,8 +19,7 @@ from ..mechanisms.rec_concave import RecConcave
 from ..mechanisms.stable_select import StableSelect, Standing
 from ..mechanisms.steps import Steps, interior_scores
 from ..mechanisms.tree_log import TreeLog
-from .evidence import against, pair_data
-from .verdicts import exceeds, judged, statements_in, states, tightness
+from .evidence import against, exceeds, judged, pair_data, statements_in, states, tightness
 
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:

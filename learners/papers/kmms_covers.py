@@ -20,8 +20,17 @@ from ..covers.accounting import (
 )
 from ..covers.game import calibrate, game_epsilon
 from ..domains import Cube
-from .evidence import judged_loss, learner_data, losses_of, pair_data
-from .verdicts import TOLERANCE, judged, statements_in, states, tightness
+from .evidence import (
+    TOLERANCE,
+    judged,
+    judged_loss,
+    learner_data,
+    losses_of,
+    pair_data,
+    statements_in,
+    states,
+    tightness,
+)
 
 INSIDE = 0.9
 """An epsilon in the range of Claim 3.4, which is open at 1."""

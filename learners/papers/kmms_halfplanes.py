@@ -11,15 +11,14 @@ import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
-from ..finite.vc import most_shattered
+from ..finite.consistent import most_shattered
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Polygon, area, polygon
 from ..regions.families import halfplane_family
 from ..regions.halfplane_select import HalfplaneSelect
 from ..regions.snapping import full_grid
-from .evidence import errors_data, judged_loss, losses_of
+from .evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, statements_in, states, tightness
 from .sizes import errors_of_law
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(

@@ -17,9 +17,8 @@ from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import paper_share, rounds_for
 from ..covers.game import game_epsilon
 from ..domains import Cube
-from .evidence import errors_data, pair_data
+from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states, tightness
 from .sizes import answer, judged_sizes
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA = 1.0, 1e-6
 COPIES = 4000

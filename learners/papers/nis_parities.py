@@ -15,10 +15,8 @@ from ..domains import Cube
 from ..parameters import BUDGETS
 from ..parities.amplified import ParityAmplified
 from ..parities.concepts import Parities
-from ..parities.private import ParityPrivate
-from ..parities.restart import ParityRestart
-from .evidence import judged_loss, losses_of, pair_data
-from .verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
+from ..parities.private import ParityPrivate, ParityRestart
+from .evidence import TOLERANCE, exceeds, judged, judged_loss, losses_of, pair_data, statements_in, states, tightness
 
 
 @states(

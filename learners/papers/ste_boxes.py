@@ -10,9 +10,8 @@ from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
 from ..boxes.interior_point import BoxInteriorPoint
-from .evidence import errors_data, pair_data
+from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states
 from .sizes import errors_of_law, hard_case, two_point
-from .verdicts import exceeds, greatest, judged, statements_in, states
 
 
 @states(

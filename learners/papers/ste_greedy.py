@@ -16,9 +16,8 @@ from ..conjunctions.greedy_counts import GreedyCounts
 from ..covers.accounting import composed_share
 from ..mechanisms.exponential import log_law
 from ..parameters import BUDGETS
-from .evidence import errors_data, judged_loss, losses_of
+from .evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, statements_in, states
 from .sizes import errors_of_law
-from .verdicts import exceeds, greatest, judged, statements_in, states
 
 
 @states(

@@ -17,9 +17,8 @@ from ..interior_points.thresholds import ThresholdInteriorPoint
 from ..mechanisms.steps import Multiset, of_counter, ranks
 from ..mechanisms.tree_log import TreeLog, leaving_depths
 from ..samples import Sample
-from .evidence import judged_loss, losses_of, pair_data
+from .evidence import exceeds, judged, judged_loss, losses_of, pair_data, statements_in, states
 from .sizes import compositions, worst_empirical_failure
-from .verdicts import exceeds, judged, statements_in, states
 
 
 def _outside(learner: Any, sample: Sample) -> float:

@@ -30,9 +30,8 @@ from .concepts import (
     triangles,
 )
 from .families import Region, Regions
-from .pictures import plane_picture, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
 from .snapping import check_regions, region_of
-from .targets import plane_targets
 from .tuple_draws import TupleSampler, grouped
 
 INSTANCE = Instance(

@@ -23,9 +23,8 @@ from ..parameters import Built, check_integer, check_positive, check_run, check_
 from ..samples import distinct_points
 from .concepts import Intersection, Triangles, triangle, triangles
 from .families import Family, Regions
-from .pictures import plane_picture, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
 from .snapping import check_regions, region_of
-from .targets import plane_targets
 from .tuple_draws import TupleSampler, grouped
 
 

@@ -15,9 +15,9 @@ from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from dpaudit_learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from dpaudit_learners.halfspaces.depth.level_rings import Ring
-from dpaudit_learners.halfspaces.depth.space_extents import SpaceExtents
 from dpaudit_learners.halfspaces.depth.space_fractions import (
     Pairs,
+    SpaceExtents,
     SpaceFractions,
     SpaceSelection,
     floor_total,

@@ -15,7 +15,6 @@ from dpaudit.registry import list_statements
 from dpaudit_learners.mixtures.missed_facets import HardPolytope
 from dpaudit_learners.papers import (
     bmn,
-    bmn_lower_bound,
     bmn_utility,
     bmns_claims,
     bmns_depth,
@@ -107,8 +106,8 @@ BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmn_utility, "BMN-Lem4.8-k",
      {"public_family": lambda points: SimpleNamespace(collections=lambda d: 2 if d == 1 else 10_001)}, pac,
      "refuted"),
-    (bmn_lower_bound, "OURS-MixtureBound", {"cyclic_facets": lambda m, d: math.comb(m, d)}, pac, "refuted"),
-    (bmn_lower_bound, "OURS-MixtureBound", {"HardPolytope": Wider}, pac, "refuted"),
+    (bmn, "OURS-MixtureBound", {"cyclic_facets": lambda m, d: math.comb(m, d)}, pac, "refuted"),
+    (bmn, "OURS-MixtureBound", {"HardPolytope": Wider}, pac, "refuted"),
 ]  # fmt: skip
 """Cases in the form of `test_statements_refutable`."""
 
