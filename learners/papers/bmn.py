@@ -17,6 +17,7 @@ from ..halfspaces.lower_bound import coefficients
 from ..mixtures.halfspace import MixtureHalfspace
 from ..mixtures.missed_facets import HardPolytope, Point, cyclic_case, cyclic_facets, dot, facets_of
 from ..mixtures.public_family import collections_of, public_family
+from .bmns_claims import lines_through
 from .evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, statements_in, states
 
 
@@ -194,7 +195,8 @@ def _family_size(tools: Tools) -> Evidence:
         # On the parabola no three points are collinear; the grid has many collinear ones.
         points = np.array([[x, x * x] for x in range(n)])[:, :d]
         for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
-            size, listed = public_family(public).collections(public.shape[1]), _listed_size(public)
+            size, rows = public_family(public).collections(public.shape[1]), list(map(tuple, public.tolist()))
+            listed = collections_of(2 * len(rows if public.shape[1] == 1 else lines_through(rows)), public.shape[1])
             # 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i).
             planes = sum(math.comb(len(public), i) for i in range(public.shape[1] + 1))
             most = collections_of(2 * planes, public.shape[1])
@@ -211,19 +213,6 @@ def _family_size(tools: Tools) -> Evidence:
     data = {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]}
     failed = bool(witness) or growth > 4.25
     return judged(Verdict.HOLDS, summary, {**numbers, "growth": growth}, witness or text, data, failed=failed)
-
-
-def _listed_size(points: Any) -> int:
-    """Return |G| for public points of full dimension from the hyperplanes through d of them, d = 1 or 2."""
-    if points.shape[1] == 1:
-        return collections_of(2 * len(points), 1)
-    lines = set()
-    for (a, b), (c, e) in combinations(points.tolist(), 2):
-        normal = (b - e, c - a)
-        row = (*normal, normal[0] * a + normal[1] * b)
-        scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
-        lines.add(tuple(v // scale for v in row))
-    return collections_of(2 * len(lines), 2)
 
 
 @states(

@@ -18,8 +18,6 @@ side, and those with r or more on this side and the plane together are enough: t
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -30,11 +28,12 @@ import numpy as np
 from dpaudit.contract import InputError
 
 from ...arrays import Exact, Floats, Integers
+from ...bisection import least
 from ...mechanisms.exponential import uniform_below
 from ...mechanisms.steps import Steps
-from .depth_extents import Interval
-from .fraction_ranks import greatest_below
-from .level_rings import Ring, draw, rings
+from .depth_regions import Interval
+from .fraction_ranks import floor_sum, greatest_below
+from .level_rings import Prefix, Ring, by_coordinates, draw, rings
 from .tukey_depth import centerpoint_bound, cross
 
 MAX_SPACE_POINTS = 200
@@ -44,7 +43,6 @@ _BLOCK = 2**22
 _ROUNDING = 2.0**-44
 """More than the relative error of an inner product of four terms in float64."""
 
-Prefix = tuple[Fraction, ...]
 Columns = list[list[Fraction]]
 
 
@@ -100,13 +98,9 @@ class SpaceExtents:
         """Return the greatest depth of a point of space."""
         return self.deepest_on((), centerpoint_bound(self.total, 3), self.total)
 
-    def deepest_on(self, prefix: Prefix, least: int, most: int) -> int:
-        """Return the greatest depth of a point that begins with the prefix, known to be in [least, most]."""
-        low, high = least, most + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.interval(middle, prefix) is None else (middle, high)
-        return low
+    def deepest_on(self, prefix: Prefix, known: int, most: int) -> int:
+        """Return the greatest depth of a point that begins with the prefix, known to be in [known, most]."""
+        return least(lambda level: self.interval(level, prefix) is None, known, most + 1) - 1
 
     def interval(self, level: int, prefix: Prefix) -> Interval | None:
         """Return the ends of the coordinate after the prefix over T(level), level >= 1; None if there is none.
@@ -127,9 +121,9 @@ class SpaceExtents:
         if greatest is None:
             return None
         mirrored = free * np.array([-1] + [1] * (free.shape[1] - 1), dtype=object)
-        least = _greatest(mirrored, right, [-scale * self.low[len(prefix)], *start[1:]])
-        assert least is not None, "the region is not empty"
-        return -least / scale, greatest / scale
+        lowest = _greatest(mirrored, right, [-scale * self.low[len(prefix)], *start[1:]])
+        assert lowest is not None, "the region is not empty"
+        return -lowest / scale, greatest / scale
 
 
 def _greatest(rows: Exact, right: Exact, start: list[int]) -> Fraction | None:
@@ -178,20 +172,6 @@ def _violated(rows: Exact, right: Exact, near: tuple[Floats, Floats, Floats], x:
     return int(outside[(excess[outside] / np.maximum(lengths[outside], 1)).argmax()])
 
 
-def floor_total(count: int, slope: Fraction) -> int:
-    """Return the sum over 1 <= i <= count of floor(slope i), for integers of any size."""
-    n, m, a, b, total = count, slope.denominator, slope.numerator, slope.numerator, 0
-    while True:
-        total += n * (n - 1) // 2 * (a // m) + n * (b // m)
-        a, b = a % m, b % m
-        reached = a * n + b
-        if reached < m:
-            return total
-        # The lattice points under the line, counted along the other axis.
-        n, b = divmod(reached, m)
-        m, a = a, m
-
-
 @dataclass(frozen=True)
 class Pairs:
     """The pairs (p, q) with 1 <= q <= `most` and p/q in [`start`, `stop`]."""
@@ -202,7 +182,8 @@ class Pairs:
 
     def up_to(self, q: int) -> int:
         """Return the number of those with a denominator of at most q."""
-        return floor_total(q, self.stop) + floor_total(q, -self.start) + q
+        # floor(x i) and floor(-start i), summed over the denominators i = 1 .. q.
+        return q + sum(floor_sum(q, x.numerator, x.numerator, x.denominator) for x in (self.stop, -self.start))
 
     @cached_property
     def size(self) -> int:
@@ -220,13 +201,10 @@ class Pairs:
     def at(self, rank: int) -> Fraction:
         """Return p/q of a rank in the order of the numbers p/q; those below and at it are more than the rank."""
         unit = self.most**2
-        low, high = -1, int((self.stop - self.start) * unit) + 1
-        # at_most(start + low/unit) <= rank < at_most(start + high/unit).
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.at_most(self.start + Fraction(middle, unit)) > rank else (middle, high)
-        # Two of the numbers differ by 1/unit or more, so that one alone is new from `low` to `high`.
-        found = self.start + Fraction(high, unit)
+        top = int((self.stop - self.start) * unit) + 1
+        first = least(lambda k: self.at_most(self.start + Fraction(k, unit)) > rank, -1, top)
+        # Two of the numbers differ by 1/unit or more, so that one alone is new from the multiple before to this one.
+        found = self.start + Fraction(first, unit)
         return floor(found) + greatest_below(found - floor(found), self.most)
 
     def of(self, q: int) -> tuple[int, int]:
@@ -242,16 +220,12 @@ def uniform_pair(ring: Ring[Pairs], rng: np.random.Generator) -> Fraction:
         return outer.up_to(q) - (inner.up_to(q) if inner is not None else 0)
 
     rank = uniform_below(ring.size, rng, 1)[0]
-    low, high = 0, outer.most
-    # up_to(low) <= rank < up_to(high).
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if up_to(middle) > rank else (middle, high)
-    p = outer.of(high)[0] + rank - up_to(low)
+    q = least(lambda k: up_to(k) > rank, 0, outer.most)
+    p = outer.of(q)[0] + rank - up_to(q - 1)
     if inner is not None:
-        least, greatest = inner.of(high)
-        p += max(0, greatest - least + 1) if p >= least else 0
-    return Fraction(p, high)
+        first, last = inner.of(q)
+        p += max(0, last - first + 1) if p >= first else 0
+    return Fraction(p, q)
 
 
 @dataclass(frozen=True)
@@ -284,20 +258,6 @@ class SpaceFractions:
             Pairs(n, Fraction(0), Fraction(e * c)).size for n, e, c in zip(q, edges, common, strict=True)
         )
         return first, second, third
-
-
-def by_coordinates(
-    select: Callable[[Prefix, int], list[Fraction]], rng: np.random.Generator, size: int
-) -> list[Prefix]:
-    """Return `size` points: after a prefix that some runs share, `select` draws the next coordinate of each of them."""
-    groups: Counter[Prefix] = Counter({(): size})
-    for _ in range(3):
-        following: Counter[Prefix] = Counter()
-        for prefix, count in groups.items():
-            following.update((*prefix, x) for x in select(prefix, count))
-        groups = following
-    found = [point for point, count in groups.items() for _ in range(count)]
-    return [found[i] for i in rng.permutation(size)]
 
 
 def steps_after(extents: SpaceExtents, pairs: Pairs, scale: int, prefix: Prefix) -> Steps:
@@ -343,9 +303,9 @@ class SpaceSelection:
             def pick(ring: Ring[Pairs]) -> Fraction:
                 return uniform_pair(ring, rng) / scale
 
-            def score(x: Fraction, least: int, most: int) -> int:
-                return self._depth((*prefix, x), least, most)
+            def score(x: Fraction, low: int, high: int) -> int:
+                return self._depth((*prefix, x), low, high)
 
             return draw(self._after(prefix), pick, score, self.rate, rng, count)
 
-        return by_coordinates(select, rng, size)
+        return by_coordinates(3, select, rng, size)

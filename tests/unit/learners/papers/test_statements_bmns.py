@@ -91,7 +91,7 @@ BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
      {"extended_log_star": lambda *a: 5 + extended_log_star(*a)}, pac, "refuted"),
     (bmns_find_tukey, "BMNS-Fig1-log-star", {"extended_log_star": lambda d, *_: 9}, pac, "refuted"),
     (bmns_find_tukey, "BMNS-footnote1", {"vertex_examples": lambda d, log: 2.0**d * d**3 * log}, pac, "refuted"),
-    (bmns_find_tukey, "BMNS-footnote1", {"_line": lambda one, two: (1, 0, one[0])}, pac, "refuted"),
+    (bmns_find_tukey, "BMNS-footnote1", {"corners": set}, pac, "refuted"),
     (bmns_claims, "BMNS-Clm2.12", {"lowest": lambda f, g: list(map(max, f, g))}, pac, "refuted"),
     (bmns_claims, "BMNS-Obs2.16", {"depths": lambda *a: [2 * v for v in depths(*a)]}, pac, "refuted"),
     (bmns_claims, "BMNS-Clm3.2", {"min": max}, pac, "refuted"),
