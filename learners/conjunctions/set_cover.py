@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 
 from ..arrays import Integers, Labels
-from ..covers.accounting import AUDITED, choice_supremum
-from ..covers.game import calibration_picture
+from ..covers.accounting import AUDITED, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
 from ..parameters import check_integer

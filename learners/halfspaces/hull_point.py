@@ -27,10 +27,9 @@ from ..mechanisms.log_laws import ULP, greatest
 from ..parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
 from .concepts import Halfspace, Halfspaces
 from .depth.depth_regions import depth_panel
-from .depth.extended_domain import MAX_SIDE, ExtendedDomain
+from .depth.extended_domain import MAX_SIDE, ExtendedDomain, PlaneSlices
 from .depth.level_rings import by_coordinates
 from .depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
-from .depth.plane_slices import PlaneSlices
 from .depth.space_fractions import SpaceFractions, SpaceSelection
 from .depth.tukey_depth import centerpoint_bound, tukey_depth
 

@@ -10,15 +10,16 @@ from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tool
 from ..conjunctions.concepts import Conjunction
 from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import (
+    calibrate,
     choice_cost,
     composed_share,
     cost_of_share,
+    game_epsilon,
     noiseless_share,
     paper_share,
     pure_share,
     rounds_for,
 )
-from ..covers.game import calibrate, game_epsilon
 from ..domains import Cube
 from .evidence import (
     TOLERANCE,

@@ -15,7 +15,7 @@ from dpaudit.contract import Constants, Evidence, Sample, Tools, Verdict
 
 from ..conjunctions.greedy_counts import GreedyCounts, Remaining
 from ..conjunctions.set_cover import SetCoverConjunction
-from ..covers.game import game_epsilon
+from ..covers.accounting import game_epsilon
 from ..geometry.arrangement import sweep
 from ..geometry.polygons import contains, cross, triangulate
 from ..regions.families import triangle_family

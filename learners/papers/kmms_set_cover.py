@@ -14,8 +14,7 @@ from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
 from ..conjunctions.concepts import contradicted
 from ..conjunctions.consistent import ConjunctionCover
 from ..conjunctions.set_cover import SetCoverConjunction
-from ..covers.accounting import paper_share, rounds_for
-from ..covers.game import game_epsilon
+from ..covers.accounting import game_epsilon, paper_share, rounds_for
 from ..domains import Cube
 from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states, tightness
 from .sizes import answer, judged_sizes
