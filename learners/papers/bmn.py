@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
 from ..finite.counting import scores
 from ..halfspaces.lower_bound import coefficients
@@ -293,8 +293,6 @@ def wrong_geometry() -> Iterator[str]:
     slow=True,
     formula="n* >= (1 - o(1)) d ln(M/d^2)/(alpha (e^(epsilon/2) - 1))",
     conditions="d >= 2, alpha < 1/(d + 3.001); points of R^d, no grid",
-    constants=Constants.OURS,
-    part=Part.OURS,
     argument="It bounds this algorithm. Whether d^2 is inherent for every learner of the model is open.",
 )
 def _bound(tools: Tools) -> Evidence:

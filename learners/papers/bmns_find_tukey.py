@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
 from ..bisection import least as least_of
 from ..domains import Grid
@@ -107,8 +107,6 @@ def _figure_1_share(tools: Tools) -> Evidence:
     short="The ε of the exponential mechanism by coordinates",
     printed="ε = 1",
     found="ε ≥ {epsilon:.3g}",
-    constants=Constants.OURS,
-    part=Part.OURS,
     argument="The paper's mechanism is one selection over all points, which is the row BMNS-Joint.",
 )
 def _pure_hull_point(tools: Tools) -> Evidence:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Survives, Tools, Verdict
 from dpaudit.contract import Sample as Examples
 
 from ..domains import Grid
@@ -290,8 +290,6 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     printed="at most 1",
     found="≤ {greatest share:.2f} m' of what succeeds; {random example:.2f} m' of the random example",
     best="within a factor of 8 for delta far above ε/d, by the random example",
-    constants=Constants.OURS,
-    part=Part.OURS,
     argument="dpaudit_learners.halfspaces.lower_bound has the proof.",
 )
 def _experiment(tools: Tools) -> Evidence:

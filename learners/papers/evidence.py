@@ -19,7 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence, Pair, Sample, Statement, Support, SupremumAudit, Tools, Verdict
+from dpaudit.contract import (
+    Constants,
+    Distribution,
+    Evidence,
+    Pair,
+    Part,
+    Sample,
+    Statement,
+    Support,
+    SupremumAudit,
+    Tools,
+    Verdict,
+)
 
 from .. import citations
 
@@ -33,14 +45,17 @@ StatementCheck = Callable[[Tools], Evidence]
 
 
 def states(
-    id: str, statement: str, place: str = "", *, paper: str = "",
+    id: str, statement: str, place: str = "", *,
     short: str, printed: str, found: str = "", best: str = "", slow: bool = False, **declared: Any,
 ) -> Callable[[StatementCheck], Statement]:  # fmt: skip
     """Return the decorator that makes a check the statement of that id; see `contract.Statement`, also for `declared`.
 
-    The source is a place in the paper with which the id begins, or in the one that is given by its short name.
+    The source is a place in the paper with which the id begins. A statement whose id begins with "OURS" is ours, and
+    the constants of what is ours are.
     """
-    source = getattr(citations, paper or id.partition("-")[0])
+    part = declared.setdefault("part", Part.OURS if id.startswith("OURS") else Part.PAPERS)
+    declared.setdefault("constants", Constants.OURS if part is Part.OURS else Constants.PAPER)
+    source = getattr(citations, id.partition("-")[0])
     source += place if place.startswith(";") else f", {place}" * bool(place)
     at = {"place": place.removeprefix("; ")} | declared
     return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best, **at)

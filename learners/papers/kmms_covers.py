@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Part, Relation, Survives, Tools, Verdict
 
 from ..conjunctions.concepts import Conjunction
 from ..conjunctions.set_cover import SetCoverConjunction
@@ -124,7 +124,6 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     "k <= 8",
     "Claim 3.4; an improvement, proved in docs/results.md",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="Claim 3.4 with δ = 0, k ≤ 8",
     printed="ε = 1",
     found="ε = {cost, k=8:.3g}",
@@ -153,7 +152,6 @@ def _pure_calibration(tools: Tools) -> Evidence:
     "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
     "Example 3.3; an improvement, proved in docs/results.md",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="The budget of a round by the exact pure cost, k = 2",
     printed="{composition, k=2:.3g}",
     found="{pure, k=2:.3g}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
@@ -212,8 +212,6 @@ def _faces(tools: Tools) -> Evidence:
     "OURS-BoxTight",
     "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
     "the tightest box on examples of a distribution",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="The tightest box's failure",
     printed="≤ {(1 - alpha)^n:.2g}",
     found="{failure:.2g} at n = {n}",

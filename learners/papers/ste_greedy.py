@@ -143,7 +143,6 @@ def _greedy(tools: Tools) -> Evidence:
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
     "step 3; an improvement, proved in the docstring of choice_cost",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
     printed="ε = 1",
     found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, Survives, Tools, Verdict
 
 from ..interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from ..interior_points.thresholds import ThresholdInteriorPoint
@@ -32,8 +32,6 @@ def _outside(learner: Any, sample: Sample) -> float:
     "OURS-IPP",
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
     "the interior point problem",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
     printed="fails ≤ 0.2",
     found="fails {failure:.2g} at n = {n}",
@@ -59,8 +57,6 @@ def _interior(tools: Tools) -> Evidence:
     "OURS-Thr",
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
     "the interior point problem",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="A threshold from an interior point: m - 1 errors, ε",
     printed="fails ≤ 0.5, ε = 4",
     found="fails {failure:.2g} at n = {n}, ε = {epsilon:.3g}",
@@ -88,8 +84,6 @@ def _thresholds(tools: Tools) -> Evidence:
     "OURS-TreeLog",
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
     "the interior point problem",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="TreeLog, every call charged: its δ",
     printed="δ = 0.01",
     found="δ = {delta:.2g}",
