@@ -126,7 +126,7 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
 
 
-def _reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
+def reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
     """Return the reduced echelon form of rows by their first columns, exactly, and its pivots."""
     table, pivots = [[Fraction(v) for v in row] for row in rows], list[int]()
     for column in range(columns):
@@ -147,7 +147,7 @@ def _reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]]
 def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
     """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
     width = vectors.shape[1]
-    rows, pivots = _reduced(vectors.tolist(), width)
+    rows, pivots = reduced(vectors.tolist(), width)
     found = []
     for free in sorted(set(range(width)) - set(pivots)):
         vector = [Fraction(int(column == free)) for column in range(width)]
@@ -161,7 +161,7 @@ def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:
     """Return the c with point = sum c_j points_j; None unless the points are independent and span the point."""
     k = len(points)
-    rows, pivots = _reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
+    rows, pivots = reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
     return None if len(pivots) < k or any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
 
 

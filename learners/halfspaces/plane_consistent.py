@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import Integers, Labels
 from ..bisection import least
+from ..geometry.polygons import Corner, cross
 from ..mechanisms import exponential
 from .depth.fraction_ranks import floor_sums_of
 from .plane_dichotomies import PlaneDichotomies
@@ -137,17 +138,14 @@ def short_box(side: int) -> tuple[int, int]:
 
 def _hull(points: Integers) -> Integers:
     """Return the corners of the convex hull of points (m, 2): every linear order of these has its ends there."""
-    rows = np.unique(points, axis=0).tolist()
+    rows = list(map(tuple, np.unique(points, axis=0).tolist()))
 
-    def chain(ordered: list[list[int]]) -> list[list[int]]:
-        kept: list[list[int]] = []
-        for x, y in ordered:
-            while len(kept) > 1:
-                (x0, y0), (x1, y1) = kept[-2:]
-                if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
-                    break
+    def chain(ordered: list[Corner]) -> list[Corner]:
+        kept: list[Corner] = []
+        for corner in ordered:
+            while len(kept) > 1 and cross(kept[-2], kept[-1], corner) <= 0:
                 kept.pop()
-            kept.append([x, y])
+            kept.append(corner)
         return kept
 
     return np.array(chain(rows) + chain(rows[::-1]), dtype=np.int64).reshape(-1, 2)
