@@ -25,6 +25,21 @@ def summed(rows: NDArray[Any], weights: Integers) -> tuple[NDArray[Any], Integer
     return distinct, sums
 
 
+def tallied(values: NDArray[Any], counts: Integers | None = None) -> tuple[Integers, Integers]:
+    """Return the distinct values, increasing, and how often each occurs, or the sum of its counts, below 2^53 in all.
+
+    By counting where their range is small, which takes no sorting.
+    """
+    if not len(values):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    low = int(values.min())
+    if int(values.max()) - low > 4 * len(values):
+        return summed(values.astype(np.int64), np.ones(len(values), dtype=np.int64) if counts is None else counts)
+    sums = np.bincount(np.subtract(values, low, dtype=np.int64), weights=counts)
+    occurring = np.flatnonzero(sums)
+    return occurring + low, sums[occurring].astype(np.int64)
+
+
 def byte_sums(weights: NDArray[Any]) -> NDArray[Any]:
     """Return (bytes * 256,): for each byte of `packbits` and each of its values, the weight of the points it holds."""
     padded = np.concatenate([weights, np.zeros(-len(weights) % 8, dtype=weights.dtype)]).reshape(-1, 8)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import dpaudit
 from dpaudit.report.plots import BOUND, CLAIM, EXACT, INK, as_svg, painted
 from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
-from dpaudit_learners.covers.accounting import paper_share
-from dpaudit_learners.covers.game import game_epsilon
+from dpaudit_learners.covers.accounting import game_epsilon, paper_share
 from dpaudit_learners.halfspaces.lower_bound import common_point_examples, proved_bound
 from dpaudit_learners.mixtures.halfspace import MixtureHalfspace
 from dpaudit_learners.mixtures.missed_facets import HardPolytope
 from dpaudit_learners.papers.kmms_halfplanes import least_area
 from dpaudit_learners.parities.amplified import ParityAmplified
-from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.parities.private import ParityRestart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -127,7 +127,7 @@ class BoxInteriorPoint(ClassLearner):
         """Return the calls made at that budget for each."""
         solver, needed = self._solver(0, epsilon, delta)
         solver, _ = self._solver(needed, epsilon, delta)
-        tested = [] if self.literal else [Cost(epsilon, name="laplace")]
+        tested = [] if self.literal else [Cost(epsilon)]
         return [*tested, *[solver.cost] * self._faces]
 
     def _plan(self) -> tuple[Solver, int, float]:

@@ -33,8 +33,7 @@ from ..parameters import (
     check_statement,
 )
 from .concepts import Conjunctions, ShortConjunctions, contradicted, decoded_mask
-from .greedy_counts import GreedyCounts
-from .missed_literal import Rounds, missed_failure
+from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""
@@ -188,7 +187,7 @@ class ConjunctionGreedy(ClassLearner):
         return choice_supremum(self.domain, rounds, self.k, self.share(rounds), 0)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`.
+        """Return the rate of failure on a case of two points, and the case; see `conjunctions.greedy_counts`.
 
         Where J grows with n each round gets less of epsilon, and the rate jumps up; it is given as the greatest at n
         examples or more. That is the one at n or at the next jump: J >= 2 k, so from one jump to the next n grows more

@@ -1,16 +1,36 @@
-"""The examples that remain in a greedy search for literals, and the number that each literal contradicts."""
+"""Greedy searches for literals: the examples that remain, what each literal contradicts, and a case of two points.
+
+On that case the learner fails by missing the only literal that matters. The target is v_1, over d variables. The point
+1 .. 1 is positive; the point 0 1 .. 1 is negative and has a little more than alpha of the mass, alpha < 1/2. An answer
+errs by more than alpha unless v_1 is in it and no negated literal is: without either it accepts the negative point, and
+with a negated literal it refuses the positive one. The four kinds of literals contradict
+
+    v_1: the negative point            not v_1: the positive point
+    v_2 .. v_d: neither of them        not v_2 .. not v_d: both
+
+so that with m negative examples of n, as long as nothing but v_2 .. v_d was chosen, all counts are those of the start;
+and once v_1 was chosen no negative example is left, and v_1 .. v_d contradict nothing any more. With p_1 and p_0 the
+probabilities of v_1 and of v_2 .. v_d in a round before, and s that of no negated literal in a round after,
+
+    Pr[success | m] = sum over t = 1 .. J of p_0^(t-1) p_1 s^(J-t) = p_1 s^(J-1) (1 - q^J) / (1 - q),  q = p_0 / s,
+
+and m ~ Bin(n, mass). It is a lower bound for the failure rate in the worst case, for each k >= 1: v_1 is a conjunction
+of at most k literals. The scores of other rounds depend on k all the same.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Sample
+from dpaudit.contract import InputError, Sample
 
-from ..arrays import Integers, Labels
+from ..arrays import Floats, Integers, Labels
 
 PRODUCT = 2**16
 """The most cells of the sample that one matrix product looks at."""
@@ -90,3 +110,95 @@ class GreedyCounts:
         """Return how many examples each literal contradicts, (2, 2 d), by label."""
         ones, totals = state.ones.astype(np.int64), state.totals.astype(np.int64)
         return np.stack([totals[:, None] - ones, ones], axis=2).reshape(2, -1)
+
+
+EXACT = 64
+"""Up to this many numbers of negative examples each is looked at, beyond them so many, and the rest lies between."""
+DEVIATIONS = 9.0
+"""Numbers of negative examples that are further from their mean have a probability of less than 1e-15."""
+PANELS = 40
+"""Panels of 16 nodes each, over 40 scales of the noise on either side: what is left out has 1e-17 of the mass."""
+NODES = 16
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of a greedy learner, each of which chooses l with probability proportional to exp(rate q(l)).
+
+    q(l) = min{c_0 - b/k, -c_1}, for a literal that contradicts c_0 negative and c_1 positive examples of those left; b
+    is the number of negative examples left, with Laplace noise of a scale and less an offset.
+
+    `rounds` is J, `dimension` d, and `rate` the inverse temperature; `idle` candidates contradict nothing, beside the
+    literals. `scale` and `offset` are those of the noise; scale 0 for none.
+    """
+
+    rounds: int
+    dimension: int
+    k: int
+    rate: float
+    idle: int = 0
+    scale: float = 0.0
+    offset: float = 0.0
+
+    def success(self, negative: float, positive: float) -> float:
+        """Return the probability that v_1 is chosen, and no negated literal, on so many examples of either label."""
+        d, idle = self.dimension, self.idle
+        before = self._chances(negative, positive, [(1, 1, 0), (d - 1 + idle, 0, 0), (1, 0, 1), (d - 1, 1, 1)])
+        after = self._chances(0.0, positive, [(d + idle, 0, 0), (d, 0, 1)])
+        stays = float(after[0])
+        ratio = float(before[1]) / stays
+        total = self.rounds if ratio == 1 else -math.expm1(self.rounds * math.log(ratio)) / (1 - ratio) if ratio else 1
+        return float(before[0]) * stays ** (self.rounds - 1) * total
+
+    def _chances(self, negative: float, positive: float, kinds: list[tuple[int, int, int]]) -> Floats:
+        """Return the probabilities of kinds of candidates: how many, and whether they contradict either point."""
+        counts, covers, spoils = (np.array(column, dtype=np.float64)[:, None] for column in zip(*kinds, strict=True))
+        left, weights = self._estimates(negative, positive)
+        scores = np.minimum(covers * negative - left / self.k, -spoils * positive)
+        with np.errstate(divide="ignore"):  # kinds of which there are none
+            logs = np.log(counts) + self.rate * scores
+        odds = np.exp(logs - logs.max(axis=0))
+        return np.asarray((odds / odds.sum(axis=0)) @ weights)
+
+    def _estimates(self, negative: float, positive: float) -> tuple[Floats, Floats]:
+        """Return values of b and their weights; the scores have corners where b/k is the sum of two counts."""
+        if not self.scale:
+            return np.array([negative]), np.ones(1)
+        reach = PANELS * self.scale
+        sums = np.array([0.0, negative, positive, negative + positive])
+        corners = np.append(self.k * sums - negative + self.offset, 0.0)
+        cuts = np.unique(np.concatenate([np.linspace(-reach, reach, PANELS + 1), np.clip(corners, -reach, reach)]))
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        halves = np.diff(cuts)[:, None] / 2
+        noise = ((cuts[:-1] + cuts[1:])[:, None] / 2 + halves * nodes).ravel()
+        density = np.exp(-np.abs(noise) / self.scale) / (2 * self.scale)
+        return negative + noise - self.offset, (halves * weights).ravel() * density
+
+
+def missed_failure(rounds: Callable[[int], Rounds], alpha: float, n: int) -> tuple[float, str]:
+    """Return Pr[error > alpha] on n examples of the case above, and the case in words.
+
+    Where many numbers of negative examples are likely the logarithm of the odds of success is interpolated between some
+    of them, by monotone cubics.
+
+    `rounds` returns the rounds of the learner on n examples. `InputError` if alpha is 1/2 or more: errors on the
+    positive point may then be too rare.
+    """
+    from scipy.interpolate import PchipInterpolator
+    from scipy.special import expit, logit
+    from scipy.stats import binom
+
+    if alpha >= 0.5:
+        raise InputError.of("alpha", alpha, "below 1/2, for a failure rate that is computed")
+    mass = alpha + min(alpha, 0.5 - alpha) / 1000
+    spread = DEVIATIONS * math.sqrt(n * mass * (1 - mass)) + DEVIATIONS
+    low, high = max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread))
+    numbers = np.arange(low, high + 1)
+    some = numbers if len(numbers) <= EXACT else np.unique(np.linspace(low, high, EXACT).round())
+    made = rounds(n)
+    found = np.array([made.success(float(m), float(n - m)) for m in some])
+    if len(some) < len(numbers):
+        odds = logit(np.clip(found, 1e-300, 1 - 2.0**-52))
+        found = expit(PchipInterpolator(some, odds)(numbers))
+    words = f"v_1 over {made.dimension} variables; mass {mass:.6g} on 0 1 .. 1, the rest on 1 .. 1"
+    return float(binom.pmf(numbers, n, mass) @ (1 - found)), words

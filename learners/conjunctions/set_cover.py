@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 
 from ..arrays import Integers, Labels
-from ..covers.accounting import AUDITED, choice_supremum
-from ..covers.game import calibration_picture
+from ..covers.accounting import AUDITED, calibration_picture, choice_supremum
 from ..covers.rounds import LaplaceNoise
 from ..covers.set_cover import SetCoverLearner
 from ..parameters import check_integer
 from .concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
-from .greedy_counts import GreedyCounts
-from .missed_literal import Rounds, missed_failure
+from .greedy_counts import GreedyCounts, Rounds, missed_failure
 
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
@@ -121,7 +119,7 @@ class SetCoverConjunction(LiteralCover):
     _covered_label: ClassVar[int] = 0
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`."""
+        """Return the rate of failure on a case of two points, and the case; see `conjunctions.greedy_counts`."""
         return missed_failure(self._hard_rounds, alpha, n)
 
     def _hard_rounds(self, n: int) -> Rounds:

@@ -1,16 +1,45 @@
-"""The privacy of the rounds of Set Cover Learners, whatever they cover with: what they cost, and the budget of each."""
+"""The privacy of the rounds of Set Cover Learners, whatever they cover with: what they cost, and the budget of each.
+
+**The worst-case game** of the Set Cover Learner bounds delta(epsilon) from above, and calibrates the budget of a round.
+Two samples differ in one example x (present in S only) and, under replacement, in one example x' (present in S' only).
+Fix the noise, which does not depend on the data. As long as x or x' is alive the scores of a hypothesis h differ by
+q_S - q_S' between min(D_u, D_v) and max(D_u, D_v), where q = min(u, v) and
+
+    D_u = [x is to be covered] ([h covers x] - 1/k) - the same for x',
+    D_v = -[x must not be covered] [h covers x] + the same for x';
+
+once both are deleted the executions coincide. Let F_j(c) be the greatest value of sum (P - c Q)_+ that nature can
+reach in j more rounds. A round gives masses p_i and shifts s_i to kinds of hypotheses, and
+
+    F_j(c) = sup sum_i p_i F_(j-1)(c e^(-a s_i) / N),    N = sum_i p_i e^(-a s_i),    F_0(c) = (1 - c)_+.
+
+F is convex, so the ends of the ranges of s_i are enough; for a given N the masses solve a linear program with two
+constraints, so two kinds are enough. Of two with the masses p and 1 - p, which are q and 1 - q in the other execution,
+
+    p F(c q/p) + (1 - p) F(c (1 - q)/(1 - p)),    q = p r/(1 + p (r - 1)),    r = e^(-a (s_1 - s_2)),
+
+is convex in (p, q), and the curve of q lies in the triangles between its tangents at neighbouring ones of some p and
+its chords. So the value is at most the greatest at their corners: what is given is an upper bound, off by the square of
+the distance of the p. F is kept on a grid of ln c, with interpolation linear in c, which for a convex function errs
+upwards as well. Rounding is covered by a relative 1e-9.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations, product
 
-from dpaudit.contract import Domain, Pair, Supremum
+import numpy as np
 
+from dpaudit.contract import Domain, InputError, Pair, Panel, Picture, Relation, Shape, Supremum
+
+from ..arrays import Floats
 from ..bisection import last
 from ..mechanisms.composition import Cost, largest_share
-from ..parameters import check_integer, check_probability
+from ..parameters import check_integer, check_positive, check_probability
 
 
 def paper_share(epsilon: float, delta: float) -> float:
@@ -113,3 +142,219 @@ def rounds_for(k: int, alpha: float) -> int:
     check_integer("k", k, 1)
     check_probability("alpha", alpha)
     return math.ceil(2 * k * math.log(2 / alpha))
+
+
+Kind = tuple[str, str]
+
+COVER, AVOID, NONE = "cover", "avoid", ""
+KINDS: dict[Relation, tuple[Kind, ...]] = {
+    Relation.ADD_REMOVE_ONE: ((COVER, NONE), (NONE, COVER), (AVOID, NONE), (NONE, AVOID)),
+    Relation.REPLACE_ONE: tuple((one, two) for one in (COVER, AVOID) for two in (COVER, AVOID)),
+}
+"""Labels of x and x': on the side to be covered, on the side not to be covered, or no such example."""
+
+SLICES = 32
+"""The parts of [0, 1] at whose ends tangents touch. With twice as many the bound on delta falls by less than 1 %."""
+SAFETY = 1e-9
+
+
+Atom = tuple[float, tuple[bool, bool]]
+"""A kind of hypotheses in a round: the shift of their score, and who is alive afterwards."""
+
+
+def _atoms(kind: Kind, alive: tuple[bool, bool], k: int) -> list[Atom]:
+    """Return the kinds of hypotheses at the ends of their ranges of shifts."""
+    found = []
+    for covers in product((False, True), repeat=2):
+        if any(hit and not here for hit, here in zip(covers, alive, strict=True)):
+            continue
+        u = v = 0.0
+        for sign, label, here, hit in zip((1, -1), kind, alive, covers, strict=True):
+            if here and label == COVER:
+                u += sign * (hit - 1 / k)
+            elif here and label == AVOID:
+                v -= sign * hit
+        after = (alive[0] and not covers[0], alive[1] and not covers[1])
+        found += [(shift, after) for shift in sorted({u, v})]
+    return found
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The functions F on ln c = low + step i, i < size."""
+
+    low: float
+    step: float
+    size: int
+
+    @property
+    def values(self) -> Floats:
+        return np.asarray(self.low + self.step * np.arange(self.size))
+
+    def shifted(self, table: Floats, moves: Floats) -> Floats:
+        """Return F(c e^m) for every move m, shape (moves, size), never below the truth: 1 left of the grid."""
+        whole = np.floor(moves / self.step)
+        rest = moves - whole * self.step
+        share = (np.expm1(rest) / math.expm1(self.step))[:, None]
+        # Right of the grid the last value holds, since F does not grow. The ends are as long as the longest move.
+        steps = whole.astype(np.int64)
+        beyond = int(np.abs(steps).max()) + 1
+        padded = np.concatenate([np.ones(beyond), table, np.full(beyond, table[-1])])
+        rows = np.lib.stride_tricks.sliding_window_view(padded, self.size + 1)[beyond + steps]
+        return np.asarray((1 - share) * rows[:, :-1] + share * rows[:, 1:])
+
+
+def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
+    over = np.maximum(-np.expm1(grid.values), 0.0)
+    start = (kind[0] != NONE, kind[1] != NONE)
+    ends = [(True, True), (True, False), (False, True)]
+    states = [state for state in ends if state[0] <= start[0] and state[1] <= start[1]]
+    tables = {state: over for state in [*states, (False, False)]}
+    for _ in range(rounds):
+        tables = {(False, False): over} | {
+            state: _round(_atoms(kind, state, k), tables, rate, grid) for state in states
+        }
+    return tables[start] * (1 + SAFETY)
+
+
+def _round(atoms: list[Atom], tables: dict[tuple[bool, bool], Floats], rate: float, grid: _Grid) -> Floats:
+    """Return a bound on the value of one round over all pairs of kinds and all masses."""
+    best = np.max([tables[alive] for _, alive in atoms], axis=0)
+    for (shift, alive), (other, left) in combinations(atoms, 2):
+        if shift == other:
+            # N = e^(-a s): the round moves nothing, and the better of the two alone is as good as any mixture.
+            continue
+        masses, one, two = _corners(rate * (other - shift))
+        value = masses[:, None] * grid.shifted(tables[alive], one)
+        value += (1 - masses)[:, None] * grid.shifted(tables[left], two)
+        best = np.maximum(best, value.max(axis=0))
+    return np.asarray(best)
+
+
+@lru_cache(maxsize=1024)
+def _corners(log_ratio: float) -> tuple[Floats, Floats, Floats]:
+    """Return p, ln(q/p) and ln((1 - q)/(1 - p)) at the corners of the triangles; `log_ratio` is ln r.
+
+    On the curve q/p = r/u and (1 - q)/(1 - p) = 1/u with u = 1 + p (r - 1). It is a hyperbola, so tangents at p_0 and
+    p_1 meet where p = (u_0 p_1 + u_1 p_0)/(u_0 + u_1) and q = (u_0 q_0 + u_1 q_1)/(u_0 + u_1).
+    """
+    p = np.arange(SLICES + 1) / SLICES
+    u = 1 + p * math.expm1(log_ratio)
+    q = p * math.exp(log_ratio) / u
+    both = u[:-1] + u[1:]
+    met, image = (u[:-1] * p[1:] + u[1:] * p[:-1]) / both, (u[:-1] * q[:-1] + u[1:] * q[1:]) / both
+    one = np.concatenate([log_ratio - np.log(u), np.log(image / met)])
+    two = np.concatenate([-np.log(u), np.log((1 - image) / (1 - met))])
+    return np.concatenate([p, met]), one, two
+
+
+def _check(k: int, rounds: int, **positive: float) -> None:
+    check_integer("k", k, 1)
+    check_integer("rounds", rounds, 1)
+    for name, value in positive.items():
+        check_positive(name, value)
+
+
+def _kinds(relation: Relation) -> tuple[Kind, ...]:
+    if relation not in KINDS:
+        raise InputError(f"relation must be replace-one or add-remove-one, got {relation.value}")
+    return KINDS[relation]
+
+
+@lru_cache(maxsize=256)
+def _curve(k: int, rounds: int, rate: float, reach: float, kind: Kind) -> tuple[_Grid, Floats]:
+    """Return F for one kind of pair, on a grid of ln c in [-reach, reach]."""
+    # F falls by a factor of about e for each e^a - 1 of ln c: an eighth of that is a fine step.
+    step = min(rate / 8, reach / 200)
+    grid = _Grid(-reach, step, math.ceil(2 * reach / step) + 1)
+    return grid, _play(kind, k, rounds, rate, grid)
+
+
+def _kind_delta(k: int, rounds: int, rate: float, epsilon: float, kind: Kind) -> float:
+    grid, curve = _curve(k, rounds, rate, 1.5 * epsilon, kind)
+    # The first grid point at or below epsilon: delta does not grow.
+    return float(curve[int((epsilon - grid.low) / grid.step)])
+
+
+def game_delta(k: int, rounds: int, rate: float, epsilon: float, relation: Relation = Relation.REPLACE_ONE) -> float:
+    """Return the game's upper bound on delta(epsilon) for `rounds` rounds with weights exp(rate q)."""
+    _check(k, rounds, rate=rate, epsilon=epsilon)
+    return max(_kind_delta(k, rounds, rate, epsilon, kind) for kind in _kinds(relation))
+
+
+def game_epsilon(
+    k: int, rounds: int, rate: float, delta: float, reach: float = 1.0, relation: Relation = Relation.REPLACE_ONE
+) -> float:
+    """Return the least epsilon on the grid up to `reach` at which the game's delta is at most `delta`; inf if none."""
+    check_probability("delta", delta)
+    epsilons, deltas = game_curve(k, rounds, rate, reach, relation)
+    good = np.flatnonzero(deltas <= delta)
+    return float(epsilons[good[0]]) if len(good) else math.inf
+
+
+def game_curve(
+    k: int, rounds: int, rate: float, reach: float = 1.0, relation: Relation = Relation.REPLACE_ONE
+) -> tuple[Floats, Floats]:
+    """Return a grid of epsilons from 0 to somewhat beyond `reach`, and the game's bound on delta at each."""
+    _check(k, rounds, rate=rate, reach=reach)
+    played = [_curve(k, rounds, rate, 1.5 * reach, kind) for kind in _kinds(relation)]
+    grid, curve = played[0][0], np.max([values for _, values in played], axis=0)
+    kept = grid.values >= 0
+    return grid.values[kept], curve[kept]
+
+
+def calibrate(k: int, rounds: int, epsilon: float, delta: float, relation: Relation = Relation.REPLACE_ONE) -> float:
+    """Return the largest eps_hat (weights exp(eps_hat q / 2)), to 1 %, for which the game's bound meets the claim.
+
+    It is proved to be enough for (epsilon, delta), and never less than eps_hat = epsilon / rounds, which basic
+    composition allows.
+    """
+    _check(k, rounds, epsilon=epsilon)
+    check_probability("delta", delta)
+    composed = epsilon / rounds / 2
+    low, high = composed, 2 * composed
+    while high < 4 * epsilon and game_delta(k, rounds, high, epsilon, relation) <= delta:
+        low, high = high, 2 * high
+    # Bisect on the kind that is worst at the upper end, then step down until every kind agrees.
+    worst = max(_kinds(relation), key=lambda kind: _kind_delta(k, rounds, high, epsilon, kind))
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if _kind_delta(k, rounds, middle, epsilon, worst) <= delta else (low, middle)
+    while low > composed and game_delta(k, rounds, low, epsilon, relation) > delta:
+        low = max(composed, low / 1.005)
+    return 2 * low
+
+
+POINTS = 60
+"""The number of points that a curve is drawn through."""
+
+
+def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Picture:
+    """Return ln-scaled curves delta(epsilon) of the game at the paper's eps_hat and at the calibrated one.
+
+    The claim (epsilon, delta) is the one that both are to meet, under replacement.
+    """
+    printed, found = paper_share(epsilon, delta), calibrate(k, rounds, epsilon, delta)
+    low = math.log10(delta) - 3
+    shapes = [
+        _drawn(k, rounds, printed, epsilon, low, "blue", f"the paper's eps_hat = {printed:.4f} (Claim 3.4)"),
+        _drawn(k, rounds, found, epsilon, low, "purple", f"calibrated eps_hat = {found:.4f}"),
+        Shape("points", ((epsilon, math.log10(delta)),), "orange", marker="square", label="the claim"),
+    ]
+    caption = (
+        f"Calibration by the worst-case game, k = {k}, {rounds} rounds, one example replaced: the largest "
+        f"eps_hat that meets epsilon = {epsilon:g}, delta = {delta:g} is {found / printed:.1f} times the paper's, so "
+        f"that the paper's sample is about as many times too large. The sample plays no part."
+    )
+    axes = ("epsilon", "log10 of delta")
+    return Picture((Panel(caption, (0.0, 1.2 * epsilon), (low, 0.0), tuple(shapes), *axes, equal=False),))
+
+
+def _drawn(k: int, rounds: int, share: float, epsilon: float, low: float, tone: str, label: str) -> Shape:
+    """Return delta(epsilon) for one eps_hat, down to 10^low."""
+    epsilons, deltas = game_curve(k, rounds, share / 2, epsilon)
+    logs: Floats = np.log10(np.maximum(deltas, 10.0 ** (low - 1)))
+    shown = np.flatnonzero((logs > low - 0.5) & (epsilons <= 1.2 * epsilon))
+    chosen = shown[np.unique(np.linspace(0, len(shown) - 1, POINTS).round().astype(int))]
+    points = tuple((float(e), float(d)) for e, d in zip(epsilons[chosen], logs[chosen], strict=True))
+    return Shape("line", points, tone, label=label)

@@ -1,4 +1,4 @@
-"""Consistent learners of any finite class; they are not private.
+"""Consistent learners of any finite class, not private, and the VC dimension by exact search, with what it bounds.
 
 A third party learns its own class by deriving a frozen dataclass from `ConsistentLearner` that has the properties
 `domain` and `concepts`.
@@ -7,15 +7,16 @@ A third party learns its own class by deriving a frozen dataclass from `Consiste
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, ConceptClass, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 
 from ..arrays import Integers
 from ..citations import NIS
-from ..parameters import check_run, check_sample, check_setting, check_statement
+from ..parameters import check_integer, check_run, check_sample, check_setting, check_statement
 from .counting import ClassLearner, check_law_size, point_law, scores
 
 
@@ -79,3 +80,84 @@ class ConsistentLearner(ClassLearner):
     def symmetries(self) -> list[Integers]:
         """Return no symmetry: which concept is the first is not symmetric in general."""
         return []
+
+
+MAX_LABELS = 2**22
+"""The most labels (concepts times points) that are searched."""
+
+
+def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
+    """Return the size of the largest subset of the points that the class shatters.
+
+    Depth-first over subsets in increasing order: every subset of a shattered set is shattered, so a set that is not is
+    never extended. A shattered set of s points needs 2^s concepts, which ends the search early where it is reached.
+    Exponential in the answer; meant for small classes.
+
+    `concepts` is any `ConceptClass`, for instance, `points` (m, k) where it is looked at: the whole domain for the VC
+    dimension of the class. `InputError` if there are no points, or more than `MAX_LABELS` labels.
+    """
+    if len(points) == 0:
+        raise InputError("points must hold at least one point, got none")
+    if concepts.size * len(points) > MAX_LABELS:
+        raise InputError(
+            f"concepts times points must be at most {MAX_LABELS} for an exact search, got {concepts.size} concepts and "
+            f"{len(points)} points; give fewer points for a lower bound"
+        )
+    return most_shattered(concepts.evaluate(points))
+
+
+def most_shattered(labels: NDArray[Any]) -> int:
+    """Return the VC dimension of a class from its labels (concepts, points); see `vc_dimension`."""
+    labels = np.unique(np.asarray(labels, dtype=np.int64), axis=0)
+    # Of points with the same labels everywhere only one can be in a shattered set.
+    columns = np.unique(labels, axis=1).T
+    most = int(math.log2(len(labels)))
+    best = 0
+    stack = [(0, 0, np.zeros(len(labels), dtype=np.int64))]
+    while stack and best < most:
+        size, start, patterns = stack.pop()
+        best = max(best, size)
+        for i in range(len(columns) - 1, start - 1, -1):
+            grown = 2 * patterns + columns[i]
+            if len(np.unique(grown)) == 2 ** (size + 1):
+                stack.append((size + 1, i + 1, grown))
+    return best
+
+
+def sauer_power_bound(n: int, d: int) -> float:
+    """Return (e n / d)^d, an upper bound on sum_{i <= d} C(n, i), Sauer's, for n >= d >= 1."""
+    check_integer("d", d, 1)
+    check_integer("n", n, d)
+    return (math.e * n / d) ** d
+
+
+def upper_sample_size(d: int, alpha: float, beta: float) -> int:
+    """Return max((4/alpha) log2(2/beta), (8 d/alpha) log2(13/alpha)), rounded up: enough for consistent learners.
+
+    Blumer, Ehrenfeucht, Haussler and Warmuth, "Learnability and the Vapnik-Chervonenkis dimension", Journal of the ACM
+    36 (1989), Theorem 2.1: any hypothesis of a class of VC dimension d >= 1 that is consistent with so many examples
+    has error above alpha with probability at most beta.
+    """
+    check_integer("d", d, 1)
+    check_statement(alpha, beta)
+    return math.ceil(max(4 / alpha * math.log2(2 / beta), 8 * d / alpha * math.log2(13 / alpha)))
+
+
+def lower_sample_size(d: int, alpha: float, beta: float) -> int:
+    """Return a number of examples that every learner of a class of VC dimension d >= 1 needs.
+
+    The least integer not below (1 - alpha)/alpha ln(1/(2 beta)) and, for d >= 2, alpha <= 1/8 and beta <= 1/100, not
+    below (d - 1)/(32 alpha).
+
+    The first holds for any class with two concepts that agree at one point and differ at another, randomised learners
+    included: put mass just above alpha on the point of difference. With probability (1 - alpha)^n no example shows it,
+    and then the learner errs on one of the two concepts with probability 1/2 at least; so (1 - alpha)^n / 2 <= beta is
+    needed, where -ln(1 - alpha) <= alpha/(1 - alpha). The second is Ehrenfeucht, Haussler, Kearns and Valiant, "A
+    general lower bound on the number of examples needed for learning", Information and Computation 82 (1989).
+    """
+    check_integer("d", d, 1)
+    check_statement(alpha, beta)
+    least = (1 - alpha) / alpha * math.log(1 / (2 * beta))
+    if d >= 2 and alpha <= 1 / 8 and beta <= 1 / 100:
+        least = max(least, (d - 1) / (32 * alpha))
+    return max(1, math.ceil(least))

@@ -119,17 +119,6 @@ def as_codes(codes: list[int], size: int) -> Integers | list[int]:
     return np.array(codes, dtype=np.int64) if size <= 2**63 else codes
 
 
-def excess_of_ones(sample: Sample, domain_size: int) -> tuple[int, Integers]:
-    """Return N_0, the number of negative examples, and n_1(x) - n_0(x) for every x in {0 .. domain_size - 1}.
-
-    All sums are int64 and exact while the sample has fewer than 2^63 examples.
-    """
-    positive = sample.labels == 1
-    excess = np.zeros(domain_size, dtype=np.int64)
-    np.add.at(excess, sample.points[:, 0], np.where(positive, sample.counts, -sample.counts))
-    return int(sample.counts[~positive].sum()), excess
-
-
 BLOCK = 2**24
 """The number of labels that are evaluated at a time."""
 

@@ -20,7 +20,7 @@ from ..citations import NIS
 from ..mechanisms import exponential
 from ..parameters import check_positive, check_run, check_sample, check_statement
 from .counting import BLOCK, ClassLearner, check_law_size, pure_privacy, scores
-from .worst_case import finite_class_failure
+from .worst_case import finite_class_failure, log_count
 
 
 class ExponentialLearner(ClassLearner):
@@ -233,13 +233,8 @@ def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) ->
     mass = alpha + min(alpha, 1 - alpha) / 1000
     spread = 40 * math.sqrt(n * mass * (1 - mass)) + 40
     k = np.arange(max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread)) + 1, dtype=np.float64)
-    wrong = np.logaddexp.reduce([
-        _log(count) - rate * lost for count, lost in ((rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k))
-    ])  # fmt: skip
-    failing = expit(wrong - _log(rivals.right))
+    kinds = (rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k)
+    wrong = np.logaddexp.reduce([log_count(count) - rate * lost for count, lost in kinds])
+    failing = expit(wrong - log_count(rivals.right))
     words = f"mass {mass:.6g} on the first of two points; {rivals.case}"
     return float(binom.pmf(k, n, mass) @ failing), words
-
-
-def _log(count: int) -> float:
-    return math.log(count) if count else -math.inf

@@ -42,7 +42,7 @@ _POINTS = (
 
 def finite_class_failure(rivals: int, rate: float, alpha: float, n: int) -> WorstFailure:
     """Return the bound E[B]/(1 + E[B]) of the failure rate for a class of `rivals` + 1 concepts; no case is offered."""
-    log_mean = _log(rivals) + n * math.log1p(alpha * math.expm1(-rate))
+    log_mean = log_count(rivals) + n * math.log1p(alpha * math.expm1(-rate))
     return WorstFailure(
         0.0, float(_odds(np.array(log_mean))), CaseFamily.FINITE_CLASS, {"rivals": rivals, "rate": rate}, _FINITE,
         "a bound on the failure rate that uses how the errors of the rivals overlap, where the certificate adds them "
@@ -168,7 +168,8 @@ def _block(low: int, high: int, alpha: float, rate: float, n: int) -> float:
     return float(chance @ _odds(means)) + max(0.0, 1 - float(chance.sum()))
 
 
-def _log(count: float) -> float:
+def log_count(count: float) -> float:
+    """Return ln of a count, -inf for 0."""
     return math.log(count) if count else -math.inf
 
 
@@ -189,7 +190,7 @@ def _one_side(rivals: float, mass: float, rate: float, n: int, rest: float = 0.0
     """Return E[B/(1 + B)] for B = rivals exp(-rate N) + rest exp(-rate n), N ~ Bin(n, mass), and what is left out."""
     count = _range(n, mass)
     chance = _binomial(count, n, mass)
-    logs = np.logaddexp(_log(rivals) - rate * count, _log(rest) - rate * n)
+    logs = np.logaddexp(log_count(rivals) - rate * count, log_count(rest) - rate * n)
     return float(chance @ _odds(logs)), max(0.0, 1 - float(chance.sum()))
 
 
@@ -207,10 +208,10 @@ def _two_sides(left: float, right: float, mass: float, rate: float, n: int, far:
     inner = binom.pmf(count[None, :], n - count[:, None], mass / (1 - mass))
     chance = outer[:, None] * inner
     one, other = -rate * count[:, None], -rate * count[None, :]
-    near = np.logaddexp(_log(left) + one, _log(right) + other)
+    near = np.logaddexp(log_count(left) + one, log_count(right) + other)
     # F = n - N_L - N_R is negative only where the chance is 0.
     elsewhere = -rate * n - one - other
-    logs = np.logaddexp(near, _log(far) + np.minimum(elsewhere, 0.0) + np.logaddexp(one, other))
+    logs = np.logaddexp(near, log_count(far) + np.minimum(elsewhere, 0.0) + np.logaddexp(one, other))
     return float((chance * _odds(logs)).sum()), max(0.0, 1 - float(chance.sum()))
 
 

@@ -18,6 +18,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -137,11 +139,7 @@ class _Sweep:
         self.position = [0] * len(lines)
         for p, i in enumerate(self.order):
             self.position[i] = p
-        self.prefix: list[int] = []
-        total = 0
-        for i in self.order:
-            total += packed[i]
-            self.prefix.append(total)
+        self.prefix = list(accumulate(packed[i] for i in self.order))
         self.areas: list[int] = []
         self.sums: list[int] = []
         self.lower, self.upper = array("q"), array("q")
@@ -170,17 +168,12 @@ class _Sweep:
 
     def run(self, events: list[Vertex]) -> None:
         """Pass all crossings; those at one abscissa together."""
-        start, count = 0, len(events)
-        while start < count:
-            key, i, j = events[start]
-            stop = start + 1
-            while stop < count and events[stop][0] == key:
-                stop += 1
-            if stop == start + 1:
-                self._cross(min(self.position[i], self.position[j]), 2)
+        for _, together in groupby(events, key=itemgetter(0)):
+            (_, i, j), *others = group = list(together)
+            if others:
+                self._cross_all(group)
             else:
-                self._cross_all(events[start:stop])
-            start = stop
+                self._cross(min(self.position[i], self.position[j]), 2)
         for p, cell in enumerate(self.open):
             self.areas[cell] += self._between(self.order[p + 1], self.order[p], self.width)
 

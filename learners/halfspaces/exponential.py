@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 
-from ..arrays import Integers, summed
+from ..arrays import Integers, tallied
 from ..finite.exponential import ExponentialLearner
 from ..mechanisms import exponential
 from ..parameters import Built, check_run, check_sample
@@ -20,16 +20,6 @@ from .plane_dichotomies import PlaneDichotomies, Sweep, unlisted
 
 MERGED = 2**20
 """Numbers of equal scores are added up when there are so many."""
-
-
-def _tally(values: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct values, increasing, and the sum of the counts (below 2^53 in all) of each."""
-    low = int(values.min())
-    if int(values.max()) - low > 4 * len(values):
-        return summed(values, counts)
-    sums = np.bincount(values - low, weights=counts)
-    occurring = np.flatnonzero(sums)
-    return occurring + low, sums[occurring].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +76,8 @@ class PlaneCorrect:
         for sweep in self.concepts.sweeps():
             order, starts = self.starts(sweep)
             sizes = np.diff(starts)
-            yield _tally(self.scores(order).ravel(), np.tile(sizes, 2))
-        yield _tally(self.constants, np.ones(2, dtype=np.int64))
+            yield tallied(self.scores(order).ravel(), np.tile(sizes, 2))
+        yield tallied(self.constants, np.ones(2, dtype=np.int64))
 
     def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[int]:
         """Return the numbers of `size` labellings, each with probability exactly proportional to exp(rate score)."""
@@ -136,7 +126,7 @@ def added(tables: Iterator[tuple[Integers, Integers]]) -> tuple[Integers, Intege
 
 
 def _joined(tables: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
-    return _tally(*(np.concatenate(parts) for parts in zip(*tables, strict=True)))
+    return tallied(*(np.concatenate(parts) for parts in zip(*tables, strict=True)))
 
 
 @dataclass(frozen=True)

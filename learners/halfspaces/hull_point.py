@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -28,9 +27,9 @@ from ..mechanisms.log_laws import ULP, greatest
 from ..parameters import Built, check_integer, check_parameters, check_probability, check_run, check_sample
 from .concepts import Halfspace, Halfspaces
 from .depth.depth_regions import depth_panel
-from .depth.extended_domain import MAX_SIDE, ExtendedDomain
+from .depth.extended_domain import MAX_SIDE, ExtendedDomain, PlaneSlices
+from .depth.level_rings import by_coordinates
 from .depth.plane_fractions import MAX_FRACTION_SIDE, FractionSelection, PlaneFractions
-from .depth.plane_slices import PlaneSlices
 from .depth.space_fractions import SpaceFractions, SpaceSelection
 from .depth.tukey_depth import centerpoint_bound, tukey_depth
 
@@ -176,17 +175,12 @@ class HullPoint(ClassLearner):
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
         depths, n = self._depths(points, weights), int(weights.sum())
-        groups: Counter[Point] = Counter({(): size})
-        for axis in range(self.extended.dimension):
-            following: Counter[Point] = Counter()
-            for prefix, count in groups.items():
-                candidates, scores = depths.after(prefix)
-                drawn = self._draw(scores, axis, n, rng, count)
-                for index, times in sorted(Counter(drawn.tolist()).items()):
-                    following[(*prefix, candidates[index])] += times
-            groups = following
-        found = [point for point, count in groups.items() for _ in range(count)]
-        return [found[i] for i in rng.permutation(size)]
+
+        def select(prefix: Point, count: int) -> list[Fraction]:
+            candidates, scores = depths.after(prefix)
+            return [candidates[i] for i in sorted(self._draw(scores, len(prefix), n, rng, count).tolist())]
+
+        return by_coordinates(self.extended.dimension, select, rng, size)
 
     def _depths(self, points: Integers, weights: Integers) -> _Depths:
         return _depths(self.extended, tuple(map(tuple, points.tolist())), tuple(weights.tolist()))

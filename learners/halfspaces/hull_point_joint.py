@@ -31,9 +31,7 @@ def _listed(side: int, dimension: int) -> bool:
     return math.prod(extended.most) <= 2**20 and len(extended.points) <= MOST_POINTS
 
 
-@lru_cache(maxsize=8)
-def _lattice(side: int) -> PlaneLattice:
-    return PlaneLattice(side)
+_lattice = lru_cache(maxsize=8)(PlaneLattice)
 
 
 @lru_cache(maxsize=8)

@@ -17,8 +17,8 @@ from ..citations import BMNS
 from ..mechanisms.composition import Cost, advanced, basic
 from ..mechanisms.rec_concave import BASE, RecConcave
 from ..mechanisms.steps import Steps
-from .depth.space_extents import SpaceExtents
-from .depth.space_fractions import SpaceFractions, by_coordinates, steps_after
+from .depth.level_rings import by_coordinates
+from .depth.space_fractions import SpaceExtents, SpaceFractions, steps_after
 from .hull_point import PICTURED_EXAMPLES, HullPoint, HullPointExponential, Point, Selected
 from .sizes import figure_1_share, size_panels
 
@@ -141,7 +141,7 @@ class HullPointRecConcave(HullPoint):
             drawn = self.mechanism(pairs.size, len(prefix), n).draw(steps, rng, count)
             return [pairs.at(rank) / scale for rank in drawn]
 
-        return by_coordinates(select, rng, size)
+        return by_coordinates(3, select, rng, size)
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         values = scores.tolist() * (2 if len(scores) == 1 else 1)

@@ -13,18 +13,14 @@ m' = k ceil(m/k) is at least
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Sample
-
-from ..arrays import summed
 from ..bisection import last
-from ..mechanisms import exponential
 from ..parameters import check_integer, check_positive, check_probability
 
 Vector = Sequence[int | Fraction]
@@ -86,34 +82,11 @@ def printed_bound(dimension: int, values: float, epsilon: float, delta: float) -
     return dimension / epsilon * min(dimension * math.log(values), -math.log(delta) if delta else math.inf)
 
 
-def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vector]:
-    """Return an epsilon-private algorithm that finds a point of the data where few points are common, in any dimension.
-
-    The exponential mechanism over the whole grid, score the number of examples at a point: sensitivity 1. On the data
-    of the theorem it answers in the span about as soon as anything can; see `common_point_examples`.
-    """
-    check_positive("epsilon", epsilon)
-
-    def release(sample: Sample, rng: np.random.Generator) -> Vector:
-        assert sample.domain is not None
-        domain: Any = sample.domain
-        points, counts = summed(sample.points, sample.counts)
-        absent = sample.domain.size - len(points)
-        sizes = [1] * len(points) + [absent] * (absent > 0)
-        drawn = int(exponential.draw_cells(sizes, np.append(counts, 0)[: len(sizes)], epsilon / 2, rng, 1)[0])
-        if drawn < len(points):
-            return [int(v) for v in points[drawn]]
-        present = set(map(tuple, points.tolist()))
-        while True:
-            point = tuple(rng.integers(0, domain.side + 1, domain.dimension).tolist())
-            if point not in present:
-                return point
-
-    return release
-
-
 def common_point_examples(dimension: int, side: int, epsilon: float) -> float:
-    """Return the m at which `common_point` names one of k = d // 2 equally common points half of the time.
+    """Return the m at which a common point is found: one of k = d // 2 equally common points, half of the time.
+
+    By the exponential mechanism over the whole grid, score the number of examples at a point: sensitivity 1. On the
+    data of the theorem it answers in the span about as soon as anything can.
 
     k e^(epsilon m/(2 k)) = T^d - k, T = side + 1: m = (2 k/epsilon) ln(T^d/k - 1), about (d^2/epsilon) ln T.
     """
@@ -126,10 +99,10 @@ def common_point_examples(dimension: int, side: int, epsilon: float) -> float:
 
 
 def common_point_in_span(dimension: int, side: int, epsilon: float, m: float) -> float:
-    """Return an upper bound on Pr[`common_point` answers in span(S)] for m/k copies of each of k = d // 2 points.
+    """Return an upper bound on Pr[the answer is in span(S)] for m/k copies of each of k = d // 2 points.
 
-    It answers with a point of S with mass k e^(epsilon m/(2 k)) beside the T^d - k other points, T = side + 1, of which
-    at most T^k lie in the span.
+    The mechanism of `common_point_examples` answers with a point of S with mass k e^(epsilon m/(2 k)) beside T^d - k
+    other points, T = side + 1, of which at most T^k lie in the span.
     """
     k = dimension // 2
     present = math.exp(epsilon * m / (2 * k) + math.log(k))
@@ -153,7 +126,7 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
 
 
-def _reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
+def reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
     """Return the reduced echelon form of rows by their first columns, exactly, and its pivots."""
     table, pivots = [[Fraction(v) for v in row] for row in rows], list[int]()
     for column in range(columns):
@@ -174,7 +147,7 @@ def _reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]]
 def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
     """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
     width = vectors.shape[1]
-    rows, pivots = _reduced(vectors.tolist(), width)
+    rows, pivots = reduced(vectors.tolist(), width)
     found = []
     for free in sorted(set(range(width)) - set(pivots)):
         vector = [Fraction(int(column == free)) for column in range(width)]
@@ -188,7 +161,7 @@ def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:
     """Return the c with point = sum c_j points_j; None unless the points are independent and span the point."""
     k = len(points)
-    rows, pivots = _reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
+    rows, pivots = reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
     return None if len(pivots) < k or any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
 
 

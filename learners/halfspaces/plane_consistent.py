@@ -16,6 +16,8 @@ from math import isqrt
 import numpy as np
 
 from ..arrays import Integers, Labels
+from ..bisection import least
+from ..geometry.polygons import Corner, cross
 from ..mechanisms import exponential
 from .depth.fraction_ranks import floor_sums_of
 from .plane_dichotomies import PlaneDichotomies
@@ -102,11 +104,7 @@ class CutOrders:
         """Return the P (2,) of a rank in one direction."""
         j = np.array([index])
         reach = self.side * int(self.a[index] + abs(self.b[index]))
-        low, high = -reach, reach + 1
-        # Those below `low` are at most `rank`, those below `high` more.
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.up_to(j, np.array([middle]))[0] > rank else (middle, high)
+        low = least(lambda height: bool(self.up_to(j, np.array([height]))[0] > rank), -reach, reach + 1) - 1
         height = np.array([low])
         k = self.along(j, height, np.array([_FAR]))[0] + rank - self.up_to(j, height)
         return np.asarray(low * self.bezout[index] + k * np.array([self.a[index], self.b[index]]))
@@ -126,10 +124,8 @@ class CutOrders:
         return np.asarray(v + _ceiling(least - (v * normal).sum(axis=1), self.step)[:, None] * normal)
 
 
-@lru_cache(maxsize=2)
-def cut_orders(concepts: PlaneDichotomies) -> CutOrders:
-    """Return the orders of a grid's directions."""
-    return CutOrders(concepts)
+cut_orders = lru_cache(maxsize=2)(CutOrders)
+"""From a class on a large grid to the orders of its directions."""
 
 
 def short_box(side: int) -> tuple[int, int]:
@@ -142,17 +138,14 @@ def short_box(side: int) -> tuple[int, int]:
 
 def _hull(points: Integers) -> Integers:
     """Return the corners of the convex hull of points (m, 2): every linear order of these has its ends there."""
-    rows = np.unique(points, axis=0).tolist()
+    rows = list(map(tuple, np.unique(points, axis=0).tolist()))
 
-    def chain(ordered: list[list[int]]) -> list[list[int]]:
-        kept: list[list[int]] = []
-        for x, y in ordered:
-            while len(kept) > 1:
-                (x0, y0), (x1, y1) = kept[-2:]
-                if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
-                    break
+    def chain(ordered: list[Corner]) -> list[Corner]:
+        kept: list[Corner] = []
+        for corner in ordered:
+            while len(kept) > 1 and cross(kept[-2], kept[-1], corner) <= 0:
                 kept.pop()
-            kept.append([x, y])
+            kept.append(corner)
         return kept
 
     return np.array(chain(rows) + chain(rows[::-1]), dtype=np.int64).reshape(-1, 2)

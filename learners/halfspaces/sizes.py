@@ -163,8 +163,8 @@ def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
     )
 
 
-def _in_space(d: int = 10) -> tuple[Shape, ...]:
-    sides = [2**k - 1 for k in SPACE]
+def _in_space() -> tuple[Shape, ...]:
+    d, sides = 10, [2**k - 1 for k in SPACE]
     # Powers of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of a side.
     bits = [2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1)) for side in sides]
     domains = [int(2 ** math.ceil(b + 1e-6 * b)) for b in bits]

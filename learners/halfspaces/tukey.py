@@ -26,7 +26,7 @@ from ..parameters import (
     check_statement,
 )
 from .concepts import Halfspace, Halfspaces
-from .depth.space_extents import MAX_SPACE_POINTS
+from .depth.space_fractions import MAX_SPACE_POINTS
 from .hull_point import Point
 from .plane_consistent import Consistent
 from .plane_dichotomies import (

@@ -73,7 +73,7 @@ class ExponentialSolver:
     @property
     def cost(self) -> Cost:
         """(epsilon, 0)."""
-        return Cost(self.epsilon, name="exponential")
+        return Cost(self.epsilon)
 
     @property
     def rate(self) -> float:

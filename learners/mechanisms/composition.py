@@ -20,7 +20,6 @@ class Cost:
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    name: str = ""
 
     def for_group(self, size: int) -> Cost:
         """Return the guarantee for inputs that differ in up to `size` elements.
@@ -29,14 +28,14 @@ class Cost:
         delta (1 + e^eps + ... + e^((k-1) eps)).
         """
         if not self.delta:
-            return Cost(size * self.epsilon, self.delta, f"{self.name} x {size}")
+            return Cost(size * self.epsilon)
         growth = sum((Fraction(math.exp(float(i * self.epsilon))) for i in range(1, size)), Fraction(1))
-        return Cost(size * self.epsilon, self.delta * growth, f"{self.name} x {size}")
+        return Cost(size * self.epsilon, self.delta * growth)
 
 
 def basic(calls: Sequence[Cost]) -> Cost:
     """Return (sum of epsilons, sum of deltas): basic composition, adaptive choice of the calls allowed."""
-    return Cost(_total(c.epsilon for c in calls), _total(c.delta for c in calls), "basic")
+    return Cost(_total(c.epsilon for c in calls), _total(c.delta for c in calls))
 
 
 def _total(shares: Iterable[Fraction]) -> Fraction:
@@ -63,7 +62,7 @@ def advanced(calls: Sequence[Cost], slack: float | Fraction) -> Cost:
     mean = math.fsum(chain.from_iterable(repeat(e * math.tanh(e / 2), times) for e, times in sizes))
     squares = math.fsum(chain.from_iterable(repeat(e * e, times) for e, times in sizes))
     width = math.sqrt(2 * math.log(1 / slack) * squares)
-    return Cost(Fraction((mean + width) * (1 + 1e-12)), basic(calls).delta + Fraction(slack), "advanced")
+    return Cost(Fraction((mean + width) * (1 + 1e-12)), basic(calls).delta + Fraction(slack))
 
 
 def best(calls: Sequence[Cost], slack: float | Fraction = 0) -> Cost:

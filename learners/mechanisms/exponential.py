@@ -75,25 +75,21 @@ def pair_laws(shifts: Mapping[int, Mapping[int, int]], rate: float) -> tuple[Law
     return laws[0], laws[1]
 
 
-def limit_logs(
-    scores: Integers, direction: Integers, rate: float, log_measure: Floats | None = None
-) -> tuple[Floats, float]:
+def limit_logs(scores: Integers, direction: Integers, rate: float) -> tuple[Floats, float]:
     """Return the logarithms of the law with scores `scores + t direction` as t grows, up to terms free of `scores`.
 
     Let M be the codes whose direction is greatest. The normaliser is exp(rate t max direction) times the sum over M of
-    mu(g) exp(rate scores(g)), but for a share that vanishes. Left out is rate t (direction(h) - max direction), the
-    same for every base of the ray. The bound on the error is that of `log_law`.
+    exp(rate scores(g)), but for a share that vanishes. Left out is rate t (direction(h) - max direction), the same for
+    every base of the ray. The bound on the error is that of `log_law`.
 
     `scores` and `direction` (K,) are the scores on the base of the ray, and on the examples that are added t times;
-    `rate` is the inverse temperature, `log_measure` (K,) ln mu, zeros by default.
+    `rate` is the inverse temperature.
     """
-    base = np.zeros(len(scores)) if log_measure is None else log_measure
     ahead = direction == direction.max()
     best = scores[ahead].max()
-    logs = rate * (scores - best) + base
+    logs = rate * (scores - best)
     total = math.log(math.fsum(np.exp(logs[ahead])))
-    spread, width = rate * float(np.abs(scores - best).max()), float(np.abs(base).max())
-    return logs - total, ULP * (8 * spread + 16 * width + 8 * math.log(len(logs)) + 16)
+    return logs - total, ULP * (8 * rate * float(np.abs(scores - best).max()) + 8 * math.log(len(logs)) + 16)
 
 
 def draw(scores: Integers, rate: float, rng: np.random.Generator, size: int, eligible: Bools | None = None) -> Integers:

@@ -114,11 +114,8 @@ class RecConcave:
     @property
     def calls(self) -> list[Cost]:
         """The private calls made, innermost first."""
-        last = Cost(self.epsilon, name="exponential")
-        if self.inner is None:
-            return [last]
-        named = Cost(self.epsilon, self.delta, "stable select")
-        return [*self.inner.calls, named, named, last]
+        named = Cost(self.epsilon, self.delta)
+        return [*(() if self.inner is None else (*self.inner.calls, named, named)), Cost(self.epsilon)]
 
     @property
     def cost(self) -> Cost:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -33,8 +32,6 @@ class NoisyTest:
     epsilon: Fraction
     delta: Fraction
 
-    name: ClassVar[str]
-
     def __post_init__(self) -> None:
         if not (self.epsilon > 0 and 0 < self.delta <= Fraction(1, 2)):
             raise InputError(f"epsilon must be > 0 and delta in (0, 1/2], got {self.epsilon!r} and {self.delta!r}")
@@ -42,7 +39,7 @@ class NoisyTest:
     @property
     def cost(self) -> Cost:
         """The guarantee of a call."""
-        return Cost(self.epsilon, self.delta, self.name)
+        return Cost(self.epsilon, self.delta)
 
     @property
     def scale(self) -> float:
@@ -79,8 +76,6 @@ class StableSelect(NoisyTest):
     (epsilon/2, delta e^(epsilon/2)/4)-private. Smith and Thakurta's Lap(1/epsilon), t = ln(1/delta)/epsilon is for the
     distance to instability, about half of the gap; on the gap it is only (2 epsilon, delta e^(2 epsilon)/2)-private.
     """
-
-    name: ClassVar[str] = "stable select"
 
     @property
     def threshold(self) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -65,8 +65,6 @@ class Choosing(NoisyTest):
     """
 
     growth: int
-
-    name: ClassVar[str] = "choosing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -236,7 +234,7 @@ class TreeLog:
     @property
     def calls(self) -> list[Cost]:
         """The private calls made, innermost first."""
-        last = Cost(self.epsilon, name="exponential")
+        last = Cost(self.epsilon)
         if self.inner is None:
             return [last]
         return [*self.inner.calls, self._choice.cost, self._selection.cost, last]

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bools, Integers
+from ..arrays import Bools, Integers, tallied
 from ..mechanisms import exponential
 from ..words import linear
 
@@ -169,6 +169,18 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
     return found
 
 
+def drawn(self: Listed | Tallied, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+    """Return the collections of independent draws, with probabilities proportional to exp(-rate errors).
+
+    It is the method `draw`: a group of equal errors first, then uniformly within it.
+    """
+    groups = exponential.draw_cells(self.sizes.tolist(), -self.errors, rate, rng, size)
+    picked = self.pick(groups, rng.integers(0, self.sizes[groups]))
+    distinct, place = np.unique(picked, return_inverse=True)
+    members = self.collections.members(distinct)
+    return [members[i] for i in place.reshape(-1).tolist()]
+
+
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Listed:
     """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
@@ -192,9 +204,7 @@ class Listed:
         """Return the numbers of the hypotheses at these places of these groups."""
         return np.asarray(self.order[self.starts[groups] + within])
 
-    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
-        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors)."""
-        return _drawn(self, rate, rng, size)
+    draw = drawn
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -206,7 +216,7 @@ class Tallied:
     @cached_property
     def _blocks(self) -> list[tuple[Integers, Integers]]:
         """The distinct errors of each block, and how many hypotheses have them."""
-        return [_tally(self.collections.errors(block)) for block in range(len(self.collections.blocks))]
+        return [tallied(self.collections.errors(block)) for block in range(len(self.collections.blocks))]
 
     @cached_property
     def errors(self) -> Integers:
@@ -239,33 +249,9 @@ class Tallied:
                 found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
         return found
 
-    def draw(self, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
-        """Return the collections of independent draws, with probabilities proportional to exp(-rate errors)."""
-        return _drawn(self, rate, rng, size)
+    draw = drawn
 
     def _count(self, block: int, error: int) -> int:
         values, counts = self._blocks[block]
         at = int(np.searchsorted(values, error))
         return int(counts[at]) if at < len(values) and values[at] == error else 0
-
-
-def _drawn(ranking: Listed | Tallied, rate: float, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
-    """Return the collections of independent draws: a group of equal errors first, then uniformly within it."""
-    groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, rate, rng, size)
-    drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
-    distinct, place = np.unique(drawn, return_inverse=True)
-    members = ranking.collections.members(distinct)
-    return [members[i] for i in place.reshape(-1).tolist()]
-
-
-def _tally(errors: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct values and their counts; by counting where their range is small, which takes no sorting."""
-    if not len(errors):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    least, most = int(errors.min()), int(errors.max())
-    if most - least > len(errors):
-        values, counts = np.unique(errors, return_counts=True)
-        return values.astype(np.int64), counts
-    counts = np.bincount(np.subtract(errors, least, dtype=np.int64))
-    values = np.flatnonzero(counts)
-    return values + least, counts[values]

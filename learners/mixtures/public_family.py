@@ -18,6 +18,7 @@ from dpaudit.contract import InputError
 from ..arrays import Bools
 from ..arrays import Exact as Integers
 from ..halfspaces.depth.tukey_depth import primitive
+from ..halfspaces.lower_bound import reduced
 
 Functional = tuple[int, ...]
 
@@ -138,14 +139,7 @@ def _axes(points: Integers) -> list[int]:
 
 def _rank(vectors: Integers) -> int:
     """Return the rank of integer vectors (m, k), k <= 3, exactly: float64 elimination may misjudge large entries."""
-    rows = [[int(v) for v in row] for row in np.unique(vectors, axis=0)]
-    rank = 0
-    for column in range(vectors.shape[1]):
-        pivot = next((row for row in rows if row[column]), None)
-        if pivot is not None:
-            rank += 1
-            rows = [[a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)] for row in rows]
-    return rank
+    return len(reduced(np.unique(vectors, axis=0).tolist(), vectors.shape[1])[1])
 
 
 def _through(points: Integers) -> Integers:

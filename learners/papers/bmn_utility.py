@@ -16,9 +16,8 @@ from ..bisection import least_beyond
 from ..finite.counting import scores
 from ..mixtures.halfspace import MixtureHalfspace
 from ..mixtures.public_family import public_family
-from .evidence import errors_data
+from .evidence import errors_data, exceeds, greatest, judged, statements_in, states
 from .sizes import errors_of_law, failure_probability, judged_sizes
-from .verdicts import exceeds, greatest, judged, statements_in, states
 
 ALPHA, BETA = 0.2, 0.1
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import Any
@@ -15,8 +16,8 @@ from ..domains import Grid
 from ..halfspaces.depth.extended_domain import ExtendedDomain
 from ..halfspaces.depth.tukey_depth import tukey_depths
 from .bmns_depth import in_hull
+from .evidence import judged, statements_in, states
 from .sizes import compositions
-from .verdicts import judged, statements_in, states
 
 Place = tuple[Fraction, ...]
 Line = tuple[int, int, int]
@@ -172,11 +173,13 @@ def _last_line(tools: Tools) -> Evidence:
     return judged(Verdict.UNDECIDED, text, numbers, text, data, failed=min(first, middle) != min(first, end))
 
 
-def lines_through(points: Sequence[Any]) -> set[Line]:
-    """Return the lines (a, b, t), a x + b y = t, through two distinct points; equal ones may differ by a factor."""
+def lines_through(points: Iterable[Any]) -> set[Line]:
+    """Return the lines (a, b, t), a x + b y = t in lowest terms, through two distinct points."""
     found = set()
     for (x, y), (u, v) in combinations(sorted(set(points)), 2):
-        found.add((v - y, x - u, (v - y) * x + (x - u) * y))
+        a, b = v - y, x - u
+        scale = math.gcd(a, b) * (1 if (a, b) > (0, 0) else -1)
+        found.add((a // scale, b // scale, (a * x + b * y) // scale))
     return found
 
 

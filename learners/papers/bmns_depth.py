@@ -21,9 +21,8 @@ from ..halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey
 from ..halfspaces.hull_point import HullPointExponential
 from ..halfspaces.hull_point_joint import HullPointJoint
 from ..halfspaces.sizes import measured_examples
-from .evidence import learner_data, pair_data, sample_data
+from .evidence import judged, learner_data, pair_data, sample_data, statements_in, states, tightness
 from .sizes import compositions
-from .verdicts import judged, statements_in, states, tightness
 
 
 @states(
@@ -67,7 +66,7 @@ def _facets(tools: Tools) -> Evidence:
     triangle, ones = np.array([[0, 0], [3, 0], [1, 2]]), np.ones(3, dtype=np.int64)
     regions = DepthRegions(triangle, ones, spanned_normals(triangle))
     top = max(level for level in regions.levels if regions.function()(Fraction(1)) >= level)
-    on = [int((_side(triangle, a, b) == 0).sum()) for a, b in combinations(triangle, 2)]
+    on = [sum(cross(a, b, p) == 0 for p in triangle.tolist()) for a, b in combinations(triangle.tolist(), 2)]
     text = f"the Tukey medians of a triangle (depth {top}) are the triangle; its edges pass through {on} of the points"
     numbers = {"points on a facet": min(on), "d + 1": 3}
     data = {"points": triangle, "counts": ones, "points on a facet": min(on)}
@@ -75,11 +74,6 @@ def _facets(tools: Tools) -> Evidence:
     return judged(
         Verdict.UNDECIDED, text, numbers, "the corners (0, 0), (3, 0), (1, 2), one example each", data, failed=failed
     )
-
-
-def _side(points: Any, a: Any, b: Any) -> Any:
-    """Return on which side of the line through a and b the points lie."""
-    return (b[0] - a[0]) * (points[:, 1] - a[1]) - (b[1] - a[1]) * (points[:, 0] - a[0])
 
 
 @states(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
 from ..bisection import least as least_of
 from ..domains import Grid
@@ -26,11 +26,11 @@ from ..halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
+from .bmns_claims import corners
 from .bmns_rec_concave import exponential_needs, rec_concave_needs
-from .evidence import judged_loss, learner_data, losses_of
+from .evidence import exceeds, greatest, judged, judged_loss, learner_data, losses_of, statements_in, states, tightness
 from .mechanisms import advanced_epsilon, composed_delta, greatest_share
 from .sizes import compositions
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 MOST_BITS = 2**15
@@ -107,8 +107,6 @@ def _figure_1_share(tools: Tools) -> Evidence:
     short="The ε of the exponential mechanism by coordinates",
     printed="ε = 1",
     found="ε ≥ {epsilon:.3g}",
-    constants=Constants.OURS,
-    part=Part.OURS,
     argument="The paper's mechanism is one selection over all points, which is the row BMNS-Joint.",
 )
 def _pure_hull_point(tools: Tools) -> Evidence:
@@ -319,25 +317,12 @@ def shallow_vertices(side: int, n: int) -> list[tuple[int, ...]]:
     Vertices are the points of the grid and where two lines through two points of it meet.
     """
     grid = Grid(side, 2).points()
-    lines = {line for one, two in combinations(grid.tolist(), 2) for line in [_line(one, two)]}
-    vertices = {(Fraction(int(x)), Fraction(int(y))) for x, y in grid}
-    for (a, b, s), (c, d, t) in combinations(lines, 2):
-        if det := a * d - b * c:
-            vertices.add((Fraction(s * d - b * t, det), Fraction(a * t - s * c, det)))
-    where = sorted(vertices)
-    found = []
+    where, found = sorted(corners(list(map(tuple, grid.tolist())))), []
     for counts in compositions(n, len(grid)):
         kept = np.array(counts) > 0
         depths = tukey_depths(grid[kept], np.array(counts)[kept], where)
         found += [counts] * bool(3 * int(depths.max()) < n)
     return found
-
-
-def _line(one: list[int], two: list[int]) -> tuple[int, int, int]:
-    """Return (a, b, t) of the line a x + b y = t through two points, in lowest terms."""
-    a, b = two[1] - one[1], one[0] - two[0]
-    scale = math.gcd(a, b) * (1 if (a, b) > (0, 0) else -1)
-    return a // scale, b // scale, (a * one[0] + b * one[1]) // scale
 
 
 STATEMENTS = statements_in(globals())

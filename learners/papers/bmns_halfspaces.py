@@ -16,9 +16,8 @@ from ..halfspaces.depth.tukey_depth import tukey_depths
 from ..halfspaces.exponential import HalfspaceExponential
 from ..halfspaces.sizes import printed_examples
 from ..halfspaces.tukey import HalfspaceTukey
-from .evidence import against, judged_loss, losses_of, pair_data
+from .evidence import against, greatest, judged, judged_loss, losses_of, pair_data, statements_in, states
 from .sizes import audit_cases
-from .verdicts import greatest, judged, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 RELEASE_DELTA = 0.01

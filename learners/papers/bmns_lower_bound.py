@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Survives, Tools, Verdict
 from dpaudit.contract import Sample as Examples
 
 from ..domains import Grid
@@ -27,12 +27,11 @@ from ..halfspaces.lower_bound import (
 )
 from ..halfspaces.random_row import HullPointRandomRow
 from ..mechanisms.exponential import log_law
-from .evidence import learner_data, sample_data
-from .verdicts import exceeds, greatest, judged, statements_in, states
+from .evidence import exceeds, greatest, judged, learner_data, sample_data, statements_in, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 BUDGET = 1.0
-"""The share of the claimed epsilon that `common_point` spends: all of it."""
+"""The share of the claimed epsilon that that which finds a common point spends: all of it."""
 
 
 @states(
@@ -185,7 +184,7 @@ def named_exactly(law: Callable[[Examples], Mapping[Any, float]], domain: Grid, 
 
 
 def _point_law(epsilon: float, domain: Grid, sample: Examples) -> Mapping[Any, float]:
-    """Return the law of `common_point`: the exponential mechanism on the grid, score the examples at a point."""
+    """Return the law of what finds a common point: the exponential mechanism on the grid, by the examples at each."""
     points = [tuple(p) for p in domain.points().tolist()]
     counts = dict(zip(map(tuple, sample.points.tolist()), sample.counts.tolist(), strict=True))
     logs, _ = log_law(np.array([counts.get(p, 0) for p in points]), epsilon / 2)
@@ -256,33 +255,28 @@ def _theorem(tools: Tools) -> Evidence:
     return judged(Verdict.HOLDS, text, numbers, witness, data, failed=sound and growth > 0.5)
 
 
+DELTAS = (0.5, 0.05, 1e-3, 1e-6)
+
+
 def _known() -> list[tuple[float, str, dict[str, Any]]]:
     """Return by how much the proved bound exceeds m' of algorithms that succeed half of the time, each with words.
 
     The random example at m = ceil(1/delta), the exponential mechanism that finds a common point, and randomised
     response on one example, at m' = d/2.
     """
-    found: list[tuple[float, str, int, int, float, float, float]] = []
+    found = []
     for d, values, epsilon in product((10, 20, 100), (2, 10, 10**6), (1e-9, 1e-3, 1.0, 8.0)):
-        for delta in (0.5, 0.05, 1e-3, 1e-6):
-            m = d // 2 * math.ceil(math.ceil(1 / delta) / (d // 2))
-            found.append((proved_bound(d, values, epsilon, delta) / m, "random example", d, values, epsilon, delta, m))
-        common = common_point_examples(d, values - 1, epsilon)
-        found.append((proved_bound(d, values, epsilon, 0.0) / common, "common point", d, values, epsilon, 0.0, common))
-        response = d * math.log(values)
-        single = (
-            proved_bound(d, values, response, 0.0) / (d // 2),
-            "randomised response",
-            d,
-            values,
-            response,
-            0.0,
-            d // 2,
-        )
-        found.append(single)
-    names = ("algorithm", "d", "T", "epsilon", "delta", "m'")
-    data = [(share, dict(zip(names, case, strict=True))) for share, *case in found]
-    return [(share, ", ".join(f"{k} = {v}" for k, v in case.items()), case) for share, case in data]
+        k, response = d // 2, d * math.log(values)
+        ways: list[tuple[str, float, float, float]] = [
+            *(("random example", epsilon, delta, k * math.ceil(math.ceil(1 / delta) / k)) for delta in DELTAS),
+            ("common point", epsilon, 0.0, common_point_examples(d, values - 1, epsilon)),
+            ("randomised response", response, 0.0, k),
+        ]
+        for algorithm, spent, delta, m in ways:
+            case = {"algorithm": algorithm, "d": d, "T": values, "epsilon": spent, "delta": delta, "m'": m}
+            words = ", ".join(f"{name} = {value}" for name, value in case.items())
+            found.append((proved_bound(d, values, spent, delta) / m, words, case))
+    return found
 
 
 @states(
@@ -296,8 +290,6 @@ def _known() -> list[tuple[float, str, dict[str, Any]]]:
     printed="at most 1",
     found="≤ {greatest share:.2f} m' of what succeeds; {random example:.2f} m' of the random example",
     best="within a factor of 8 for delta far above ε/d, by the random example",
-    constants=Constants.OURS,
-    part=Part.OURS,
     argument="dpaudit_learners.halfspaces.lower_bound has the proof.",
 )
 def _experiment(tools: Tools) -> Evidence:

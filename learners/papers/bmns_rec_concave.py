@@ -19,8 +19,7 @@ from ..mechanisms.rec_concave import RecConcave
 from ..mechanisms.stable_select import StableSelect, Standing
 from ..mechanisms.steps import Steps, interior_scores
 from ..mechanisms.tree_log import TreeLog
-from .evidence import against, pair_data
-from .verdicts import exceeds, judged, statements_in, states, tightness
+from .evidence import against, exceeds, judged, pair_data, statements_in, states, tightness
 
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:
@@ -250,18 +249,11 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
     printed="(1, 10⁻⁶)",
     found="({epsilon:.3g}, {delta:.2g})",
-    constants=Constants.OURS,
-    part=Part.OURS,
 )
 def _safe(tools: Tools) -> Evidence:
-    words = "ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
-    return _as_claimed(StableSelect(Fraction(1), NAMED), words)
-
-
-def _as_claimed(select: StableSelect, words: str) -> Evidence:
-    """Return the evidence on a calibration that promises (1, 1e-6)-privacy."""
-    (ratio, named), delta = _measured(select), float(NAMED)
-    text = "epsilon 1, delta 1e-6: " + words.format(ratio=ratio, named=named)
+    select, delta = StableSelect(Fraction(1), NAMED), float(NAMED)
+    ratio, named = _measured(select)
+    text = f"epsilon 1, delta 1e-6: ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
     data = {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named}
     failed = exceeds(ratio, 1.0) or exceeds(named, delta)
     verdict = tightness(max(ratio, named / delta), 1.0)

@@ -5,23 +5,33 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpaudit.contract import Constants, Evidence, Part, Relation, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Part, Relation, Survives, Tools, Verdict
 
 from ..conjunctions.concepts import Conjunction
 from ..conjunctions.set_cover import SetCoverConjunction
 from ..covers.accounting import (
+    calibrate,
     choice_cost,
     composed_share,
     cost_of_share,
+    game_epsilon,
     noiseless_share,
     paper_share,
     pure_share,
     rounds_for,
 )
-from ..covers.game import calibrate, game_epsilon
 from ..domains import Cube
-from .evidence import judged_loss, learner_data, losses_of, pair_data
-from .verdicts import TOLERANCE, judged, statements_in, states, tightness
+from .evidence import (
+    TOLERANCE,
+    judged,
+    judged_loss,
+    learner_data,
+    losses_of,
+    pair_data,
+    statements_in,
+    states,
+    tightness,
+)
 
 INSIDE = 0.9
 """An epsilon in the range of Claim 3.4, which is open at 1."""
@@ -114,7 +124,6 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     "k <= 8",
     "Claim 3.4; an improvement, proved in docs/results.md",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="Claim 3.4 with δ = 0, k ≤ 8",
     printed="ε = 1",
     found="ε = {cost, k=8:.3g}",
@@ -143,7 +152,6 @@ def _pure_calibration(tools: Tools) -> Evidence:
     "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
     "Example 3.3; an improvement, proved in docs/results.md",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="The budget of a round by the exact pure cost, k = 2",
     printed="{composition, k=2:.3g}",
     found="{pure, k=2:.3g}",

@@ -11,15 +11,14 @@ import numpy as np
 
 from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
-from ..finite.vc import most_shattered
+from ..finite.consistent import most_shattered
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Polygon, area, polygon
 from ..regions.families import halfplane_family
 from ..regions.halfplane_select import HalfplaneSelect
 from ..regions.snapping import full_grid
-from .evidence import errors_data, judged_loss, losses_of
+from .evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, statements_in, states, tightness
 from .sizes import errors_of_law
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(
@@ -91,18 +90,13 @@ def _lemma_46(tools: Tools) -> Evidence:
             words = f"d = {side}, 12 examples at each point, labels {row}"
             cases.append((failure, words, errors_data(learner, sample, limit, failure)))
     worst, where, data = greatest(cases)
-    shown = max(proved_failure(side, beta) for side in (1, 2, 10, 1000))
+    shown = max(128 * side**8 * math.exp(-8 * math.log(2 * side / beta)) for side in (1, 2, 10, 1000))
     text = (
         f"failure at most {worst:.1e} at d = 1, 2, and at most {shown:.1e} for every d by the proof, where the lemma "
         f"allows {beta}"
     )
     numbers = {"worst failure probability": worst, "beta": beta, "display": shown}
     return judged(tightness(max(worst, shown), beta), text, numbers, where, data, failed=exceeds(worst, beta))
-
-
-def proved_failure(side: int, beta: float) -> float:
-    """Return the bound of the proof's last line, 128 d^8 e^(-8 ln(2 d/beta)), which is beta^8/2."""
-    return 128 * side**8 * math.exp(-8 * math.log(2 * side / beta))
 
 
 def _grid(side: int) -> list[tuple[int, int]]:

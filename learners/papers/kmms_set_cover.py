@@ -14,12 +14,10 @@ from dpaudit.contract import Constants, Evidence, Pair, Part, Tools, Verdict
 from ..conjunctions.concepts import contradicted
 from ..conjunctions.consistent import ConjunctionCover
 from ..conjunctions.set_cover import SetCoverConjunction
-from ..covers.accounting import paper_share, rounds_for
-from ..covers.game import game_epsilon
+from ..covers.accounting import game_epsilon, paper_share, rounds_for
 from ..domains import Cube
-from .evidence import errors_data, pair_data
+from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states, tightness
 from .sizes import answer, judged_sizes
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 EPSILON, DELTA = 1.0, 1e-6
 COPIES = 4000
@@ -158,7 +156,6 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
     "Without noise, with the eps_hat that is proved for it, the Set Cover Learner is (epsilon, delta)-private.",
     "Set Cover Learner, with b = |S_0|",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="The Set Cover Learner without noise: its ε",
     printed="ε = {claim:.3g}",
     found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
@@ -193,7 +190,6 @@ class _WithoutNoise(SetCoverConjunction):
     "at (1, 1e-6), k = 1, J = 3.",
     "Set Cover Learner, Step 1c; an improvement, where it was computed",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="Private without noise in the number of negatives, k = 1",
     printed="ε = 1",
     found="ε ≤ {without noise, at most:.3g}",

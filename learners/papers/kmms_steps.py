@@ -15,9 +15,8 @@ from ..conjunctions.concepts import contradicted
 from ..conjunctions.set_cover import SetCoverDisjunction
 from ..covers.accounting import rounds_for
 from ..domains import Cube
-from .evidence import pair_data
+from .evidence import exceeds, greatest, judged, pair_data, statements_in, states
 from .sizes import judged_sizes
-from .verdicts import exceeds, greatest, judged, statements_in, states
 
 Kinds = tuple[int, ...]
 """Numbers of examples: negative and positive ones that a hypothesis labels 0, then those that it labels 1."""

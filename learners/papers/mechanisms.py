@@ -13,7 +13,7 @@ from dpaudit.contract import Evidence, Tools, Verdict
 from ..bisection import last
 from ..mechanisms.exponential import log_law
 from ..mechanisms.log_laws import log_above, log_below
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
+from .evidence import exceeds, greatest, judged, statements_in, states, tightness
 
 NOISE = 1.0
 """The scale of Laplace noise, in units of sensitivity/epsilon."""

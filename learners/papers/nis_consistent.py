@@ -11,13 +11,11 @@ from dpaudit.contract import Constants, Distribution, Evidence, Survives, Tools,
 
 from ..conjunctions.concepts import Conjunctions
 from ..domains import Cube
-from ..finite.vc import vc_dimension
+from ..finite.consistent import vc_dimension
 from ..parities.concepts import Parities, ParityElimination
-from ..points.concepts import Intervals, Points, Thresholds
-from ..points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
-from .evidence import errors_data, pair_data
+from ..points.concepts import Intervals, OccamConsistent, PointConsistent, Points, ThresholdConsistent, Thresholds
+from .evidence import errors_data, greatest, judged, pair_data, statements_in, states
 from .sizes import answer, hard_case, two_point
-from .verdicts import greatest, judged, statements_in, states
 
 
 @states(

@@ -15,10 +15,8 @@ from ..domains import Cube
 from ..parameters import BUDGETS
 from ..parities.amplified import ParityAmplified
 from ..parities.concepts import Parities
-from ..parities.private import ParityPrivate
-from ..parities.restart import ParityRestart
-from .evidence import judged_loss, losses_of, pair_data
-from .verdicts import TOLERANCE, exceeds, judged, statements_in, states, tightness
+from ..parities.private import ParityPrivate, ParityRestart
+from .evidence import TOLERANCE, exceeds, judged, judged_loss, losses_of, pair_data, statements_in, states, tightness
 
 
 @states(
@@ -184,7 +182,6 @@ def _consistent_failure(learner: Any) -> float:
     "fails with probability beta on consistent samples.",
     "; a repair",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="Restarting until a subsample is consistent: its ε",
     printed="ε = 1",
     found="ε = {epsilon:.3g}",
@@ -208,7 +205,6 @@ def _restart(tools: Tools) -> Evidence:
     "Repetition that keeps examples with the largest probability allowed by its exact cost is epsilon-private.",
     "; an improvement, proved in dpaudit_learners.parities.amplified",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="Examples for confidence β by repetition, ε spent whole",
     printed="n = {n_paper:,}",
     found="n = {n_proved:,}",

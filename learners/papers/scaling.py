@@ -7,7 +7,7 @@ from typing import Any
 
 from dpaudit.contract import Constants, Evidence, MeasuredLaw, Part, Statement, Tools, Verdict
 
-from .verdicts import judged, states
+from .evidence import judged, states
 
 SMALL: dict[str, dict[str, Any]] = {
     "point-exponential": {"domain_size": 64},

@@ -15,8 +15,7 @@ import numpy as np
 from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit, Verdict
 
 from ..arrays import Floats, Integers, Labels
-from .evidence import case_data
-from .verdicts import judged, tightness
+from .evidence import case_data, judged, tightness
 
 Case = tuple[str, Any, int, Distribution | str]
 """Name, learner, concept, distribution."""

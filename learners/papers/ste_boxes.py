@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 
-from dpaudit.contract import Constants, Evidence, Part, Survives, Tools, Verdict
+from dpaudit.contract import Constants, Evidence, Survives, Tools, Verdict
 
 from ..boxes.concepts import BoxTightest
 from ..boxes.exponential import BoxExponential
 from ..boxes.interior_point import BoxInteriorPoint
-from .evidence import errors_data, pair_data
+from .evidence import errors_data, exceeds, greatest, judged, pair_data, statements_in, states
 from .sizes import errors_of_law, hard_case, two_point
-from .verdicts import exceeds, greatest, judged, statements_in, states
 
 
 @states(
@@ -213,8 +212,6 @@ def _faces(tools: Tools) -> Evidence:
     "OURS-BoxTight",
     "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
     "the tightest box on examples of a distribution",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="The tightest box's failure",
     printed="≤ {(1 - alpha)^n:.2g}",
     found="{failure:.2g} at n = {n}",

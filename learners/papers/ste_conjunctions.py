@@ -13,9 +13,19 @@ from dpaudit.contract import Constants, Evidence, Pair, Relation, Survives, Tool
 from ..conjunctions.concepts import ConjunctionExponential, ShortConjunctions
 from ..conjunctions.consistent import ConjunctionElimination
 from ..conjunctions.laplace import ConjunctionLaplace
-from .evidence import errors_data, judged_loss, losses_of, pair_data
+from .evidence import (
+    errors_data,
+    exceeds,
+    greatest,
+    judged,
+    judged_loss,
+    losses_of,
+    pair_data,
+    statements_in,
+    states,
+    tightness,
+)
 from .sizes import answer, errors_of_law, worst_empirical_failure
-from .verdicts import exceeds, greatest, judged, statements_in, states, tightness
 
 
 @states(

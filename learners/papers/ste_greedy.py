@@ -16,9 +16,8 @@ from ..conjunctions.greedy_counts import GreedyCounts
 from ..covers.accounting import composed_share
 from ..mechanisms.exponential import log_law
 from ..parameters import BUDGETS
-from .evidence import errors_data, judged_loss, losses_of
+from .evidence import errors_data, exceeds, greatest, judged, judged_loss, losses_of, statements_in, states
 from .sizes import errors_of_law
-from .verdicts import exceeds, greatest, judged, statements_in, states
 
 
 @states(
@@ -144,7 +143,6 @@ def _greedy(tools: Tools) -> Evidence:
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
     "step 3; an improvement, proved in the docstring of choice_cost",
     part=Part.OURS,
-    constants=Constants.OURS,
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
     printed="ε = 1",
     found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Constants, Evidence, Pair, Part, Survives, Tools, Verdict
+from dpaudit.contract import Evidence, Pair, Part, Survives, Tools, Verdict
 
 from ..interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from ..interior_points.thresholds import ThresholdInteriorPoint
 from ..mechanisms.steps import Multiset, of_counter, ranks
 from ..mechanisms.tree_log import TreeLog, leaving_depths
 from ..samples import Sample
-from .evidence import judged_loss, losses_of, pair_data
+from .evidence import exceeds, judged, judged_loss, losses_of, pair_data, statements_in, states
 from .sizes import compositions, worst_empirical_failure
-from .verdicts import exceeds, judged, statements_in, states
 
 
 def _outside(learner: Any, sample: Sample) -> float:
@@ -33,8 +32,6 @@ def _outside(learner: Any, sample: Sample) -> float:
     "OURS-IPP",
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
     "the interior point problem",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
     printed="fails ≤ 0.2",
     found="fails {failure:.2g} at n = {n}",
@@ -60,8 +57,6 @@ def _interior(tools: Tools) -> Evidence:
     "OURS-Thr",
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
     "the interior point problem",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="A threshold from an interior point: m - 1 errors, ε",
     printed="fails ≤ 0.5, ε = 4",
     found="fails {failure:.2g} at n = {n}, ε = {epsilon:.3g}",
@@ -89,8 +84,6 @@ def _thresholds(tools: Tools) -> Evidence:
     "OURS-TreeLog",
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
     "the interior point problem",
-    part=Part.OURS,
-    constants=Constants.OURS,
     short="TreeLog, every call charged: its δ",
     printed="δ = 0.01",
     found="δ = {delta:.2g}",

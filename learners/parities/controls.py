@@ -15,8 +15,7 @@ from ..mechanisms.log_laws import ULP
 from ..parameters import check_sample
 from .amplified import ParityAmplified
 from .law import log_answers
-from .private import ParityPrivate
-from .restart import ParityRestart
+from .private import ParityPrivate, ParityRestart
 
 NO_COIN = fault("never fails by the coin: failure proves that the sample is inconsistent", _coin=0.0)
 OVERSAMPLED: dict[str, Any] = {"_keep": property(lambda self: min(1.0, self.epsilon))}

@@ -1,19 +1,21 @@
-"""Points, thresholds and intervals on a line: their functions and classes."""
+"""Points, thresholds and intervals on a line: functions, classes, and consistent learners, none of which is private."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Sample
+from dpaudit.contract import Hypothesis, Instance, Law, Sample
 
 from ..arrays import Integers
-from ..domains import Interval, moving_points
-from ..finite.counting import Numbered, check_code, check_listable, excess_of_ones
-from ..parameters import Built, check_integer
+from ..citations import NIS
+from ..domains import Interval, moving_negatives, moving_points
+from ..finite.consistent import ConsistentLearner, occam_sample_size
+from ..finite.counting import Numbered, check_code, check_law_size, check_listable, point_law
+from ..parameters import Built, check_integer, check_sample
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Point:
 
 @dataclass(frozen=True)
 class _OnALine(Numbered):
-    """A class of concepts on the integers 0 .. domain_size - 1."""
+    """A class of intervals of the integers 0 .. domain_size - 1, each with its ends a and b, empty where b < a."""
 
     domain_size: int
 
@@ -58,25 +60,44 @@ class _OnALine(Numbered):
 
     domain = Built(Interval)
 
+    def _ends(self) -> tuple[Integers, Integers]:
+        """Return the ends a and b of all concepts, (size,) each."""
+        raise NotImplementedError("a class on a line has intervals")
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) of points (m, 1)."""
+        check_listable(self)
+        a, b = self._ends()
+        x = points[None, :, 0]
+        return np.asarray((a[:, None] <= x) & (x <= b[:, None]), dtype=np.uint8)
+
+    def correct(self, sample: Sample) -> Integers:
+        """Return how many examples each concept labels correctly, (size,): N_0 + sum_{a <= x <= b} (n_1 - n_0)(x).
+
+        N_0 is the number of negative examples. All sums are int64 and exact while there are fewer than 2^63 examples.
+        """
+        check_listable(self)
+        positive = sample.labels == 1
+        below = np.zeros(self.domain_size + 1, dtype=np.int64)
+        np.add.at(below, sample.points[:, 0] + 1, np.where(positive, sample.counts, -sample.counts))
+        below, (a, b) = np.cumsum(below), self._ends()
+        return np.asarray(int(sample.counts[~positive].sum()) + below[b + 1] - below[a], dtype=np.int64)
+
 
 @dataclass(frozen=True)
 class Points(_OnALine):
     """The class of the point functions c_0 .. c_{domain_size - 1} on {0 .. domain_size - 1}."""
+
+    vc_dimension: ClassVar[int] = 1
+    """A point is shattered by itself and any other; two points are never both labelled 1."""
 
     @property
     def size(self) -> int:
         """The number of concepts, domain_size."""
         return self.domain_size
 
-    @property
-    def vc_dimension(self) -> int:
-        """1: a point is shattered by itself and any other; two points are never both labelled 1."""
-        return 1
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the labels (size, m) of points (m, 1)."""
-        check_listable(self)
-        return np.asarray(np.arange(self.size)[:, None] == points[None, :, 0], dtype=np.uint8)
+    def _ends(self) -> tuple[Integers, Integers]:
+        return np.arange(self.size), np.arange(self.size)
 
     def concept(self, code: int) -> Point:
         """Return c_code."""
@@ -87,15 +108,6 @@ class Points(_OnALine):
         """Return generators of all permutations of the points: a transposition and a cycle."""
         points = np.arange(self.domain_size)
         return [moving_points(np.array([1, 0, *points[2:]])), moving_points(np.roll(points, 1))]
-
-    def correct(self, sample: Sample) -> Integers:
-        """Return how many examples each concept labels correctly, (size,).
-
-        c_j is right on every negative example away from j and every positive one at j: N_0 + n_1(j) - n_0(j).
-        """
-        check_listable(self)
-        negatives, excess = excess_of_ones(sample, self.domain_size)
-        return np.asarray(negatives + excess, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -116,20 +128,16 @@ class Threshold:
 class Thresholds(_OnALine):
     """The class of the thresholds c_0 .. c_{domain_size} on {0 .. domain_size - 1}; c_0 is 0 everywhere."""
 
+    vc_dimension: ClassVar[int] = 1
+    """No threshold labels a point 0 and a greater one 1."""
+
     @property
     def size(self) -> int:
         """The number of concepts, domain_size + 1."""
         return self.domain_size + 1
 
-    @property
-    def vc_dimension(self) -> int:
-        """1: no threshold labels a point 0 and a greater one 1."""
-        return 1
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the labels (size, m) of points (m, 1)."""
-        check_listable(self)
-        return np.asarray(points[None, :, 0] < np.arange(self.size)[:, None], dtype=np.uint8)
+    def _ends(self) -> tuple[Integers, Integers]:
+        return np.zeros(self.size, dtype=np.int64), np.arange(-1, self.domain_size)
 
     def concept(self, code: int) -> Threshold:
         """Return c_code."""
@@ -139,16 +147,6 @@ class Thresholds(_OnALine):
     def symmetries(self) -> list[Integers]:
         """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""
         return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
-
-    def correct(self, sample: Sample) -> Integers:
-        """Return how many examples each concept labels correctly, (size,).
-
-        c_j is right on the positive examples below j and the negative ones from j on:
-        N_0 + sum_{x < j} (n_1(x) - n_0(x)).
-        """
-        check_listable(self)
-        negatives, excess = excess_of_ones(sample, self.domain_size)
-        return negatives + np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
 
     def runs(self, sample: Sample) -> tuple[list[int], Integers]:
         """Return the first codes of the runs of equal score, and how many examples each run labels correctly.
@@ -186,8 +184,11 @@ class Span:
 class Intervals(_OnALine):
     """The class of the indicators of all [a, b], 0 <= a <= b < domain_size, and of the empty interval.
 
-    Number 0 is the empty interval; the others follow in lexicographic order of (a, b).
+    Number 0 is the empty interval, [0, -1]; the others follow in lexicographic order of (a, b).
     """
+
+    vc_dimension: ClassVar[int] = 2
+    """No interval labels three points in order 1, 0, 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -198,21 +199,9 @@ class Intervals(_OnALine):
         """T (T + 1) / 2 + 1 with T = domain_size."""
         return self.domain_size * (self.domain_size + 1) // 2 + 1
 
-    @property
-    def vc_dimension(self) -> int:
-        """2: no interval labels three points in order 1, 0, 1."""
-        return 2
-
     def _ends(self) -> tuple[Integers, Integers]:
-        """Return the ends a and b of all intervals, (size,) each; the empty one is [0, -1]."""
         a, b = np.triu_indices(self.domain_size)
         return np.concatenate([[0], a]).astype(np.int64), np.concatenate([[-1], b]).astype(np.int64)
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the labels (size, m) of points (m, 1)."""
-        a, b = self._ends()
-        x = points[None, :, 0]
-        return np.asarray((a[:, None] <= x) & (x <= b[:, None]), dtype=np.uint8)
 
     def concept(self, code: int) -> Span:
         """Return the interval with that number."""
@@ -220,9 +209,99 @@ class Intervals(_OnALine):
         a, b = self._ends()
         return Span(int(a[code]), int(b[code]))
 
-    def correct(self, sample: Sample) -> Integers:
-        """Return how many examples each concept labels correctly, (size,): N_0 + sum_{a <= x <= b} (n_1 - n_0)(x)."""
-        negatives, excess = excess_of_ones(sample, self.domain_size)
-        below = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
-        a, b = self._ends()
-        return np.asarray(negatives + below[b + 1] - below[a], dtype=np.int64)
+
+@dataclass(frozen=True)
+class _OfPositives(ConsistentLearner):
+    """A consistent learner that looks at the positive examples alone; its codes are 0 .. domain_size."""
+
+    domain_size: int
+
+    instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
+
+    def _first(self, positive: set[int]) -> int:
+        """Return the code by asking of one point after the other whether it is positive."""
+        raise NotImplementedError("a learner of positive points has an order of these")
+
+    def law(self, sample: Sample) -> Law:
+        """Return all mass on the code that is found by asking of one point after the other whether it is positive."""
+        check_sample(sample, self.domain)
+        check_law_size(self.concepts)
+        positive = {int(x) for (x,), y in zip(sample.points, sample.labels, strict=True) if y == 1}
+        return point_law(range(self.domain_size + 1), self._first(positive))
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the permutations of the negative examples, which the learner ignores."""
+        return moving_negatives(self.domain_size)
+
+
+@dataclass(frozen=True)
+class PointConsistent(_OfPositives):
+    """Learn points: c_i for the smallest i with (i, 1) in the sample, else the all-zero hypothesis. Not private.
+
+    The error exceeds alpha only if the target's point has mass above alpha and never occurs: probability at most
+    (1 - alpha)^n, so n >= ln(1/beta)/alpha suffices. Code `domain_size` is the all-zero hypothesis.
+    """
+
+    id: ClassVar[str] = "point-consistent"
+    claim_id: ClassVar[str] = "NIS-Point"
+    source: ClassVar[str] = f"{NIS}, Example 0: learning points"
+
+    concepts = Built(Points)
+
+    def _choose(self, sample: Sample) -> int:
+        positive = sample.points[sample.labels == 1, 0]
+        return int(positive.min()) if len(positive) else self.domain_size
+
+    def decode(self, code: int) -> Hypothesis | None:
+        """Return c_code, or the all-zero hypothesis for code `domain_size`."""
+        return Constant(0) if code == self.domain_size else self.concepts.concept(code)
+
+    def _first(self, positive: set[int]) -> int:
+        return next((i for i in range(self.domain_size) if i in positive), self.domain_size)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return ceil(ln(1/beta) / alpha): one bad event instead of |C|."""
+        return occam_sample_size(0.0, alpha, beta)
+
+
+@dataclass(frozen=True)
+class ThresholdConsistent(_OfPositives):
+    """Learn thresholds c_j(x) = 1 iff x < j: c_{i+1} for the largest i with (i, 1), c_0 if there is none. Not private.
+
+    The slides define thresholds twice (x < j and x <= j) and return c_i, which is consistent only with the second.
+    `literal=True` returns c_i of the first: it errs on i itself.
+    """
+
+    literal: bool = False
+
+    id: ClassVar[str] = "threshold-consistent"
+    claim_id: ClassVar[str] = "NIS-Thr"
+    source: ClassVar[str] = f"{NIS}, Example 1: learning thresholds"
+
+    concepts = Built(Thresholds)
+
+    def _choose(self, sample: Sample) -> int:
+        positive = sample.points[sample.labels == 1, 0]
+        return int(positive.max()) + (not self.literal) if len(positive) else 0
+
+    def _first(self, positive: set[int]) -> int:
+        i = next((i for i in range(self.domain_size - 1, -1, -1) if i in positive), None)
+        return 0 if i is None else i if self.literal else i + 1
+
+
+@dataclass(frozen=True)
+class OccamConsistent(ConsistentLearner):
+    """Return the first interval [a, b] (or the empty one) that is consistent with the sample. Not private.
+
+    The class has T (T + 1)/2 + 1 concepts over T = `domain_size` points; `FAIL` if none is consistent.
+    """
+
+    domain_size: int
+
+    id: ClassVar[str] = "occam-consistent"
+    instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
+
+    concepts = Built(Intervals)
+
+
+LEARNERS = (PointConsistent, ThresholdConsistent, OccamConsistent)

@@ -19,7 +19,6 @@ from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Box, polygon, vertex_mean
 from ..parameters import check_sample
 from ..samples import distinct_points
-from .cell_draws import Selector
 from .discs import DiscUnion
 from .families import Family
 from .halfplane_select import HalfplaneSelect
@@ -28,6 +27,7 @@ from .polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 from .region_cover import ConvexPolygon, PolygonUnion
 from .region_selection import RegionSelection, TriangleSelect
 from .snapping import Region, full_grid
+from .tuple_draws import Selector
 
 SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
 UNWEIGHTED_SELECTION = Instance({"side": 1, "epsilon": 0.2}, n=2)

@@ -28,9 +28,8 @@ from ..parameters import Built, check_integer
 from ..words import linear
 from .concepts import Listed, Union
 from .families import Family, Regions
-from .pictures import uniform_sample
+from .pictures import plane_targets, uniform_sample
 from .region_cover import COVERED, INSTANCE, RegionCover
-from .targets import plane_targets
 
 MAX_DISC_SIDE = 10
 """The largest side whose labellings by discs are listed: 462,000 of them, in half a minute and half a gigabyte."""

@@ -22,13 +22,11 @@ from ..geometry.polygons import Bits, Box
 from ..mechanisms.log_laws import ULP
 from ..parameters import Built, check_choice, check_law, check_run, check_sample
 from ..samples import distinct_points
-from .cell_draws import Selector
 from .concepts import Halfplane, Halfplanes, Intersection, halfplanes
-from .pictures import dual_panels, regular_polygon
+from .pictures import dual_panels, plane_targets, regular_polygon
 from .region_selection import RegionSelection, log_total
 from .snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
-from .targets import plane_targets
-from .tuple_draws import MAX_WEIGHT, TupleSampler
+from .tuple_draws import MAX_WEIGHT, Selector, TupleSampler
 
 SWEPT_POINTS = 100
 """The most distinct points whose arrangement is built, wherever it can be done without: 5,000 crossings."""
@@ -44,7 +42,7 @@ class HalfplaneSelect(RegionSelection):
     paper's Select Halfplane) 2 epsilon-differentially private: p_S <= exp(2 rate) p_S'.
 
     The point is drawn exactly, from the cells of the sample's arrangement or, for more than 100 distinct points, by
-    rejection from pieces of the dual box; see `regions.cell_draws` and `regions.tuple_draws`. The output is (z, a, b),
+    rejection from pieces of the dual box; see `regions.tuple_draws` and `regions.tuple_draws`. The output is (z, a, b),
     where (a, b) stands for the region of the full grid that contains the point, never for a cell of the sample: for
     side <= 6 the vertex mean of the cell of the arrangement of all grid points, else the centre of a dyadic square; see
     `regions.snapping`.

@@ -19,8 +19,8 @@ from ..parameters import Built, check_integer, check_positive
 from ..words import linear
 from .concepts import Listed
 from .families import Family, Regions
+from .pictures import plane_targets
 from .region_selection import RegionSelection
-from .targets import plane_targets
 
 MAX_DEGREE = 3
 MAX_POLYNOMIALS = 2**17

@@ -23,7 +23,7 @@ from ..covers.accounting import AUDITED
 from ..domains import grid_rows
 from ..halfspaces.concepts import Halfspace, grid_halfspaces
 from ..mechanisms import exponential
-from ..parameters import Built, check_run
+from ..parameters import Built
 from .concepts import Intersection, Joins
 from .families import Family, Region, Regions, family_of, joined, listed_entries
 from .region_cover import RegionCover
@@ -273,14 +273,7 @@ class SimplexSelect(RegionSelection):
         """The labellings of the grid by intersections of at most four halfspaces; they can be listed for the cube."""
         return Polytopes(self.side, DIMENSION + 1)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
-        """Return the outputs of independent runs."""
-        if self._regions.listing is not None:
-            return super().run(sample, rng, size)
-        check_run(sample, self.domain, size)
-        return self._quadruples(sample, rng, size)
-
-    def _quadruples(self, sample: Sample, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""
         signed = np.where(sample.labels == 1, sample.counts, -sample.counts)
         rows, gains = summed(grid_rows(sample.points, self.side), signed)
@@ -342,12 +335,7 @@ class SimplexUnion(RegionCover):
 
     concepts = Built(SimplexUnions)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
-        """Return the outputs of independent runs."""
-        if self._regions.listing is not None:
-            return super().run(sample, rng, size)
-        check_run(sample, self.domain, size)
-        self._split(sample)
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         labelled = [np.where(sample.labels == label, sample.counts, 0) for label in (1, 0)]
         rows, wanted = summed(grid_rows(sample.points, self.side), labelled[0])
         _, unwanted = summed(grid_rows(sample.points, self.side), labelled[1])

@@ -30,9 +30,8 @@ from .concepts import (
     triangles,
 )
 from .families import Region, Regions
-from .pictures import plane_picture, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
 from .snapping import check_regions, region_of
-from .targets import plane_targets
 from .tuple_draws import TupleSampler, grouped
 
 INSTANCE = Instance(
@@ -104,11 +103,15 @@ class RegionCover(SetCoverLearner):
         return labels if self._covered_label else np.asarray(1 - labels, dtype=np.uint8)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
-        """Return the outputs of independent runs; without noise all share the first round's refinement."""
+        """Return the outputs of independent runs."""
         if self._regions.listing is not None:
             return super().run(sample, rng, size)
         check_run(sample, self.domain, size)
         self._split(sample)
+        return self._unlisted(sample, rng, size)
+
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+        """Return the outputs of independent runs; without noise all share the first round's refinement."""
         bits, (points, weights) = Bits(rng), grouped(*distinct_points(sample, self._covered_label))
         first = None if self._noise.scale else self._sampler(points, weights, rng)
         return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]

@@ -23,9 +23,8 @@ from ..parameters import Built, check_integer, check_positive, check_run, check_
 from ..samples import distinct_points
 from .concepts import Intersection, Triangles, triangle, triangles
 from .families import Family, Regions
-from .pictures import plane_picture, regular_polygon, uniform_sample
+from .pictures import plane_picture, plane_targets, regular_polygon, uniform_sample
 from .snapping import check_regions, region_of
-from .targets import plane_targets
 from .tuple_draws import TupleSampler, grouped
 
 
@@ -100,10 +99,15 @@ class RegionSelection(ClassLearner):
         return np.asarray(agree.astype(np.int64) @ sample.counts)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
-        """Return the numbers of the labellings that independent runs select."""
+        """Return the numbers of the labellings that independent runs select, or regions where these are not listed."""
         check_run(sample, self.domain, size)
+        if self._regions.listing is None:
+            return self._unlisted(sample, rng, size)
         logs, _ = self._log_weights(self._correct(sample), self._log_base(self._regions.family, sample))
         return exponential.draw_weighted(logs - logs.max(), rng, size)
+
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
+        raise NotImplementedError("a selection among regions that are not listed draws them")
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the labellings.
@@ -175,11 +179,8 @@ class TriangleSelect(RegionSelection):
 
     concepts = Built(Triangles)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+    def _unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         """Return the outputs of independent runs; one refinement serves them all."""
-        if self._regions.listing is not None:
-            return super().run(sample, rng, size)
-        check_run(sample, self.domain, size)
         sampler, resolve, bits = self._sampler(sample), region_of(self.side), Bits(rng)
         return [sampler.draw(bits, resolve) for _ in range(size)]
 

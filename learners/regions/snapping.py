@@ -22,6 +22,7 @@ from dpaudit.contract import InputError
 from ..arrays import Bools
 from ..geometry.arrangement import Arrangement, sweep
 from ..geometry.polygons import Box, area, polygon, vertex_mean
+from ..halfspaces.depth.fraction_ranks import floor_sum
 
 LISTED_SIDE = 6
 """The largest side whose full-grid cells are listed as outputs and atoms."""
@@ -82,21 +83,6 @@ def _columns_of(side: int, point: Point) -> tuple[int, ...]:
     a, b = point
     q = a.denominator * b.denominator
     return columns(side, a.numerator * b.denominator, b.numerator * a.denominator, q)
-
-
-def floor_sum(count: int, p: int, r: int, q: int) -> int:
-    """Return the sum of floor((p x + r)/q) over x = 0 .. count - 1, for q > 0, by Euclid's algorithm."""
-    total = 0
-    if p < 0 or r < 0:
-        total += (count - 1) * count // 2 * (p // q) + count * (r // q)
-        p, r = p % q, r % q
-    while True:
-        total += (count - 1) * count // 2 * (p // q) + count * (r // q)
-        p, r = p % q, r % q
-        top = p * count + r
-        if top < q:
-            return total
-        count, r, p, q = top // q, top % q, q, p
 
 
 def count_below(side: int, p: int, r: int, q: int) -> int:

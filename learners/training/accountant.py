@@ -71,7 +71,7 @@ class Accountant:
 
     def delta(self, epsilon: float, *, upper: bool = True) -> float:
         """Return a bound on the least delta at which the steps are (epsilon, delta)-private, by default from above."""
-        return max(self._sum(removal, upper).delta(epsilon) for removal in (True, False))
+        return max(_summed(self, removal, upper).delta(epsilon) for removal in (True, False))
 
     def epsilon(self, delta: float, *, upper: bool = True) -> float:
         """Return a bound on the least epsilon >= 0 at which the steps are (epsilon, delta)-private, 0 < delta < 1."""
@@ -109,9 +109,6 @@ class Accountant:
         # ln(e^l - (1 - q)), without a loss of digits for large l
         exponent = safe + np.log(-np.expm1(math.log1p(-q) - safe)) - math.log(q)
         return np.where(above, variance * exponent + 0.5, -np.inf)
-
-    def _sum(self, removal: bool, upper: bool) -> _Sum:
-        return _summed(self, removal, upper)
 
     def _masses(self, edges: Floats, removal: bool) -> Floats:
         """Return the mass of l between consecutive edges, under P (of removal) or Q (of addition)."""

@@ -11,11 +11,9 @@ import dpaudit
 from dpaudit.contract import Relation
 from dpaudit_learners.conjunctions import consistent as conjunctions
 from dpaudit_learners.parities import private as parity
-from dpaudit_learners.points import consistent, exponential
+from dpaudit_learners.points import concepts, exponential
 
-LEARNERS = [
-    c for module in (consistent, exponential, parity, conjunctions) for c in module.LEARNERS if hasattr(c, "law")
-]
+LEARNERS = [c for module in (concepts, exponential, parity, conjunctions) for c in module.LEARNERS if hasattr(c, "law")]
 ENUMERABLE = [(1, 1), (1, 2), (1, 5), (1, 12), (2, 1), (2, 3), (2, 6), (3, 1), (3, 3), (4, 1), (4, 2), (5, 2)]
 
 

@@ -18,7 +18,7 @@ from dpaudit.seeding import generator
 from dpaudit_learners.parities.amplified import ParityAmplified
 from dpaudit_learners.parities.concepts import MAX_EPSILON
 from dpaudit_learners.parities.controls import ParityAmplifiedNoCoin, ParityRestartLateCoin
-from dpaudit_learners.parities.restart import ParityRestart, restart_rate
+from dpaudit_learners.parities.private import ParityRestart, restart_rate
 
 decimal.getcontext().prec = 50
 

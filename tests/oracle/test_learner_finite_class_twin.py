@@ -12,7 +12,7 @@ import pytest
 from dpaudit_learners.finite.counting import scores
 from dpaudit_learners.finite.exponential import ExponentialLearner
 from dpaudit_learners.mechanisms import exponential
-from dpaudit_learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from dpaudit_learners.points.concepts import OccamConsistent, PointConsistent, ThresholdConsistent
 from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 decimal.getcontext().prec = 60

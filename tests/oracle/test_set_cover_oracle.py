@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from dpaudit.contract import Relation
 from dpaudit.exact.audit import audit_law
 from dpaudit_learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from dpaudit_learners.covers.game import KINDS, SLICES, _corners, calibrate, game_delta, game_epsilon
+from dpaudit_learners.covers.accounting import KINDS, SLICES, _corners, calibrate, game_delta, game_epsilon
 from dpaudit_learners.covers.rounds import LaplaceNoise, Round
 
 Row = tuple[tuple[int, ...], int, int]

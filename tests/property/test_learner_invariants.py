@@ -16,9 +16,8 @@ from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
 from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
 from dpaudit_learners.parities.amplified import ParityAmplified
 from dpaudit_learners.parities.concepts import ParityElimination
-from dpaudit_learners.parities.private import ParityPrivate
-from dpaudit_learners.parities.restart import ParityRestart
-from dpaudit_learners.points.consistent import ThresholdConsistent
+from dpaudit_learners.parities.private import ParityPrivate, ParityRestart
+from dpaudit_learners.points.concepts import ThresholdConsistent
 from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 PRIVATE = [

@@ -8,7 +8,6 @@ this ends, and the extent is that of T(r), exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
@@ -18,9 +17,10 @@ import numpy as np
 from dpaudit.contract import InputError
 
 from ...arrays import Integers
+from ...bisection import least
+from .depth_regions import Interval, extreme, solved
 from .tukey_depth import centerpoint_bound
 
-Interval = tuple[Fraction, Fraction]
 Normal = tuple[int, int]
 
 _EXACT = 2**52
@@ -71,19 +71,11 @@ class DepthExtents:
 
     def deepest(self) -> int:
         """Return the greatest depth of a point of the plane."""
-        return self._last(lambda level: self.first(level) is not None, centerpoint_bound(self.total, 2))
+        return least(lambda level: self.first(level) is None, centerpoint_bound(self.total, 2), self.total + 1) - 1
 
-    def deepest_on(self, x: Fraction, least: int, most: int) -> int:
-        """Return the greatest depth of a point (x, y), known to be in [least, most]."""
-        return self._last(lambda level: self.second(level, x) is not None, least, most)
-
-    def _last(self, holds: Callable[[int], bool], least: int, most: int | None = None) -> int:
-        """Return the last level at which a monotone property holds, by bisection; it holds at `least`."""
-        low, high = least, (self.total if most is None else most) + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if holds(middle) else (low, middle)
-        return low
+    def deepest_on(self, x: Fraction, known: int, most: int) -> int:
+        """Return the greatest depth of a point (x, y), known to be in [known, most]."""
+        return least(lambda level: self.second(level, x) is None, known, most + 1) - 1
 
     def first(self, level: int) -> Interval | None:
         """Return the least and the greatest x of T(level), level >= 1; None if it is empty."""
@@ -205,16 +197,6 @@ def _across(edge: Integers) -> Normal:
     return a // divisor, b // divisor
 
 
-def _extreme(numerators: Integers, denominators: Integers, *, greatest: bool) -> Fraction:
-    """Return the greatest or least of the quotients, denominators > 0, exactly: floats choose whom to compare."""
-    quotients = numerators / denominators
-    best = quotients.max() if greatest else quotients.min()
-    near = np.flatnonzero(np.abs(quotients - best) <= 2.0**-48 * max(1.0, abs(best)))
-    found = np.unique(np.stack([numerators[near], denominators[near]], axis=1), axis=0)
-    pick = max if greatest else min
-    return pick(Fraction(a, b) for a, b in found.tolist())
-
-
 def shadow(rows: Integers) -> Interval | None:
     """Return the ends of {x : for some y, low <= a x + b y <= high in every row}; None if it is empty."""
     straight, sloped = rows[rows[:, 1] == 0], rows[rows[:, 1] != 0]
@@ -226,12 +208,7 @@ def shadow(rows: Integers) -> Interval | None:
     values = (np.outer(low, b) - np.outer(b, high)).ravel()
     factors = np.concatenate([factors, straight[:, 0], -straight[:, 0]])
     values = np.concatenate([values, straight[:, 2], -straight[:, 3]])
-    if (values[factors == 0] > 0).any():
-        return None
-    up, down = factors > 0, factors < 0
-    left = _extreme(values[up], factors[up], greatest=True)
-    right = _extreme(-values[down], -factors[down], greatest=False)
-    return (left, right) if left <= right else None
+    return solved(factors, values)
 
 
 def _slice(rows: Integers, x: Fraction) -> Interval | None:
@@ -245,6 +222,6 @@ def _slice(rows: Integers, x: Fraction) -> Interval | None:
     flip = np.sign(b)
     lower = np.where(flip > 0, low, -high) * q - a * flip * p
     upper = np.where(flip > 0, high, -low) * q - a * flip * p
-    bottom = _extreme(lower, b * flip, greatest=True) / q
-    top = _extreme(upper, b * flip, greatest=False) / q
+    bottom = extreme(lower, b * flip, greatest=True) / q
+    top = extreme(upper, b * flip, greatest=False) / q
     return (bottom, top) if bottom <= top else None

@@ -32,8 +32,6 @@ from .tukey_depth import cross, primitive, tukey_depths
 
 Interval = tuple[Fraction, Fraction]
 
-_EXACT_QUOTIENT = 2**25
-"""Quotients of integers below this are ordered like their rounded float64 values, ties included."""
 _COORDINATE_LIMIT = {1: 2**30, 2: 2**19, 3: 2**11}
 """Below this, a product of two normals and a height fits an int64."""
 
@@ -228,28 +226,28 @@ class _Slices:
         straight = np.flatnonzero(self.b == 0)
         factors = np.concatenate([self.pairs.ravel(), self.a[straight], -self.a[straight]])
         values = np.concatenate([crossed.ravel(), low[straight], -high[straight]])
-        return _solve(factors, values, self.scale)
+        return solved(factors, values, self.scale)
 
 
-def _solve(factors: Exact, values: Exact, scale: int) -> Interval | None:
+def solved(factors: Exact, values: Exact, scale: int = 1) -> Interval | None:
     """Return the ends of {x : factors * scale * x >= values}, both bounded; None if it is empty."""
     if (values[factors == 0] > 0).any():
         return None
     up, down = factors > 0, factors < 0
-    left = _extreme(values[up], factors[up], greatest=True)
-    right = _extreme(-values[down], -factors[down], greatest=False)
+    left = extreme(values[up], factors[up], greatest=True)
+    right = extreme(-values[down], -factors[down], greatest=False)
     return None if left > right else (left / scale, right / scale)
 
 
-def _extreme(numerators: Exact, denominators: Exact, *, greatest: bool) -> Fraction:
-    """Return the greatest or least of the quotients, denominators > 0, exactly."""
-    small = max(int(np.abs(numerators).max()), int(denominators.max())) < _EXACT_QUOTIENT
-    if small:
-        quotients = numerators.astype(np.float64) / denominators.astype(np.float64)
-        best = int(quotients.argmax() if greatest else quotients.argmin())
-        return Fraction(int(numerators[best]), int(denominators[best]))
+def extreme(numerators: Exact, denominators: Exact, *, greatest: bool) -> Fraction:
+    """Return the greatest or least of the quotients, denominators > 0, exactly: floats choose whom to compare."""
+    if numerators.dtype != object:
+        quotients = numerators / denominators
+        best = quotients.max() if greatest else quotients.min()
+        near = np.abs(quotients - best) <= 2.0**-48 * max(1.0, abs(best))
+        numerators, denominators = numerators[near], denominators[near]
     pick = max if greatest else min
-    return pick(Fraction(int(a), int(b)) for a, b in zip(numerators, denominators, strict=True))
+    return pick(Fraction(a, b) for a, b in set(zip(numerators.tolist(), denominators.tolist(), strict=True)))
 
 
 LEVELS = 5
@@ -268,11 +266,11 @@ def region_of_depth(regions: DepthRegions, level: int) -> Corners:
     return corners
 
 
-def contours(regions: DepthRegions, levels: int = LEVELS) -> list[tuple[int, Corners]]:
+def contours(regions: DepthRegions) -> list[tuple[int, Corners]]:
     """Return some depths up to the greatest, evenly spread and ascending, each with its region."""
     total = int(regions.weights.sum())
     deepest = next((r for r in range(total, 0, -1) if region_of_depth(regions, r)), 0)
-    chosen = sorted({-(-deepest * i // levels) for i in range(1, levels + 1)} - {0})
+    chosen = sorted({-(-deepest * i // LEVELS) for i in range(1, LEVELS + 1)} - {0})
     return [(level, region_of_depth(regions, level)) for level in chosen]
 
 

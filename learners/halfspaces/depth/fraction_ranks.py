@@ -19,7 +19,21 @@ import numpy as np
 from dpaudit.contract import InputError
 
 from ...arrays import Integers
+from ...bisection import least
 from ...parameters import check_integer
+
+
+def floor_sum(count: int, p: int, r: int, q: int) -> int:
+    """Return the sum of floor((p x + r)/q) over x = 0 .. count - 1, q > 0, for integers of any size."""
+    total = 0
+    while True:
+        total += (count - 1) * count // 2 * (p // q) + count * (r // q)
+        p, r = p % q, r % q
+        top = p * count + r
+        if top < q:
+            return total
+        # The lattice points under the line, counted along the other axis.
+        count, r, p, q = top // q, top % q, q, p
 
 
 def floor_sums(counts: Integers, slope: Fraction, divisor: int | None = None, shifts: Integers | int = 0) -> Integers:
@@ -113,12 +127,8 @@ class FractionRanks:
         if not 0 <= rank < self.size:
             raise InputError(f"rank must be in [0, {self.size}), got {rank}")
         unit = self.most**2
-        low, high = -1, self.top * unit
-        # at_most(low/unit) <= rank < at_most(high/unit).
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.at_most(Fraction(middle, unit)) > rank else (middle, high)
-        return greatest_below(Fraction(high, unit), self.most)
+        first = least(lambda k: self.at_most(Fraction(k, unit)) > rank, -1, self.top * unit)
+        return greatest_below(Fraction(first, unit), self.most)
 
 
 def greatest_below(x: Fraction, most: int) -> Fraction:

@@ -9,8 +9,10 @@ the exponential mechanism.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -31,6 +33,7 @@ class Counted(Protocol):
 
 Region = TypeVar("Region", bound=Counted)
 Candidate = TypeVar("Candidate")
+Prefix = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,14 @@ class Ring(Generic[Region]):
         return self.outer.size - (self.inner.size if self.inner is not None else 0)
 
 
-def rings(region: Callable[[int], Region], deepest: int, rate: float, *, whole: bool = False) -> list[Ring[Region]]:
+def rings(region: Callable[[int], Region], deepest: int, rate: float) -> list[Ring[Region]]:
     """Return rings that hold all candidates, from the deepest outwards, of 1/rate levels each or so.
 
-    `region` returns {score >= r} for r from 0, where it holds all candidates, to the greatest score `deepest`. With
-    `whole` every level has its own ring; otherwise the last one joins the levels that have next to no weight.
+    `region` returns {score >= r} for r from 0, where it holds all candidates, to the greatest score `deepest`. The
+    last ring joins the levels that have next to no weight.
     """
     everything = region(0)
-    step = 1 if whole else max(1, int(1 / rate))
+    step = max(1, int(1 / rate))
     found: list[Ring[Region]] = []
     inner: Region | None = None
     level = most = deepest
@@ -65,7 +68,7 @@ def rings(region: Callable[[int], Region], deepest: int, rate: float, *, whole: 
         inner, most = outer, level - 1
         weight = next((math.log(ring.size) + rate * (ring.most - deepest) for ring in found if ring.size), math.inf)
         left = math.log(everything.size) + rate * (most - deepest)
-        if not whole and left <= weight + math.log(SHARE):
+        if left <= weight + math.log(SHARE):
             break
         level = max(level - step, min(level - 1, 1))
     found.append(Ring(everything, inner, 0, most))
@@ -94,3 +97,17 @@ def draw(
             if exponential.accepted(lost, rng.random(1), rate, rng)[0]:
                 drawn.append(candidate)
     return drawn
+
+
+def by_coordinates(
+    dimension: int, select: Callable[[Prefix, int], Iterable[Fraction]], rng: np.random.Generator, size: int
+) -> list[Prefix]:
+    """Return `size` points: after a prefix that some runs share, `select` draws the next coordinate of each of them."""
+    groups: Counter[Prefix] = Counter({(): size})
+    for _ in range(dimension):
+        following: Counter[Prefix] = Counter()
+        for prefix, count in groups.items():
+            following.update((*prefix, x) for x in select(prefix, count))
+        groups = following
+    found = [point for point, count in groups.items() for _ in range(count)]
+    return [found[i] for i in rng.permutation(size)]

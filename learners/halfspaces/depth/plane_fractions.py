@@ -20,7 +20,8 @@ import numpy as np
 
 from ...arrays import Integers
 from ...mechanisms.exponential import uniform_below
-from .depth_extents import DepthExtents, Interval
+from .depth_extents import DepthExtents
+from .depth_regions import Interval
 from .fraction_ranks import FractionRanks
 from .level_rings import Ring, draw, rings
 

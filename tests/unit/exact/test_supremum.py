@@ -20,8 +20,7 @@ from dpaudit.registry import get_learner
 from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
 from dpaudit_learners.covers.accounting import choice_cost, pure_share
 from dpaudit_learners.parities.amplified import ParityAmplified, amplified_cost, amplified_rate
-from dpaudit_learners.parities.private import ParityPrivate
-from dpaudit_learners.parities.restart import ParityRestart
+from dpaudit_learners.parities.private import ParityPrivate, ParityRestart
 from dpaudit_learners.points.exponential import PointExponential
 
 BRIEF: dict[str, Any] = {"starts": 2, "evaluations": 40, "most": 2}

@@ -13,8 +13,8 @@ from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
 from dpaudit_learners.domains import Interval
 from dpaudit_learners.interior_points.interior_point import InteriorPointRecConcave, InteriorPointTreeLog
 from dpaudit_learners.interior_points.thresholds import ThresholdInteriorPoint
-from dpaudit_learners.parities.restart import ParityRestart
-from dpaudit_learners.points.consistent import PointConsistent, ThresholdConsistent
+from dpaudit_learners.parities.private import ParityRestart
+from dpaudit_learners.points.concepts import PointConsistent, ThresholdConsistent
 from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 

@@ -19,7 +19,7 @@ from dpaudit_learners.domains import Cube, Interval
 from dpaudit_learners.parameters import Built
 from dpaudit_learners.parities.concepts import ParityElimination
 from dpaudit_learners.parities.private import MAX_EPSILON, ParityPrivate
-from dpaudit_learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from dpaudit_learners.points.concepts import OccamConsistent, PointConsistent, ThresholdConsistent
 from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 ALL = SOUND + BROKEN

@@ -16,8 +16,8 @@ from dpaudit_learners.conjunctions.concepts import ConjunctionExponential
 from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
 from dpaudit_learners.papers.sizes import failure_probability, two_point
 from dpaudit_learners.parities.amplified import ParityAmplified
-from dpaudit_learners.parities.restart import ParityRestart
-from dpaudit_learners.points.consistent import OccamConsistent
+from dpaudit_learners.parities.private import ParityRestart
+from dpaudit_learners.points.concepts import OccamConsistent
 from dpaudit_learners.points.exponential import PointExponential, ThresholdExponential
 
 REACHED: list[tuple[Any, str]] = [

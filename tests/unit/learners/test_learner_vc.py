@@ -12,7 +12,7 @@ import pytest
 from dpaudit.contract import InputError
 from dpaudit_learners.conjunctions.concepts import Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions
 from dpaudit_learners.domains import Cube, Interval
-from dpaudit_learners.finite.vc import (
+from dpaudit_learners.finite.consistent import (
     lower_sample_size,
     sauer_power_bound,
     upper_sample_size,

@@ -12,9 +12,9 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.sample_complexity import own_case
-from dpaudit_learners.conjunctions import missed_literal
+from dpaudit_learners.conjunctions import greedy_counts
 from dpaudit_learners.conjunctions.greedy import ConjunctionGreedy
-from dpaudit_learners.conjunctions.missed_literal import missed_failure
+from dpaudit_learners.conjunctions.greedy_counts import missed_failure
 from dpaudit_learners.conjunctions.set_cover import SetCoverConjunction
 
 ALPHA = 0.3
@@ -92,7 +92,7 @@ class Targets:
 def test_interpolation_is_near_the_whole_sum(learner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     lower = own_case(learner, 0.2, 0.2, learner.utility(0.2, 0.2))[0].lower
     few = learner.hard_failure(0.2, lower)[0]
-    monkeypatch.setattr(missed_literal, "EXACT", 10**6)
+    monkeypatch.setattr(greedy_counts, "EXACT", 10**6)
     assert few > 0.2
     assert learner.hard_failure(0.2, lower)[0] == pytest.approx(few, abs=1e-6)
 

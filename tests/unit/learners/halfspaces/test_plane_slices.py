@@ -11,11 +11,13 @@ from dpaudit.seeding import generator
 from dpaudit_learners.halfspaces.concepts import Halfspaces
 from dpaudit_learners.halfspaces.depth.extended_domain import (
     ExtendedDomain,
+    PlaneSlices,
     _coordinates,
     _first_coordinates,
     _hyperplanes,
+    crossings,
+    step_values,
 )
-from dpaudit_learners.halfspaces.depth.plane_slices import PlaneSlices, crossings, step_values
 from dpaudit_learners.halfspaces.depth.tukey_depth import tukey_depths
 from dpaudit_learners.halfspaces.hull_point import HullPointExponential
 from dpaudit_learners.halfspaces.hull_point_rec_concave import HullPointRecConcave

@@ -146,7 +146,7 @@ def test_tree_log_keeps_its_claim_and_needs_its_noise(base: int) -> None:
     bare = TreeLog.within(24, 0, epsilon, delta, 0.5, base=base)
     tree = TreeLog.within(24, bare.points_needed + 2, epsilon, delta, 0.5, base=base)
     assert tree.levels == (2 if base == 16 else 3)
-    assert [c.name for c in tree.calls].count("choosing") == tree.levels - 1
+    assert len(tree.calls) == 3 * tree.levels - 2
     assert basic(tree.calls) == tree.cost
     assert float(tree.cost.epsilon) == pytest.approx(epsilon)
     assert float(tree.cost.delta) == pytest.approx(delta)
@@ -167,7 +167,7 @@ def test_tree_log_finds_interior_points() -> None:
 
 def test_with_too_few_points_tree_log_is_the_exponential_mechanism() -> None:
     tree = TreeLog.within(64, 9, 1.0, 1e-3, 0.1)
-    assert [c.name for c in tree.calls] == ["exponential"]
+    assert len(tree.calls) == 1
     assert tree.cost.delta == 0
     expected = interior_scores([3, 50], [4, 5], 64).log_exponential(float(tree.epsilon) / 2, 64)[0]
     assert (tree.log_law([3, 50], [4, 5])[0] == expected).all()

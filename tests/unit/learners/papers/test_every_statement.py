@@ -33,11 +33,9 @@ from dpaudit_learners.papers import (
     bmns_halfspaces,
     bmns_lower_bound,
     bmns_rec_concave,
-    extensions,
     kmms_covers,
     kmms_halfplanes,
     kmms_polygons,
-    kmms_run_time,
     kmms_set_cover,
     mechanisms,
     nis_finite_classes,
@@ -49,10 +47,10 @@ from dpaudit_learners.papers import (
 
 populations = bmn_utility.populations
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
-polynomials = extensions.PolynomialSelect
+polynomials = kmms_polygons.PolynomialSelect
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
 needed, compressed, rounds = bmn_utility.examples_needed, bmn_utility.compression_bound, kmms_set_cover.rounds_for
-cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
+cells_looked_at, triples = kmms_polygons.cells_of_a_run, kmms_polygons.triples_of_a_round
 halfplanes, cells, cover = kmms_halfplanes.halfplane_family, kmms_halfplanes.sweep, kmms_set_cover.most_errors
 
 
@@ -94,14 +92,14 @@ class ByBasicComposition(ConjunctionLaplace):
         return 2 * self.dimension / self.epsilon
 
 
-class ForNoNoise(extensions.ThresholdExponential):
+class ForNoNoise(nis_finite_classes.ThresholdExponential):
     """In the agnostic setting the size of the realizable one."""
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> Any:
         return super().utility(alpha, beta, "realizable")
 
 
-class EveryPair(kmms_run_time.CellCounter):
+class EveryPair(kmms_polygons.CellCounter):
     """Counts as if all pairs of examples were looked at."""
 
     def _sums(self, rows: Any) -> Any:
@@ -182,13 +180,13 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (ste_conjunctions, "STE-Conj1-Delta", {"ConjunctionLaplace": HalfOfTheCounts}, pac, "refuted"),
     (ste_conjunctions, "STE-Conj1-Delta", {"ConjunctionLaplace": ByBasicComposition}, pac, "refuted"),
     (ste_interior, "OURS-TreeLog-slices", {"ShallowFirst": TreeLog}, pac, "undecided"),
-    (kmms_run_time, "KMMS-Thm3.5-time",
+    (kmms_polygons, "KMMS-Thm3.5-time",
      {"cells_of_a_run": lambda n, d, k: cells_looked_at(n, d, min(k, 2)) * 2**k}, pac, "refuted"),
-    (kmms_run_time, "KMMS-Thm3.5-time", {"CellCounter": EveryPair}, pac, "refuted"),
-    (kmms_run_time, "KMMS-Thm5.1-time",
+    (kmms_polygons, "KMMS-Thm3.5-time", {"CellCounter": EveryPair}, pac, "refuted"),
+    (kmms_polygons, "KMMS-Thm5.1-time",
      {"triples_of_a_round": lambda n, side: triples(n, 2**12) * (side + 1)}, pac, "refuted"),
-    (extensions, "NIS-Generic-agnostic", {"ThresholdExponential": ForNoNoise}, pac, "refuted"),
-    (extensions, "KMMS-Sec6", {"PolynomialSelect": lambda side, _: polynomials(side, 2.1)}, pac,
+    (nis_finite_classes, "NIS-Generic-agnostic", {"ThresholdExponential": ForNoNoise}, pac, "refuted"),
+    (kmms_polygons, "KMMS-Sec6", {"PolynomialSelect": lambda side, _: polynomials(side, 2.1)}, pac,
      "refuted"),
     (kmms_covers, "KMMS-Claim3.4", {"cost_of_share": lambda *_: 0.95}, pac, "undecided"),
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},

@@ -15,7 +15,6 @@ from dpaudit.registry import list_statements
 from dpaudit_learners.mixtures.missed_facets import HardPolytope
 from dpaudit_learners.papers import (
     bmn,
-    bmn_lower_bound,
     bmn_utility,
     bmns_claims,
     bmns_depth,
@@ -92,7 +91,7 @@ BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
      {"extended_log_star": lambda *a: 5 + extended_log_star(*a)}, pac, "refuted"),
     (bmns_find_tukey, "BMNS-Fig1-log-star", {"extended_log_star": lambda d, *_: 9}, pac, "refuted"),
     (bmns_find_tukey, "BMNS-footnote1", {"vertex_examples": lambda d, log: 2.0**d * d**3 * log}, pac, "refuted"),
-    (bmns_find_tukey, "BMNS-footnote1", {"_line": lambda one, two: (1, 0, one[0])}, pac, "refuted"),
+    (bmns_find_tukey, "BMNS-footnote1", {"corners": set}, pac, "refuted"),
     (bmns_claims, "BMNS-Clm2.12", {"lowest": lambda f, g: list(map(max, f, g))}, pac, "refuted"),
     (bmns_claims, "BMNS-Obs2.16", {"depths": lambda *a: [2 * v for v in depths(*a)]}, pac, "refuted"),
     (bmns_claims, "BMNS-Clm3.2", {"min": max}, pac, "refuted"),
@@ -107,8 +106,8 @@ BMNS: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmn_utility, "BMN-Lem4.8-k",
      {"public_family": lambda points: SimpleNamespace(collections=lambda d: 2 if d == 1 else 10_001)}, pac,
      "refuted"),
-    (bmn_lower_bound, "OURS-MixtureBound", {"cyclic_facets": lambda m, d: math.comb(m, d)}, pac, "refuted"),
-    (bmn_lower_bound, "OURS-MixtureBound", {"HardPolytope": Wider}, pac, "refuted"),
+    (bmn, "OURS-MixtureBound", {"cyclic_facets": lambda m, d: math.comb(m, d)}, pac, "refuted"),
+    (bmn, "OURS-MixtureBound", {"HardPolytope": Wider}, pac, "refuted"),
 ]  # fmt: skip
 """Cases in the form of `test_statements_refutable`."""
 

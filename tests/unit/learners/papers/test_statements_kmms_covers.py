@@ -8,8 +8,13 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
-from dpaudit_learners.covers.accounting import cost_of_share, noiseless_share
-from dpaudit_learners.covers.game import calibration_picture, game_curve, game_delta
+from dpaudit_learners.covers.accounting import (
+    calibration_picture,
+    cost_of_share,
+    game_curve,
+    game_delta,
+    noiseless_share,
+)
 from dpaudit_learners.papers import kmms_covers
 
 VERDICTS = {

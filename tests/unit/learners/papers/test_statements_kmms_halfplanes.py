@@ -12,7 +12,7 @@ from ledger_rows import ledger_row
 import dpaudit
 from dpaudit import pac
 from dpaudit_learners.conjunctions.concepts import Conjunctions
-from dpaudit_learners.finite.vc import most_shattered
+from dpaudit_learners.finite.consistent import most_shattered
 from dpaudit_learners.geometry.polygons import area
 from dpaudit_learners.papers import kmms_halfplanes
 from dpaudit_learners.regions.families import halfplane_family

@@ -16,7 +16,10 @@ from dpaudit_learners.geometry.polygons import contains, cross, triangulate
 from dpaudit_learners.papers import kmms_polygons
 from dpaudit_learners.regions.families import triangle_family
 
-VERDICTS = {"KMMS-Claim4.3": "derived", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "derived", "KMMS-Thm5.1": "derived"}
+VERDICTS = {
+    "KMMS-Claim4.3": "derived", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "derived", "KMMS-Thm5.1": "derived",
+    "KMMS-Sec6": "derived", "KMMS-Thm3.5-time": "derived", "KMMS-Thm5.1-time": "derived",
+}  # fmt: skip
 
 
 def statement(name: str) -> dpaudit.contract.Statement:
@@ -28,6 +31,10 @@ def test_verdicts(name: str) -> None:
     row = ledger_row(name)
     assert row.verdict == VERDICTS[name]
     assert all(np.isfinite(value) for value in row.numbers.values())
+
+
+def test_simplices_and_polynomials_spend_all_of_epsilon() -> None:
+    assert ledger_row("KMMS-Sec6").numbers == pytest.approx({"simplices": 1.0, "polynomials": 1.0}, abs=1e-6)
 
 
 def test_ids() -> None:

@@ -43,8 +43,8 @@ from dpaudit_learners.papers import (
     ste_greedy,
     ste_interior,
 )
+from dpaudit_learners.papers.evidence import exceeds, judged, tightness
 from dpaudit_learners.papers.sizes import HalvedSizes, joint_verdict
-from dpaudit_learners.papers.verdicts import exceeds, judged, tightness
 from dpaudit_learners.parities import controls as broken_parity
 
 Patches = dict[str, Any]

@@ -15,9 +15,9 @@ from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit_learners.regions.concepts import ConvexPolygons, PolygonUnions
 from dpaudit_learners.regions.discs import Discs
+from dpaudit_learners.regions.pictures import plane_targets
 from dpaudit_learners.regions.region_cover import ConvexPolygon
 from dpaudit_learners.regions.region_selection import TriangleSelect
-from dpaudit_learners.regions.targets import plane_targets
 
 CLASSES = [(ConvexPolygons(3, 3), 3), (PolygonUnions(2, 2), 2), (Discs(3), 3), (ConvexPolygons(1, 1), 1)]
 

@@ -17,9 +17,9 @@ from dpaudit.seeding import generator
 from dpaudit_learners.geometry.arrangement import sweep
 from dpaudit_learners.geometry.polygons import Bits
 from dpaudit_learners.regions import controls, halfplane_select
-from dpaudit_learners.regions.cell_draws import Selector, exponential_bounds
 from dpaudit_learners.regions.halfplane_select import HalfplaneSelect, _correct_by_cell, _scores
 from dpaudit_learners.regions.snapping import full_grid
+from dpaudit_learners.regions.tuple_draws import Selector, exponential_bounds
 from dpaudit_learners.samples import distinct_points
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.

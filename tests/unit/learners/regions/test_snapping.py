@@ -10,8 +10,9 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit_learners.geometry.polygons import UniformPoint, area
+from dpaudit_learners.halfspaces.depth.fraction_ranks import floor_sum
 from dpaudit_learners.regions.families import halfplane_family
-from dpaudit_learners.regions.snapping import columns, count_below, dyadic_square, floor_sum, full_grid
+from dpaudit_learners.regions.snapping import columns, count_below, dyadic_square, full_grid
 
 
 def test_floor_sum_is_the_sum_of_floors() -> None:

@@ -57,7 +57,7 @@ def test_quadruples_over_the_cube_have_the_measures_of_the_listed_simplices() ->
     sample = learner.domain.sample(points, [1, 0, 1, 1], [2, 1, 1, 3])
     law = np.exp(learner.law(sample).log_prob)
     size = 4000
-    drawn = learner._quadruples(sample, generator(3, "cube"), size)
+    drawn = learner._unlisted(sample, generator(3, "cube"), size)
     labels = simplex_family(1).labels
     place = {row.tobytes(): i for i, row in enumerate(labels)}
     halfspaces = halfspace_family(1).labels
