@@ -253,11 +253,8 @@ def read_sealed(path: str | Path, kinds: Mapping[str, tuple[Any, Callable[[bytes
 def read(path: str | Path) -> Certificate:
     """Return the certificate in a file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is no certificate (the message names the field), was altered since it was written,
-        or `dpaudit.verify_certificate` finds that it is wrong.
+    `InputError` if it cannot be read, is no certificate (the message names the field), was altered since it was
+    written, or `dpaudit.verify_certificate` finds that it is wrong.
     """
     found: Certificate = read_sealed(path, {"certificate": (Certificate, verify)})
     return found

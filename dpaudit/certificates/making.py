@@ -62,44 +62,17 @@ def make(
     such bound exceeds the claim, the finding's own numbers are certified, whose error is the finding's: a certificate
     of a true claim is made with a probability of at most 2 (1 - confidence).
 
-    Parameters
-    ----------
-    finding : PrivacyFinding
-        A violation.
-    pairs : sequence of (data, neighbour) or Pair, or the strategy, optional
-        The pairs that were audited; by default those that are crafted for a learner.
-    mechanism : Learner or callable, optional
-        The mechanism.
-    name : str
-        The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
-    place : str
-        The place of the pairs, as ``FILE.py:PAIRS``; inputs that JSON cannot hold are named as ``FILE.py:PAIRS[3]``.
-    include_data : bool
-        Whether inputs that are made from somebody's data are shown; else they are named by recipe and digest.
-    shrinks : bool
-        Whether to look for a smaller pair; else the pair stays and the event alone is made simpler.
-    strategy : hypothesis strategy, optional
-        What made the pairs: smaller ones are then looked for among those that it makes.
-    bounds : tuple of two numbers, optional
-        The range of values that the mechanism is made for, by default that of the pair: simpler values stay in it.
-    bound : {"coin", "melded", "clopper-pearson"}, optional
-        The kind of the bound of fresh runs; the guesses of coins by default, or the melded bound where delta > 0.
-    trials : int, optional
-        Fresh runs on each side that decide, and the most on each side that look at one pair; by default those that
-        confirmed the finding.
-    float_bits : bool
-        Whether the event may be over how floats are stored, as in an audit with `float_bits`.
-    n, progress
-        As for `audit_privacy`.
-    **running
-        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
-        the time of a run.
+    `pairs` are those that were audited, by default those crafted for a learner, or their strategy; smaller ones are
+    then looked for among those that `strategy` makes. The certificate names the mechanism `name`, as
+    ``FILE.py:function``, and inputs that JSON cannot hold by `place`, as ``FILE.py:PAIRS[3]``; those made from
+    somebody's data are named by recipe and digest unless `include_data`. With `shrinks` off the pair stays and the
+    event alone is made simpler. Simpler values stay in `bounds`, the range that the mechanism is made for, by default
+    that of the pair. `bound` is the kind of the bound of fresh runs, by default the guesses of coins, or the melded
+    bound where delta > 0. `trials` are also the most runs a side that look at one pair; by default as many as confirmed
+    the finding. With `float_bits` the event may be over how floats are stored. The rest is as for `audit_privacy`.
 
-    Raises
-    ------
-    InputError
-        If the finding is no violation or rests on run times, the pairs are not those that were audited, or the
-        finding's own pair is a variation of them that is not known any more and none of them refutes the claim.
+    `InputError` if the finding is no violation or rests on run times, the pairs are not those that were audited, or the
+    finding's own pair is a variation of them that is not known any more and none of them refutes the claim.
     """
     if finding.verdict is not Verdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")

@@ -93,10 +93,8 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
 def make_of_sensitivity(finding: SensitivityFinding | RecordedFinding, name: str) -> SensitivityCertificate:
     """Return the certificate of a finding that this process made; `name` is the function's, as ``FILE.py:function``.
 
-    Raises
-    ------
-    InputError
-        If the finding refutes no sensitivity, was read from a file, or its pair was made of data that may not be shown.
+    `InputError` if the finding refutes no sensitivity, was read from a file, or its pair is of data that may not be
+    shown.
     """
     if finding.verdict is not Verdict.VIOLATION or (isinstance(finding, RecordedFinding) and not finding.moves):
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
@@ -132,11 +130,7 @@ def _plain(value: Any) -> Any:
 def read_of_sensitivity(path: str | Path) -> SensitivityCertificate | None:
     """Return the certificate of a sensitivity in a file; None if the file holds one of a violation.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is no certificate, was altered, or `dpaudit.verify_sensitivity` finds that it is
-        wrong.
+    `InputError` if it cannot be read, is no certificate, was altered, or `dpaudit.verify_sensitivity` finds it wrong.
     """
     kinds = {
         "sensitivity certificate": (SensitivityCertificate, verify),

@@ -39,10 +39,7 @@ POWER, BETS, LAWS = "the power stated", "bets", "exact laws"
 def recomputed(finding: Finding) -> tuple[str, ...]:
     """Return what of a stored finding does not follow from what it stores, after recomputing what does, once.
 
-    Raises
-    ------
-    ToolFault
-        If a number or the verdict is not what follows: the message names it, with what is stored and what follows.
+    `ToolFault` if a number or the verdict is not what follows: it names it, with what is stored and what follows.
     """
     if not isinstance(finding, AuditFinding):
         return (f"findings of the kind {finding.kind!r}",)

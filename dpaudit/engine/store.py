@@ -101,12 +101,8 @@ def _located(path: Path, number: int) -> Iterator[None]:
 def read_header(path: Path, line: bytes) -> Header:
     """Return the header that a line holds.
 
-    Raises
-    ------
-    InputError
-        If the file has another schema version than this dpaudit reads.
-    ToolFault
-        If the line is no header, or plans a task twice.
+    `InputError` if the file has another schema version than this dpaudit reads; `ToolFault` if the line is no header,
+    or plans a task twice.
     """
     foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
     try:
@@ -130,10 +126,8 @@ def read_header(path: Path, line: bytes) -> Header:
 def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
     """Return the record that a line holds.
 
-    Raises
-    ------
-    ToolFault
-        If it holds none, or its bytes are not those that its digest was computed from; with file, line and field.
+    `ToolFault`, with file, line and field, if it holds none, or its bytes are not those that its digest was computed
+    from.
     """
     with _located(path, number):
         if digest_in(line) != digest_in(linked(line, before)):
@@ -158,14 +152,8 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     """Return what a file holds, read line after line, each checked against those before.
 
     With `torn` a sealed file may have lost its end, as one whose copy was cut off. A last line that is not whole is
-    left out.
-
-    Raises
-    ------
-    InputError
-        If not even the first line is whole, or the file has another schema version.
-    ToolFault
-        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
+    left out. `InputError` if not even the first line is whole, or the file has another schema version; `ToolFault` if a
+    line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
     """
     with named(path):
         content = path.read_bytes()
@@ -246,12 +234,8 @@ class Store:
     def resume(cls, path: Path, header: Header) -> Store:
         """Go on with a run that was killed; begin it if there is no file or not even a whole first line.
 
-        Raises
-        ------
-        InputError
-            If the file belongs to another run: the message names what differs; or if it is a symbolic link.
-        ToolFault
-            If a line is corrupt (a torn end is not: it is cut off and its tasks done again).
+        `InputError` if the file belongs to another run (the message names what differs) or is a symbolic link;
+        `ToolFault` if a line is corrupt (a torn end is not: it is cut off and its tasks done again).
         """
         refuse_link(path)
         if not path.exists() or b"\n" not in path.read_bytes():
@@ -298,12 +282,8 @@ def find_run(path: Path | str) -> Path:
 def load_run(path: Path | str) -> Run:
     """Return a stored run, finished or not, from its file or the folder that holds it as ``run.jsonl``.
 
-    Raises
-    ------
-    InputError
-        If there is no such file, it has no header yet, or it has another schema version.
-    ToolFault
-        If a line is corrupt: the message names the file, the line and the field.
+    `InputError` if there is no such file, or it has no header yet, or another schema version; `ToolFault` if a line is
+    corrupt: the message names the file, the line and the field.
     """
     return read_stored(find_run(path)).run
 

@@ -105,10 +105,8 @@ def picture_task(entry: Entry) -> Task:
 def offered_settings(learner: Any, instance: Instance) -> tuple[str, ...]:
     """Return the settings that the learner's theorem covers, its own first; none if it has no theorem.
 
-    Raises
-    ------
-    InputError
-        If it names a setting that does not exist, or none and its theorem does not reach the instance's alpha, beta.
+    `InputError` if it names a setting that does not exist, or none and its theorem does not reach the instance's alpha,
+    beta.
     """
     settings = tuple(learner.settings) if isinstance(learner, HasSettings) else None
     if settings is None:
@@ -135,27 +133,12 @@ def utility_tasks(
 ) -> list[Task]:
     """Return one task for each hard case of each setting, which share the error budget ``1 - confidence`` equally.
 
-    Its role is "claim" where the learner's theorem promises success on so many examples, else "ladder".
-
-    Parameters
-    ----------
-    learner, instance
-        The learner, and its instance: the parameters, and the accuracy and the failure probability of the claim.
-    trials, fixed_trials : int
-        Runs for each case, each on a sample of its own; and where the setting has one sample for all runs (by default
-        as many).
-    n : int, optional
-        Examples in a sample; by default as many as the theorem asks for.
-    concept : int, optional
-        Target for every case instead of the case's own.
-    cases : sequence of int or None, optional
-        The hard cases to take (None stands for the uniform distribution); all by default.
-    settings : sequence of str or None
-        In what the learner is to succeed; None stands for its theorem's own setting.
-    noise : float, optional
-        In the setting "agnostic", instead of the case's own noise; needed for the uniform distribution.
-    more : int
-        By how much the runs may grow where an interval contains beta.
+    Its role is "claim" where the learner's theorem promises success on so many examples, else "ladder". Each case has
+    `trials` runs, each on a sample of its own, or `fixed_trials`, by default as many, where the setting has one sample
+    for all runs; they may grow by a factor of `more` where an interval contains beta. By default samples have the `n`
+    that the theorem asks for, `cases` are all hard cases (None stands for the uniform distribution) with their own
+    targets instead of `concept`, and the setting is the theorem's own, for which None stands. `noise` replaces the
+    case's own in the setting "agnostic", and is needed there for the uniform distribution.
     """
     if noise is not None and tuple(settings) != ("agnostic",):
         message = "{noise} must be left out in every setting but 'agnostic'; got {given}"

@@ -65,12 +65,7 @@ def check(
     processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
     none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
     process has failed alone; with several processes, audits are then made side by side, and end in another order than
-    that of the settings.
-
-    Raises
-    ------
-    InputError
-        If the settings are not there or wrong, or there is no audit of a name.
+    that of the settings. `InputError` if the settings are not there or wrong, or there is no audit of a name.
     """
     chosen = read_project(settings).chosen(names)
     audits = {

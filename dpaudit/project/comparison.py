@@ -95,18 +95,9 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
 def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     """Return the rows of what is stored at a path, and notes: what could not be recomputed, and what is lost.
 
-    Parameters
-    ----------
-    path : Path or str
-        A history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a finding that
-        was saved; or the folder of a project.
-
-    Raises
-    ------
-    InputError
-        If there is nothing of the kind.
-    ToolFault
-        If something in it is altered, or says something else than follows from its counts.
+    At the path is a history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a
+    finding that was saved; or the folder of a project. `InputError` if there is nothing of the kind; `ToolFault` if
+    something in it is altered, or says something else than follows from its counts.
     """
     where = Path(path)
     if where.is_dir():

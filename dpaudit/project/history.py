@@ -64,11 +64,7 @@ def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = No
     """Append a check, of now by default, to the history of the project with its settings in `root`.
 
     Returns the file, and notes: a torn end, which a kill or a full disk leaves, is cut off, and all whole lines stay.
-
-    Raises
-    ------
-    ToolFault
-        If a line is not as it was written: the message names it.
+    `ToolFault` if a line is not as it was written: the message names it.
     """
     path = root / PLACE
     path.parent.mkdir(exist_ok=True)
@@ -85,15 +81,9 @@ def keep(rows: Sequence[Standing], root: Path, at: datetime.datetime | None = No
 def read_history(path: Path, last: int | None = None) -> History:
     """Return a history, each line of which was checked against the line before, and its verdicts against its counts.
 
-    With `last` the counts of so many checks are looked at, those that are compared.
-
-    Raises
-    ------
-    InputError
-        If there is no history, or no check in it.
-    ToolFault
-        If a line is no check, is not as it was written, or says something else than follows from its counts: the
-        message names it.
+    With `last` the counts of so many checks are looked at, those that are compared. `InputError` if there is no
+    history, or no check in it; `ToolFault` if a line is no check, is not as it was written, or says something else than
+    follows from its counts: the message names it.
     """
     try:
         content = path.read_bytes()

@@ -159,10 +159,7 @@ def _most(numbers: Mapping[str, float]) -> float:
 def check_row(row: Standing) -> tuple[str, ...]:
     """Return which numbers of a row do not follow from what it holds, after recomputing those that do.
 
-    Raises
-    ------
-    ToolFault
-        If the bound is not that of the counts, or the verdict not that of the numbers.
+    `ToolFault` if the bound is not that of the counts, or the verdict not that of the numbers.
     """
     numbers, tested, left = row.numbers, row.tested, []
     bound, exact = numbers.get("epsilon_lower"), numbers.get("exact_epsilon")

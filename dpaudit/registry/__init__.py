@@ -170,12 +170,8 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
 
     Paths are files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
     ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder can import each
-    other relatively.
-
-    Raises
-    ------
-    InputError
-        If a path does not exist, is no Python file or folder, or if two classes or two statements share an id.
+    other relatively. `InputError` if a path does not exist, is no Python file or folder, or if two classes or two
+    statements share an id.
     """
     problems: list[LoadProblem] = []
     entries: dict[str, Entry] = {}

@@ -54,17 +54,7 @@ _POWER_HEADS = (
 
 
 def render(run: Run, color: bool = False, width: int = 80) -> str:
-    """Return the short report of a run.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    color : bool
-        Whether to colour with ANSI escapes; marks say the same.
-    width : int
-        The columns of the terminal.
-    """
+    """Return the short report of a run, for a terminal of so many columns; marks say the same as colours."""
 
     def gravity(row: Row) -> tuple[int, float]:
         return row.verdict.rank, -row.nearness
@@ -81,15 +71,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
 
 
 def full(run: Run, color: bool = False) -> str:
-    """Return the full report of a run, 120 columns wide.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    color : bool
-        Whether to colour with ANSI escapes; marks say the same.
-    """
+    """Return the full report of a run, 120 columns wide; marks say the same as colours."""
     summary = summarise(run)
     lines = _learners(summary.learners, WIDTH, color, full=True)
     lines += [

@@ -51,18 +51,9 @@ _MOST_LOST = 20
 
 
 class Promise(NamedTuple):
-    """A promise of one mechanism and its outcome.
+    """A promise of one mechanism and its outcome, with the verdict and the numbers in a few sentences.
 
-    Attributes
-    ----------
-    mechanism : str
-        The id of the learner, or the place of the function.
-    subject : {"privacy", "accuracy", "control"}
-        The subject of the promise.
-    verdict : Verdict
-        The outcome.
-    text : str
-        The verdict and the numbers in a few sentences.
+    The mechanism is the id of a learner, or the place of a function; the subject "privacy", "accuracy" or "control".
     """
 
     mechanism: str
@@ -92,13 +83,7 @@ def promises(summary: Summary) -> list[Promise]:
 
 
 def junit(run: Run) -> str:
-    """Return the report of a run as JUnit XML; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as JUnit XML; the same results give the same bytes."""
     summary = summarise(run)
     return junit_of(promises(summary), _SUBJECTS, summary.lost, "" if run.single else run.seal)
 
@@ -155,13 +140,7 @@ def _case(promise: Promise) -> Element:
 
 
 def sarif(run: Run) -> str:
-    """Return the report of a run as SARIF; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as SARIF; the same results give the same bytes."""
     summary = summarise(run)
     notices = [
         {"level": "error", "message": {"text": f"{printable(one.name)}: {printable(one.why)}"}} for one in summary.lost
@@ -213,16 +192,7 @@ def attestation(run: Run) -> str:
 
     A test is a promise of a mechanism, named "MECHANISM: SUBJECT". What could not be decided, and what a project
     accepts, warned; what has no result failed. The configuration is the header of the run: seed, command, versions.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-
-    Raises
-    ------
-    InputError
-        If the run has no digest of what was audited, so that nothing would be attested.
+    `InputError` if the run has no digest of what was audited, so that nothing would be attested.
     """
     subjects = [] if run.header.subjects is UNSET else list(run.header.subjects)
     if not subjects:
@@ -270,13 +240,7 @@ def _place_of_the_job() -> dict[str, str]:
 
 
 def markdown(run: Run) -> str:
-    """Return the report of a run as Markdown; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as Markdown; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, _ = shown_of(summary)
     looked = [*missed, *(m for m in learners if m.needs_look)]

@@ -70,13 +70,7 @@ _NEIGHBOURS = {
 
 
 def render(run: Run) -> str:
-    """Return the report of a run as one self-contained HTML page; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
     few = rest if len(rest) <= _MOST else []
@@ -206,12 +200,7 @@ def _remake(run: Run) -> str:
 def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
 
-    Parameters
-    ----------
-    result : Result or sequence of Result
-        The result of an audit, or several of one mechanism, as of its accuracy in several settings.
-    command : str
-        The command that repeats it; left out if empty.
+    There are several results of its accuracy in several settings; the `command` repeats them, and is left out if empty.
     """
     results = [result] if isinstance(result, Result) else list(result)
     row = row_of(results)

@@ -170,17 +170,8 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
 def render(run: Run) -> str:
     """Return the report of a run as JSON that validates against the schema "report".
 
-    Keys are sorted and the text ends with a newline: equal results give equal bytes. Infinity is the string "inf".
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-
-    Raises
-    ------
-    ToolFault
-        If a number is NaN.
+    Keys are sorted and the text ends with a newline: equal results give equal bytes. Infinity is the string "inf"; a
+    number that is NaN raises `ToolFault`.
     """
     document = encodable(report_of(run))
     return json.dumps(document, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True) + "\n"
@@ -190,12 +181,8 @@ def run_in(text: bytes, place: object) -> Run:
     """Return the run whose report in JSON a text is.
 
     Of a sealed run the lines are written again, and their digests and the total must be those of the report; of audits
-    that were asked for one by one, which have no digests, the findings alone are checked.
-
-    Raises
-    ------
-    ToolFault
-        If it is no report, or is not what the run gives: the message names the place.
+    that were asked for one by one, which have no digests, the findings alone are checked. `ToolFault` if it is no
+    report, or is not what the run gives: the message names the place.
     """
     found: Report = decode(text, Report, place)
     run = Run(found.header, found.results, found.failures, "" if found.seal == found.header.state else found.seal)

@@ -35,17 +35,7 @@ _LAWS = {
 
 
 def measured_brief(finding: SearchFinding, name: str, repeat: str = "") -> Lines:
-    """Return the verdict, what it rests on, and what repeats it, as a label and a text each.
-
-    Parameters
-    ----------
-    finding : SearchFinding
-        The finding.
-    name : str
-        The learner, or the training.
-    repeat : str
-        The command, or the call, that makes the finding again; its seed if empty.
-    """
+    """Return the verdict, what it rests on, and what repeats it (its seed if that is empty), as labelled texts."""
     return [*_lines(finding, name)[0], _last(finding, repeat)]
 
 

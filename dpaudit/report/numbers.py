@@ -20,22 +20,10 @@ def significant(
     error: float = 0.0,
     infinity: str = "inf",
 ) -> str:
-    """Return a number >= 0 with `digits` significant digits, and more where it must differ from another.
+    """Return a number >= 0 with `digits` significant digits, and more, at most 17, where it must differ from another.
 
-    Parameters
-    ----------
-    value : float
-        The number.
-    towards : {"nearest", "down", "up"}
-        Lower bounds are rounded down and upper bounds up.
-    digits : int
-        Significant digits; at most 17 are shown.
-    apart_from : float, optional
-        A number (a claim). What is shown lies on the same side of it as `value`, and on it if `value` is.
-    error : float
-        What `value` is uncertain by: if it is within that of `apart_from`, that is shown.
-    infinity : str
-        How infinity is written.
+    Lower bounds are rounded down and upper bounds up. What is shown lies on the same side of `apart_from`, a claim, as
+    the value, and on it if the value is, or is not farther from it than `error`, what it is uncertain by.
     """
     if math.isinf(value):
         return infinity

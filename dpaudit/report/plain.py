@@ -15,22 +15,9 @@ from dpaudit.report.terminal import Lines, ShellCommand, label_text
 class Plain:
     """The parts of what a verb shows, which formats put in their own shape.
 
-    Attributes
-    ----------
-    title : str
-        What it is about.
-    json, text : str
-        What the verb prints with ``--json``, and all that it says in words.
-    lines : list of tuple of str
-        Labels with texts; of the first pair, the verdict, both are shown as the answer.
-    heads : sequence of str
-        Those of the table.
-    rows : sequence of sequence of str
-        Its rows.
-    case : Promise, optional
-        The outcome of an audit, for its test case in JUnit.
-    figure : callable, optional
-        It returns the figure as SVG.
+    `json` is what the verb prints with ``--json``, and `text` all that it says in words. Of `lines` the first, the
+    verdict, is shown as the answer, label and text; `heads` and `rows` are those of the table. `case` is the outcome of
+    an audit, for its test case in JUnit, and `figure` returns the figure as SVG.
     """
 
     title: str

@@ -43,22 +43,14 @@ NAMES = tuple(_KINDS)
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return a schema as one self-contained document (JSON Schema 2020-12).
+    """Return a schema of `NAMES` as one self-contained document (JSON Schema 2020-12).
 
     Every field that a record declares is required, as it is always written, but for those that may be unset; only the
     arguments of a task leave out what has its default. What ties several fields together (a kind of finding to a kind
     of task, counts to a design) is checked when a record is decoded and not by the schema.
 
-    Parameters
-    ----------
-    name : {"finding", "ledger", "picture", "certificate", "run", "report"}
-        Which: a finding of an audit, the verdict on one statement of a paper, a picture, the certificate of a
-        violation, a line of a run file (header, result, failure or seal), or the JSON report.
-
-    Raises
-    ------
-    InputError
-        If there is no schema of that name.
+    The schema is of a finding of an audit, the verdict on one statement of a paper ("ledger"), a picture, the
+    certificate of a violation, a line of a run file (header, result, failure or seal), or the JSON report.
     """
     if name not in NAMES:
         raise InputError.among("name", name, NAMES)

@@ -33,20 +33,10 @@ class Lost(NamedTuple):
 class Summary:
     """The view of a run.
 
-    Attributes
-    ----------
-    learners, controls : sequence of Row
-        The rows of the learners, and of the positive controls, in the order in which the plan first names them.
-    pending : sequence of str
-        The planned tasks without a result.
-    ledger : sequence of LedgerRow
-        The statements of papers that the run checked.
-    faults : sequence of Fault
-        The learners for which no plan could be made.
-    errors : dict of str to str
-        Failed task -> its error.
-    lost : sequence of Lost
-        The audits without a result, and the mechanisms that could not be planned.
+    Learners and positive controls stand in the order in which the plan first names them. `pending` are the planned
+    tasks without a result, `ledger` the statements of papers that were checked, `faults` the learners for which no plan
+    could be made, `errors` those of failed tasks, and `lost` the audits without a result and the mechanisms that could
+    not be planned.
     """
 
     learners: Sequence[Row]
