@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit import seeding
@@ -52,7 +50,8 @@ def counted(
     fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
     every = np.concatenate(right)
     count = CoinCount.of_order(every, max(1, len(every)) if number is None else number, fair)
-    return replace(_in_order(list(zip(hits, sizes, strict=True)), direction), count=count)
+    first, second = likelier_first(direction, *zip(hits, sizes, strict=True))
+    return Counts(*first, *second, count)
 
 
 FEWER = 2.0
@@ -71,9 +70,3 @@ def _spoken(events: tuple[Event, Event | UnsetType], outputs: Any) -> NDArray[np
     first, second = events
     found = first.holds(outputs).astype(np.int8)
     return found if second is UNSET else np.where(found == 0, 2 * second.holds(outputs), found).astype(np.int8)
-
-
-def _in_order(hits: Sequence[tuple[int, int]], direction: Direction) -> Counts:
-    """Return hits and runs of the data and of the neighbour, those of the likelier side first."""
-    first, second = likelier_first(direction, *hits)
-    return Counts(*first, *second)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
-from dpaudit.cli.command import command
+from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
@@ -90,8 +90,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from dpaudit.registry.import_spec import is_place
 
     audit, path = runs.audit, runs.certificate
-    if path is not None and not Path(path).parent.is_dir():
-        raise InputError.of("certificate", path, "a file in a folder that exists")
+    check_folder("certificate", path)
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
     if audit["data"] is not None and audit["time_limit"] is None and runs.plan is None:  # parts have no time limit
         audit = audit | {"time_limit": OWN_DATA_SECONDS}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show
-from dpaudit.cli.command import command
+from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import FORMS, Learners, Quiet, Shown, argument, given, jobs
 from dpaudit.cli.streams import say
 from dpaudit.errors import InputError, ToolFault
@@ -36,8 +36,7 @@ def write_plan(
     from dpaudit.registry.import_spec import is_place
     from dpaudit.report.numbers import count
 
-    if not Path(path).parent.is_dir():
-        raise InputError.of("plan", path, "a file in a folder that exists")
+    check_folder("plan", path)
     parameters: dict[str, Any] = {}
     if not is_place(learner.id):
         entry, _, parameters = find_learner(learner.id, learner.parameter, shown.learners)

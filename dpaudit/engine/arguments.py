@@ -24,20 +24,12 @@ class _Arguments(Frozen, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
     """The arguments of an exact audit.
 
-    Attributes
-    ----------
-    n : int
-        Examples in a sample.
-    relation : Relation
-        The relation of neighbours.
-    samples : {"all", "crafted", "given"}
-        Whether every sample is enumerated.
-    pairs : str or None
-        Where the pairs are that are given.
-    enclosure : bool
-        Whether epsilon is enclosed by ball arithmetic as well.
-    compose : int or None
-        The number of runs to compose.
+    - n: Examples in a sample.
+    - relation: The relation of neighbours.
+    - samples: Whether every sample is enumerated.
+    - pairs: Where the pairs are that are given.
+    - enclosure: Whether epsilon is enclosed by ball arithmetic as well.
+    - compose: The number of runs to compose.
     """
 
     n: int
@@ -88,30 +80,17 @@ else:
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
     """The arguments of an audit of utility on one hard case.
 
-    Attributes
-    ----------
-    role : {"claim", "ladder"}
-        Whether the theorem promises success on so many examples.
-    case : str
-        The name of the hard case.
-    case_index : int or None
-        Its index in `hard_cases`; None for the uniform distribution.
-    concept : int or None
-        The target's code; None for the case's own.
-    alpha, beta : float
-        The claim.
-    n, trials : int
-        Examples in a sample, and samples (or runs on one sample).
-    confidence : float
-        Of the interval.
-    setting : str
-        In what the learner is to succeed.
-    theorem_n : int or None
-        Of a single audit's ladder: the theorem's sample size; None where there is no theorem.
-    most : int or None
-        The most samples, where an interval contains beta.
-    noise : float or None
-        In the setting "agnostic", instead of the case's own noise.
+    - role: Whether the theorem promises success on so many examples.
+    - case: The name of the hard case.
+    - case_index: Its index in `hard_cases`; None for the uniform distribution.
+    - concept: The target's code; None for the case's own.
+    - alpha, beta: The claim.
+    - n, trials: Examples in a sample, and samples (or runs on one sample).
+    - confidence: Of the interval.
+    - setting: In what the learner is to succeed.
+    - theorem_n: Of a single audit's ladder: the theorem's sample size; None where there is no theorem.
+    - most: The most samples, where an interval contains beta.
+    - noise: In the setting "agnostic", instead of the case's own noise.
     """
 
     role: Literal["claim", "ladder"]
@@ -132,12 +111,8 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
 class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
     """The arguments of a check: the statement, so that a stored result stands for what was checked.
 
-    Attributes
-    ----------
-    statement : str
-        The statement of the paper.
-    time_limit : float or None
-        Seconds after which the check is stopped.
+    - statement: The statement of the paper.
+    - time_limit: Seconds after which the check is stopped.
     """
 
     statement: str
@@ -147,12 +122,8 @@ class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
 class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):
     """The arguments of a picture.
 
-    Attributes
-    ----------
-    n : int
-        Examples in the sample.
-    runs : int
-        Outputs that are drawn.
+    - n: Examples in the sample.
+    - runs: Outputs that are drawn.
     """
 
     n: int

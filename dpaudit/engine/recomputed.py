@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -44,31 +45,14 @@ def recomputed(finding: Finding) -> tuple[str, ...]:
     if not isinstance(finding, AuditFinding):
         return (f"findings of the kind {finding.kind!r}",)
     if "not_recomputed" not in finding.__dict__:
+        recompute = _RECOMPUTED.get(type(finding))
         try:
-            finding.__dict__["not_recomputed"] = _recomputed(finding)
+            finding.__dict__["not_recomputed"] = (
+                (f"findings of the kind {finding.kind!r}",) if recompute is None else recompute(finding)
+            )
         except InputError as error:  # counts that no bound takes
             raise ToolFault(f"no bound follows from what is stored: {error}") from None
     return finding.not_recomputed
-
-
-def _recomputed(finding: AuditFinding) -> tuple[str, ...]:
-    match finding:
-        case PrivacyFinding():
-            return _privacy(finding)
-        case LawFinding():
-            return _law(finding)
-        case UtilityFinding():
-            return _utility(finding)
-        case OneRunFinding():
-            return _one_run(finding)
-        case SupremumFinding():
-            return _supremum(finding)
-        case SampleComplexityFinding():
-            return _sample_complexity(finding)
-        case ScalingFinding():
-            return _scaling(finding)
-        case _:
-            return (f"findings of the kind {finding.kind!r}",)
 
 
 def not_recomputed(left: Counter[str]) -> tuple[str, ...]:
@@ -330,3 +314,15 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
 
 def _numbers(slope: Any) -> list[float]:
     return slope if isinstance(slope, list) else [slope.value, slope.lower, slope.upper]
+
+
+_RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
+    PrivacyFinding: _privacy,
+    LawFinding: _law,
+    UtilityFinding: _utility,
+    OneRunFinding: _one_run,
+    SupremumFinding: _supremum,
+    SampleComplexityFinding: _sample_complexity,
+    ScalingFinding: _scaling,
+}
+"""Each recomputes what follows from a finding of its kind, and names what does not."""

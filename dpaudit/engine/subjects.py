@@ -29,12 +29,8 @@ RECORDED = "recorded"
 class Subject(Frozen, frozen=True):
     """A file or a distribution that was audited.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    digest : dict of str to str
-        Its digest by algorithm, in hexadecimal: "sha256", or "dirHash" of a folder (Hash1 of Go's modules).
+    - name: Its name.
+    - digest: Its digest by algorithm, in hexadecimal: "sha256", or "dirHash" of a folder (Hash1 of Go's modules).
     """
 
     name: Words

@@ -118,19 +118,12 @@ def check_times(times: object, name: str = "times") -> None:
 class CompositionTable(Frozen, frozen=True):
     """The cost of many runs on one sample, as numbers between proved ends.
 
-    Attributes
-    ----------
-    times : int
-        The number of runs.
-    grade : {"exact", "numeric"}
-        The grade of the laws.
-    basic : float
-        `times` times the epsilon of one run, an upper bound at delta = 0.
-    epsilons : tuple of (float, float, float)
-        Rows (delta, lower end of epsilon, upper end) for the usual deltas.
-    deltas : tuple of (float, float, float)
-        Rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9, or, where that is nowhere,
-        to the greatest finite loss times `times`.
+    - times: The number of runs.
+    - grade: The grade of the laws.
+    - basic: `times` times the epsilon of one run, an upper bound at delta = 0.
+    - epsilons: Rows (delta, lower end of epsilon, upper end) for the usual deltas.
+    - deltas: Rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9, or, where that is
+      nowhere, to the greatest finite loss times `times`.
     """
 
     times: Size

@@ -21,12 +21,8 @@ AGREES = 1e-3
 class PairInWords(Frozen, frozen=True):
     """Two neighbouring inputs as text, and their origin.
 
-    Attributes
-    ----------
-    data, neighbour : str
-        The inputs.
-    origin : Origin
-        How the pair was made.
+    - data, neighbour: The inputs.
+    - origin: How the pair was made.
     """
 
     data: str

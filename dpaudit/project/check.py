@@ -94,7 +94,7 @@ def check(
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:
         if isinstance(one, DpauditError):
-            yield _failed(audits[name], _why(one))
+            yield _failed(audits[name], f"the audit {one}" if isinstance(one, ChildDied) else str(one))
         else:
             yield Checked(*decode(one, tuple[Standing, tuple[Result, ...]]))
         shares.pop(name, None)
@@ -116,11 +116,6 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
         except DpauditError as error:
             found[audit.name] = str(error)
     return found
-
-
-def _why(error: DpauditError) -> str:
-    """Return why an audit failed that raised this in its process."""
-    return f"the audit {error}" if isinstance(error, ChildDied) else str(error)
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:

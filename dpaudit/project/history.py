@@ -122,7 +122,7 @@ def parse_history(content: bytes, path: Path) -> History:
         check = decode(line, ProjectCheck, f"{path}, line {number}")
         if not check.digest and old == number - 1:
             old = number
-            before = _digest(b"".join(line + b"\n" for line in lines[:number]))
+            before = hashlib.blake2b(b"".join(line + b"\n" for line in lines[:number]), digest_size=32).hexdigest()
         elif not check.digest or digest_in(line) != digest_in(linked(line, before)):
             altered = "altered since it was written, or a line before it is missing, moved or altered"
             remedy = "restore the file, or move it away and let `dpaudit check` begin another"
@@ -156,7 +156,3 @@ def _is_whole(line: bytes, before: str) -> bool:
         return digest_in(line) == digest_in(linked(line + b"\n", before))
     except ToolFault:
         return False
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=32).hexdigest()

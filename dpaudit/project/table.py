@@ -38,19 +38,14 @@ def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDT
         for one, own in zip(found, numbers, strict=True)
     ]
     lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
-    return "\n".join([*lines, _sum(found), *_remarks(found, width)]) + "\n"
+    counts = Counter(one.verdict for one in found)
+    sums = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict if counts[verdict])
+    return "\n".join([*lines, f"{plural(len(found), 'claim')}: {sums}.", *_remarks(found, width)]) + "\n"
 
 
 def _word(one: Standing) -> str:
     """Return the verdict, in capitals where it needs attention."""
     return one.verdict.upper() if one.verdict in _LOUD else one.verdict.value
-
-
-def _sum(found: Sequence[Standing]) -> str:
-    """Return how many claims have which verdict, the gravest first."""
-    counts = Counter(one.verdict for one in found)
-    parts = (verdict.counted(counts[verdict]) for verdict in Verdict if counts[verdict])
-    return f"{plural(len(found), 'claim')}: {', '.join(parts)}."
 
 
 def _remarks(found: Sequence[Standing], width: int) -> list[str]:

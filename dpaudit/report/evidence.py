@@ -23,9 +23,9 @@ from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
-from dpaudit.report.curve_claims import curve_lines
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, ShellCommand, aligned
+from dpaudit.report.wording import curve_lines
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {

@@ -18,7 +18,7 @@ from dpaudit.audit.request import Budget
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report import curve_claims, wording
+from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
@@ -119,7 +119,7 @@ def statement(found: Sequence[OneAudit], name: str) -> str:
 def _claimed(finding: OneAudit) -> str:
     match finding:
         case PrivacyFinding() if finding.curve_test is not None:
-            return f"claims {curve_claims.curve_claim_words(finding.curve_test.claim)}"
+            return f"claims {wording.curve_claim_words(finding.curve_test.claim)}"
         case PrivacyFinding():
             return f"claims {wording.claim_words(finding.epsilon, finding.delta)}"
         case LawFinding(claimed_epsilon=None):
@@ -136,7 +136,7 @@ def _shows(finding: OneAudit) -> str:
             lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
             words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
             if finding.curve_test is not None:
-                words = curve_claims.shows_words(finding, finding.curve_test)
+                words = wording.shows_words(finding, finding.curve_test)
             sure = f"{percent(finding.confidence)} sure{', assuming independent outputs' if finding.recorded else ''}"
             return f"{words} ({sure})" if finding.verdict == Verdict.VIOLATION else words
         case LawFinding():
@@ -167,7 +167,7 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             why, remedy = _no_power(finding, shown)
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
-            caught = curve_claims.power_words(finding)
+            caught = wording.curve_power_words(finding)
             return [("power", caught or wording.power_words(finding)), *_more_time(finding, shown)]
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
@@ -224,7 +224,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
-        return curve_claims.holder_words(tested)
+        return wording.holder_words(tested)
     shown = witness.plain or witness
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -189,12 +189,11 @@ def _command(row: Row, run: Run) -> str:
 
 def _remake(run: Run) -> str:
     header = run.header
-    used = ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items()))
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
-    return (
-        f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
-        f"{used}{digests}." + (f" Seal of the results, as `dpaudit verify` prints it: {run.seal}." * (not run.single))
-    )
+    sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
+    same = "The same command with the same versions gives the same bytes"
+    used = f"{_versions(header.versions)}{digests}"
+    return f"Profile {header.profile}, seed {header.seed}. {same}: {used}.{sealed}"
 
 
 def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
@@ -206,6 +205,8 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     row = row_of(results)
     mechanism, privacy = AuditedMechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
     verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
+    seeds = {str(one.finding.seed) for one in results if not isinstance(one.finding, LawFinding | LedgerRow)}
+    made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(results[0].finding.versions))))
     page = {
         "name": parted(row.learner)[1],
         "verdict": verdict,
@@ -213,17 +214,18 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "bar": figures.claim_bar(mechanism) if privacy else "",
         "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
-        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
+        "part": {
+            **shown,
+            "says": [],
+            "method": [*shown["method"], ("Seed and versions", made)],
+        },
         "words": meanings(OF_ONE),
     }
     return filled("one.html.j2", page)
 
 
-def _versions(results: Sequence[Result]) -> str:
-    """Return the seeds and the versions that the numbers depend on."""
-    seeds = sorted({str(r.finding.seed) for r in results if not isinstance(r.finding, LawFinding | LedgerRow)})
-    used = ", ".join(f"{name} {version}" for name, version in sorted(results[0].finding.versions.items()))
-    return "; ".join(filter(None, (", ".join(seeds), used)))
+def _versions(used: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(used.items()))
 
 
 def filled(template: str, page: object) -> str:
@@ -322,7 +324,11 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     if counted.hits is None:
         answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
-        title += f", and one answer comes {_often(finding, *(counted.rates or (0.0, 0.0)))}"
+        likely, other = counted.rates or (0.0, 0.0)
+        often = "on one alone" if likely else "in no run"
+        if other:
+            often = times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
+        title += f", and one answer comes {often}"
         answer = answer_words(counted.event, decoded) + seen_words(finding)
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
@@ -343,13 +349,6 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
         return side | {"share": ""}
     runs = f"{count(hits)} of {count(trials)}"
     return side | {"width": f"{100 * hits / trials:.2f}", "share": share(hits / trials), "runs": runs}
-
-
-def _often(finding: PrivacyFinding, likely: float, other: float) -> str:
-    """Return how many times as often the event came on one input, given its rates, beside what the claim allows."""
-    if not other:
-        return "on one alone" if likely else "in no run"
-    return times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
 
 
 def _method(mechanism: AuditedMechanism) -> Lines:

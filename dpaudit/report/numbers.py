@@ -31,17 +31,12 @@ def significant(
         return "0"
     if apart_from is not None and abs(value - apart_from) <= error:
         value = apart_from
-    shown = Decimal(repr(float(value)))
+    shown, other = Decimal(repr(float(value))), Decimal(repr(float(apart_from or 0.0)))
     for places in range(digits, 18):
         rounded = shown.quantize(Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards])
-        if apart_from is None or _same_side(rounded, shown, Decimal(repr(float(apart_from)))):
+        if apart_from is None or rounded.compare(other) == shown.compare(other):  # on its side of the other number
             break
     return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
-
-
-def _same_side(rounded: Decimal, exact: Decimal, reference: Decimal) -> bool:
-    """Say whether rounding kept a number below, at or above the reference."""
-    return rounded.compare(reference) == exact.compare(reference)
 
 
 def value_text(value: Any) -> str:
