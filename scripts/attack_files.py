@@ -31,8 +31,7 @@ from dpaudit.engine.store import FILENAME, digest_in, linked, load_run
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import DpauditError
 from dpaudit.project.comparison import read_standings
-from dpaudit.project.history import PLACE, keep
-from dpaudit.project.standings import Counted, Standing
+from dpaudit.project.history import PLACE, Counted, Standing, keep
 from dpaudit.record import encodable
 from dpaudit.report.json import render, run_in
 

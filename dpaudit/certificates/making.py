@@ -12,8 +12,16 @@ from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding, is_coarse
 from dpaudit.audit.tested import COIN, MELDED
-from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
-from dpaudit.certificates.counting import counted, fewer
+from dpaudit.certificates.certificate import (
+    CLOPPER_PEARSON,
+    Certificate,
+    Counts,
+    Given,
+    Input,
+    Referred,
+    counted,
+    fewer,
+)
 from dpaudit.contract import Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
 from dpaudit.events.explicit import ChosenEvent, choose

@@ -14,8 +14,7 @@ from dpaudit.arguments import CONFIDENCE, check_built, read_integer, read_number
 from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.audit.options import OPTIONS
 from dpaudit.audit.tested import COIN
-from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred
-from dpaudit.certificates.counting import counted
+from dpaudit.certificates.certificate import Certificate, Counts, Given, Input, Referred, counted
 from dpaudit.contract import Domain, Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
 from dpaudit.keyed import FOLDER, NAME, is_of, key_of, keyed
@@ -81,13 +80,9 @@ def replay(
     inputs are no neighbours.
     """
     check_built(mechanism, "mechanism")
-    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
-    if seed == certificate.seed:
-        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
+    seed = _fresh(seed, certificate)
     known = _known(certificate, mechanism, pair)
-    # Of data of one's own, as audits make pairs of them, where nothing else is said.
-    usual = Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None
-    relation = Relation.parse(relation) if relation is not None else certificate.relation or usual
+    relation = Relation.parse(relation) if relation is not None else _relation_of(certificate)
     neighbours = _are_neighbours(certificate, known, relation, metric, pair is not None)
     confidence = read_number("confidence", confidence, OPTIONS["confidence"].limits["gt"], 1)
     runs = None if trials is None else read_integer("trials", trials, 10)
@@ -131,6 +126,14 @@ def replay(
     )
 
 
+def _fresh(seed: int | None, certificate: Certificate) -> int:
+    """Return a seed, drawn at random if none is given; `InputError` for that of the certificate."""
+    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
+    if seed == certificate.seed:
+        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
+    return seed
+
+
 def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
     """Return the pair of a certificate, where it does not hold its inputs by the pair that is given."""
     given = None if pair is None else check_pairs([pair], None)[0]
@@ -138,6 +141,11 @@ def _known(certificate: Certificate, mechanism: Any, pair: Any) -> Pair:
     sides = (None, None) if given is None else (given.data, given.neighbour)
     inputs = zip((certificate.data, certificate.neighbour), sides, strict=True)
     return Pair(*(_input_of(stored, side, domain) for stored, side in inputs))
+
+
+def _relation_of(certificate: Certificate) -> Relation | None:
+    """Return what neighbours are: of data of one's own as audits make pairs of them, where nothing else is said."""
+    return certificate.relation or (Relation.ADD_REMOVE_ONE if certificate.origin.kind.own else None)
 
 
 def _are_neighbours(certificate: Certificate, pair: Pair, relation: Relation | None, metric: Any, given: bool) -> bool:

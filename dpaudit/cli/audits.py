@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -21,17 +22,17 @@ from dpaudit.cli.options import (
     argument,
 )
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
+from dpaudit.contract import OPEN, Learner, Verdict, exit_status
 from dpaudit.errors import InputError, blamed
+from dpaudit.report.terminal import Lines, ShellCommand, aligned, laid_out
 
 if TYPE_CHECKING:
-    from dpaudit.contract import Learner, Verdict
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.record import Frozen
     from dpaudit.registry import Entry, Registry
     from dpaudit.report.formats import Promise
     from dpaudit.report.measured import SearchFinding
-    from dpaudit.report.terminal import Lines
 
 
 class LearnerOptions(NamedTuple):
@@ -133,7 +134,6 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
 
     `repeat` is the command that makes them again; that of the first result by default.
     """
-    from dpaudit.contract import OPEN
     from dpaudit.engine.outcome import leaves_open, refutes
     from dpaudit.record import encodable
     from dpaudit.report.evidence import verdict_block, verdict_summary
@@ -195,8 +195,6 @@ def run_of(
 
 def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
-    from importlib import import_module
-
     module, name = FORMS[f".{suffix}"]
     text: str = getattr(import_module(f"dpaudit.report.{module}"), name)(run)
     return text
@@ -225,20 +223,18 @@ def json_lines(records: Iterable[Any]) -> str:
 
 def terminal_text(lines: Lines, color: str = "auto") -> str:
     """Return labelled lines as wide and as coloured as the standard output wants them."""
-    from dpaudit.report.terminal import laid_out
-
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
 def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, **parts: Any) -> None:
     """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
 
-    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.plain.Plain`, of which the file is
+    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.formats.Plain`, of which the file is
     made.
     """
     say(json if as_json else shown)
     if out is not None:
-        from dpaudit.report.plain import Plain, rendered  # loads what reports are made with
+        from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
 
         _write(out, rendered(Plain(json=json, **parts), Path(out).suffix.lower()))
 
@@ -257,12 +253,9 @@ def show_measured(
 
     `data` is what the JSON has beside the command; the verdict is the finding's by default.
     """
-    from dpaudit.contract import exit_status
-    from dpaudit.report.formats import Promise
+    from dpaudit.report.formats import Promise, summed
     from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import summed
     from dpaudit.report.plots import as_svg
-    from dpaudit.report.terminal import ShellCommand, aligned
 
     verdict = verdict or finding.verdict
     brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
@@ -282,7 +275,5 @@ def show_measured(
 
 def show_lines(shown: ShownPlain, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
     """Print labelled lines, or the record that they are about as JSON."""
-    from dpaudit.report.terminal import laid_out
-
     parts = {"text": laid_out(lines), "lines": lines, "title": title, "case": case}
     show_plain(shown.json, shown.out, terminal_text(lines, shown.color), json=json_lines([record]), **parts)

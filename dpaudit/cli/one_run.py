@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import json_lines, show, show_measured, show_plain, terminal_text
@@ -26,10 +26,10 @@ from dpaudit.cli.options import (
     of,
     whole,
 )
+from dpaudit.contract import Relation
 from dpaudit.errors import InputError
-
-if TYPE_CHECKING:
-    from dpaudit.report.terminal import Lines
+from dpaudit.report.numbers import count, plural
+from dpaudit.report.terminal import Lines
 
 _CLAIM = ("epsilon", "delta", "mu", "rho", "renyi", "profile")
 
@@ -53,7 +53,6 @@ def coins(
     the training; `dpaudit scores --coins FILE` checks it afterwards.
     """
     from dpaudit.audit.coins import flip_coins
-    from dpaudit.report.numbers import count, plural
 
     if out is None:
         raise InputError.of("out", out, "given: coins that are not kept cannot be checked")
@@ -119,8 +118,8 @@ def samples(
     each output, or .npy with an array of them. Some choose an event, the others test it.
     """
     from dpaudit.audit.recorded import audit_samples
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
+    from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.report.repeat import command_line
 
     if Path(file).resolve() == Path(neighbour_file).resolve():
@@ -167,7 +166,6 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
     """
     from dpaudit.audit.coins import Coins
     from dpaudit.audit.one_run import audit_scores
-    from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
 
     sealed = None if audit.coins is None else Coins.load(audit.coins)

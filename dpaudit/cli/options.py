@@ -21,7 +21,7 @@ FORMS = {
 """Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
 PLAIN = (".html", ".json", ".md", ".txt")
-"""Suffixes of what `dpaudit.report.plain` writes, which help does not load."""
+"""Suffixes of what `dpaudit.report.formats` writes, which help does not load."""
 DRAWN = (*PLAIN, ".xml", ".svg")
 """The same of a measurement, which has a test case and a figure."""
 

@@ -26,14 +26,17 @@ from dpaudit.cli.options import (
     of,
 )
 from dpaudit.cli.streams import pending, say
+from dpaudit.contract import OPEN, Relation, Verdict
 from dpaudit.errors import InputError, blamed
+from dpaudit.progress import duration
+from dpaudit.registry.import_spec import Place, importable, is_place
+from dpaudit.report.numbers import count, percent, plural, significant
+from dpaudit.report.terminal import Lines
 
 if TYPE_CHECKING:
     from dpaudit import certificates
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
-    from dpaudit.registry.import_spec import Place
-    from dpaudit.report.terminal import Lines
+    from dpaudit.engine.tasks import PrivacyArguments
 
 
 class PrivacyRunOptions(NamedTuple):
@@ -82,12 +85,9 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     """
     from msgspec.structs import replace
 
-    from dpaudit.contract import Relation
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.perform import perform
-    from dpaudit.engine.tasks import Task
+    from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
-    from dpaudit.registry.import_spec import is_place
 
     audit, path = runs.audit, runs.certificate
     check_folder("certificate", path)
@@ -131,11 +131,9 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     """Print how many runs an audit makes, and about how long they take."""
     from msgspec.structs import asdict
 
-    from dpaudit.progress import duration
     from dpaudit.project.check import runs_of, seconds_of
     from dpaudit.project.settings import Audit
     from dpaudit.project.subject import subject_of
-    from dpaudit.report.numbers import count, plural
 
     parameters = read_parameters(named.parameter)
     audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
@@ -187,9 +185,7 @@ def _certify(
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import Verdict
-    from dpaudit.engine.arguments import PrivacyArguments
-    from dpaudit.report.numbers import significant
+    from dpaudit.engine.tasks import PrivacyArguments
 
     finding, arguments = result.finding, result.arguments
     assert isinstance(finding, PrivacyFinding)
@@ -265,10 +261,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     neighbours, 3 where fresh runs show none or it is not known whether they are.
     """
     from dpaudit import certificates
-    from dpaudit.contract import OPEN, Verdict
-    from dpaudit.registry.import_spec import Place, importable, is_place
-    from dpaudit.report.formats import Promise
-    from dpaudit.report.plain import summed
+    from dpaudit.report.formats import Promise, summed
 
     if asked.data is not None and asked.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
@@ -300,7 +293,6 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
 def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import Relation
     from dpaudit.neighbours.named import pairs_at
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.pairs import neighbours_of
@@ -331,7 +323,6 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
-    from dpaudit.report.numbers import count, percent, significant
     from dpaudit.report.wording import answer_words, claim_words
 
     bound, certified = (

@@ -35,9 +35,8 @@ from dpaudit.contract import (
     Survives,
     Verdict,
 )
-from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate

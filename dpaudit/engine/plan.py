@@ -13,9 +13,17 @@ from msgspec.structs import replace
 from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasFurtherInstances, HasLaw, Learner, Pictured, Statement
-from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned
-from dpaudit.engine.tasks import Task, exact_task, ledger_task, offered_settings, picture_task, utility_tasks
+from dpaudit.engine.tasks import (
+    PrivacyArguments,
+    Task,
+    UtilityArguments,
+    exact_task,
+    ledger_task,
+    offered_settings,
+    picture_task,
+    utility_tasks,
+)
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
 from dpaudit.running.isolated import Timeout

@@ -87,8 +87,19 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
         raise ToolFault(f"errors {found.errors} do not add up to 1 - {found.confidence}")
     fixed = found.design == "fixed"
     left = [POWER, *(_counted(found) if fixed else _bet(found))]
-    _of_curves(found)
     tested = found.curve_test
+    if tested is not None:
+        _curve_test(found, tested)
+    if (curve := found.curve) is not None:
+        sides = likelier_first(found.witness.direction, found.witness.trials or 0, found.witness.neighbour_trials or 0)
+        same("runs of the curve", (curve.trials, curve.neighbour_trials), sides, "those that confirm")
+        if curve.gamma > found.errors.get("curve", 0.0) * (1 + _SAME):
+            raise ToolFault(f"the error of the curve, {curve.gamma}, is more than its share")
+        hits, others = counts_of(curve)
+        made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
+        for name in ("false_positive_upper", "false_negative_upper"):
+            if not np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12):
+                raise ToolFault(f"{name} of the curve are no limits of whole counts")
     _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
     if tested is not None and tested.holder is not None:
         left.append("the evidence by Holder's inequality")
@@ -167,22 +178,6 @@ def _bet(found: PrivacyFinding) -> list[str]:
         if found.pairs == 1 and refuted and event.log_stake < stake:
             raise ToolFault(f"a stake of exp({event.log_stake:.6g}) refutes no claim with error {math.exp(-stake):.6g}")
     return [BETS]
-
-
-def _of_curves(found: PrivacyFinding) -> None:
-    """Recompute the curve, and the test of a claim that is a curve."""
-    if found.curve_test is not None:
-        _curve_test(found, found.curve_test)
-    if (curve := found.curve) is not None:
-        sides = likelier_first(found.witness.direction, found.witness.trials or 0, found.witness.neighbour_trials or 0)
-        same("runs of the curve", (curve.trials, curve.neighbour_trials), sides, "those that confirm")
-        if curve.gamma > found.errors.get("curve", 0.0) * (1 + _SAME):
-            raise ToolFault(f"the error of the curve, {curve.gamma}, is more than its share")
-        hits, others = counts_of(curve)
-        made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
-        for name in ("false_positive_upper", "false_negative_upper"):
-            if not np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12):
-                raise ToolFault(f"{name} of the curve are no limits of whole counts")
 
 
 def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:

@@ -22,8 +22,8 @@ from dpaudit.contract import (
     Verdict,
     require_grounds,
 )
-from dpaudit.engine.arguments import Arguments
 from dpaudit.engine.subjects import Subject
+from dpaudit.engine.tasks import Arguments
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding

@@ -23,12 +23,10 @@ import msgspec
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyClaim
-from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.files import append_line, free_backup, named, refuse_link, write_atomically
 from dpaudit.engine.recomputed import at_most, recomputed
 from dpaudit.engine.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
-from dpaudit.engine.tasks import Task, canonical
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments, canonical
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Frozen, decode, encodable
@@ -361,7 +359,17 @@ def _check_finding(header: Header, record: Result) -> None:
     for name in _OF_THE_TASK[record.kind]:
         _same(name, getattr(finding, name), getattr(arguments, name), "the task")
     if isinstance(finding, PrivacyFinding) and isinstance(arguments, PrivacyArguments):
-        _check_privacy(finding, arguments, claim)
+        if arguments.time_limit is None:
+            _same("trials", finding.trials, arguments.trials, "the task")
+        else:
+            at_most("trials", finding.trials, arguments.trials)
+        # Of a claim that is a curve the audit states a point of its own choice.
+        for name in ("epsilon", "delta") if finding.curve_test is None else ():
+            asked = getattr(arguments, name)
+            if asked is None and claim is not None:
+                asked = getattr(claim, name)
+            if asked is not None:
+                _same(name, getattr(finding, name), asked, "the claim")
     elif isinstance(finding, LawFinding) and isinstance(arguments, ExactArguments):
         if arguments.samples == "all":
             _same("n", finding.n, arguments.n, "the task")
@@ -373,20 +381,6 @@ def _check_finding(header: Header, record: Result) -> None:
     elif isinstance(finding, LedgerRow):
         _same("id", finding.id, record.learner, "the plan")
     recomputed(finding)
-
-
-def _check_privacy(finding: PrivacyFinding, arguments: PrivacyArguments, claim: PrivacyClaim | None) -> None:
-    if arguments.time_limit is None:
-        _same("trials", finding.trials, arguments.trials, "the task")
-    else:
-        at_most("trials", finding.trials, arguments.trials)
-    # Of a claim that is a curve the audit states a point of its own choice.
-    for name in ("epsilon", "delta") if finding.curve_test is None else ():
-        asked = getattr(arguments, name)
-        if asked is None and claim is not None:
-            asked = getattr(claim, name)
-        if asked is not None:
-            _same(name, getattr(finding, name), asked, "the claim")
 
 
 def _same(name: str, found: Any, other: Any, where: str) -> None:

@@ -15,12 +15,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
 from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Header, Result, State
 from dpaudit.engine.store import Stored, find_run, read_stored
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import PrivacyArguments, Task
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Count, Frozen, as_json, decode, encodable

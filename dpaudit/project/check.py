@@ -15,17 +15,16 @@ from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair, Verdict
-from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, Task
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.own_data.columns import text_of_bounds
+from dpaudit.project.history import Standing, standing_of
 from dpaudit.project.settings import Audit, read_project
-from dpaudit.project.standings import Standing, standing_of
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.record import as_json, decode
 from dpaudit.report.findings import OneAudit, because

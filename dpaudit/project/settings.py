@@ -15,7 +15,7 @@ import msgspec
 
 from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
-from dpaudit.engine.arguments import with_options
+from dpaudit.engine.tasks import with_options
 from dpaudit.errors import InputError, nearest
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 

@@ -32,7 +32,6 @@ __all__ = [
     "Registry",
     "get_learner",
     "list_learners",
-    "list_statements",
     "load",
 ]
 
@@ -157,11 +156,6 @@ def list_learners() -> tuple[Entry, ...]:
     itself, `learner`.
     """
     return load().entries
-
-
-def list_statements() -> tuple[Statement, ...]:
-    """Return every installed statement of the papers, sorted by id, unchecked; `dpaudit.pac.ledger` checks them."""
-    return load().statements
 
 
 @lru_cache(maxsize=8)

@@ -18,7 +18,7 @@ from dpaudit.report.findings import because, gaps_words
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, counts, headline
-from dpaudit.report.summary import Summary, learners_text, summarise
+from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
@@ -81,7 +81,9 @@ def full(run: Run, color: bool = False) -> str:
         "",
         *_LEGEND.splitlines(),
     ]
-    head = f"{learners_text(summary.learners)}; profile {run.header.profile}, seed {run.header.seed}"
+    learners, instances = len({row.learner for row in summary.learners}), len(summary.learners)
+    several = "" if learners == instances else f" in {instances} instances"
+    head = f"{plural(learners, 'learner')}{several}; profile {run.header.profile}, seed {run.header.seed}"
     return _framed(run, summary, [printable(head), *lines], None, color, WIDTH)
 
 

@@ -212,7 +212,13 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
         case PrivacyFinding():
             return _event_reason(finding, decoded)
         case LawFinding():
-            return _worst_case(finding, decoded)
+            pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
+            words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
+            if finding.claimed_delta:
+                return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+            if math.isinf(finding.epsilon):
+                return f"{words}: possible on the first, impossible on the second"
+            return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
         case UtilityFinding():
             low, high = _rate(finding, finding.failure_lower, "down"), _rate(finding, finding.failure_upper, "up")
             runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {wording.failure_text(finding)}"
@@ -242,17 +248,6 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     if not q:
         return f"{words}; the claim allows {significant(_factor(finding.epsilon), digits=2)} times as often"
     return f"{words}; that is {times_words(p / q, finding.epsilon)}"
-
-
-def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
-    """Return the output and the pair at which the worst case lies."""
-    pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
-    words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
-    if finding.claimed_delta:
-        return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
-    if math.isinf(finding.epsilon):
-        return f"{words}: possible on the first, impossible on the second"
-    return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
 
 
 def times_words(ratio: float, epsilon: float, written: Callable[..., str] = significant) -> str:

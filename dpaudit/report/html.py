@@ -83,6 +83,10 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
+    header, same = run.header, "The same command with the same versions gives the same bytes"
+    work = f"Profile {header.profile}, seed {header.seed}"
+    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
+    sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
         "counts": sentences.counts(summary),
@@ -112,7 +116,7 @@ def render(run: Run) -> str:
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
         "words": meanings(OF_RUNS),
         "command": run.header.command,
-        "remake": _remake(run),
+        "remake": f"{work}. {same}: {_versions(header.versions)}{digests}.{sealed}",
     }
     return filled("run.html.j2", page)
 
@@ -185,15 +189,6 @@ def _command(row: Row, run: Run) -> str:
         return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
     audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
     return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
-
-
-def _remake(run: Run) -> str:
-    header = run.header
-    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
-    sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
-    same = "The same command with the same versions gives the same bytes"
-    used = f"{_versions(header.versions)}{digests}"
-    return f"Profile {header.profile}, seed {header.seed}. {same}: {used}.{sealed}"
 
 
 def render_finding(result: Result | Sequence[Result], command: str = "") -> str:

@@ -188,18 +188,12 @@ def report_of(run: Run) -> Report:
 def _mechanism(row: Row) -> MechanismSummary:
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return MechanismSummary(
-        label=row.label,
-        learner=row.learner,
-        parameters=row.parameters,
-        fault=row.fault,
-        claim=row.claim,
+        **{name: getattr(row, name) for name in ("label", "learner", "parameters", "fault", "claim")},
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
         numbers=numbers_of(row),
         deciding={kind: row.result_of(f).task for kind, f in row.deciding.items() if f is not None},
         deciding_settings={setting: row.result_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
-        missing=row.missing,
-        convicted_by=row.convicted_by,
-        conflict=row.conflict,
+        **{name: getattr(row, name) for name in ("missing", "convicted_by", "conflict")},
     )

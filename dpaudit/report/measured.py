@@ -39,19 +39,29 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     """Return what a finding says in brief, and all of it."""
     sure = f" ({percent(finding.confidence)} sure)" if finding.verdict == Verdict.VIOLATION else ""
     verdict = (finding.verdict, f"{name} claims {_claimed(finding)}, {_shows(finding)}{sure}")
-    why = ("because", _because(finding))
+    best, coins = finding.best, finding.canaries * finding.runs
+    guessed = f"{count(best.right)} of the {count(best.guesses)} surest guesses of {plural(coins, 'coin')} are right"
+    possible = best.critical <= best.guesses
+    refuting = f"{count(best.critical)} refute the claim" if possible else "even all of them would not refute the claim"
+    why = ("because", f"{guessed}; {refuting}")
     power = ("power", power_words(finding))
     gaps = [("power", f"none: {gap_words(gap)}") for gap in finding.gaps]
     assumed = [("if Gaussian", words)] if (words := assumed_words(finding)) else []
-    warned = [("warning", words)] if (words := _warning(finding)) else []
+    limits = [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
+    limits += [] if finding.seal else ["the coins were not sealed before the training"]
+    limits += [f"{count(finding.tied)} of {count(coins)} scores are tied"] if finding.tied else []
+    warned = [("warning", "; ".join(limits))] if limits else []
     brief = [verdict, why, *([] if finding.verdict == Verdict.VIOLATION else gaps or [power]), *warned]
+    several = f" in {plural(finding.runs, 'run')}" if finding.runs > 1 else ""
+    included = f"{count(finding.included)} of {count(coins)} canaries{several} were in"
+    tied = f"{count(finding.tied)} scores are tied, and ordered by a shuffle"
     page = [
         ("claim", f"{_claimed(finding)} ({finding.relation.value})"),
         ("verdict", finding.verdict.value),
         ("bound", _shows(finding)),
         ("p-value", f"{significant(finding.p_value, 'up', digits=2)}, over all numbers of guesses"),
         *(gaps or [power]),
-        ("coins", _coins(finding)),
+        ("coins", f"{included}; {coins_words(finding)}; {tied}"),
         ("guesses", _GUESSED[finding.ranking]),
         *((f"  {count(one.guesses)}", _counted(one)) for one in finding.schedule),
         *assumed,
@@ -87,26 +97,6 @@ def _shows(finding: OneRunFinding) -> str:
         return f"shows μ ≥ {mu}, by the point {point}"
     refuted = " refuted" if finding.verdict == Verdict.VIOLATION else ""
     return f"so {point}{refuted}; shows ε ≥ {lower} there"
-
-
-def _because(finding: OneRunFinding) -> str:
-    best = finding.best
-    guessed = f"{count(best.right)} of the {count(best.guesses)} surest guesses of {plural(_coins_of(finding), 'coin')}"
-    if best.critical > best.guesses:
-        return f"{guessed} are right; even all of them would not refute the claim"
-    return f"{guessed} are right; {count(best.critical)} refute the claim"
-
-
-def _coins_of(finding: OneRunFinding) -> int:
-    return finding.canaries * finding.runs
-
-
-def _coins(finding: OneRunFinding) -> str:
-    runs = f" in {plural(finding.runs, 'run')}" if finding.runs > 1 else ""
-    return (
-        f"{count(finding.included)} of {count(_coins_of(finding))} canaries{runs} were in; {coins_words(finding)}; "
-        f"{count(finding.tied)} scores are tied, and ordered by a shuffle"
-    )
 
 
 def _counted(one: Guesses) -> str:
@@ -156,16 +146,6 @@ def assumed_words(finding: OneRunFinding) -> str:
         f"{shown(assumed.independent_mu, assumed.independent_epsilon)} if canaries do not interfere either; "
         "no verdict rests on this"
     )
-
-
-def _warning(finding: OneRunFinding) -> str:
-    """Return what limits the finding."""
-    found = [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
-    if not finding.seal:
-        found.append("the coins were not sealed before the training")
-    if finding.tied:
-        found.append(f"{count(finding.tied)} of {count(_coins_of(finding))} scores are tied")
-    return "; ".join(found)
 
 
 # Searches, and all measurements together.

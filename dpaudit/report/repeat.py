@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
 
 _SPELLED = {"samples": "crafted", "enclosure": "enclose"}
 """Arguments whose options have other names."""

@@ -17,7 +17,6 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import AUDITS, outcome
 from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
-from dpaudit.report.numbers import plural
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms
 
 
@@ -83,13 +82,6 @@ def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMech
     controls = mechanisms(summary.controls)
     missed = [m for m in controls if m.state.needs_look]
     return mechanisms(summary.learners), missed, [m for m in controls if not m.state.needs_look]
-
-
-def learners_text(rows: Sequence[Row]) -> str:
-    """Return how many learners the rows are about, and how many instances of them if these are more."""
-    learners = len({row.learner for row in rows})
-    shown = plural(learners, "learner")
-    return shown if learners == len(rows) else f"{shown} in {len(rows)} instances"
 
 
 def summarise(run: Run) -> Summary:

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
-from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
 from dpaudit.engine.records import Parameters, Result
+from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 

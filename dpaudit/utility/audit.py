@@ -140,10 +140,7 @@ def audit_utility(
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
-    if n is None and claim is None:
-        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-        raise InputError(text, names=("n",), id=learner.id)
-    size = read_integer("n", claim.sample_size if n is None and claim else n)
+    size = _size(learner, n, claim)
     problem = Problem(learner, target, law, flips, alpha, setting, of_class=not isinstance(concept, Hypothesis))
     best, stream = problem.best, (seed, *stream_address(problem, name, size))  # the best may be too costly: no run yet
     vacuous = is_vacuous(alpha, beta, setting, learner.concepts.size)
@@ -174,6 +171,14 @@ def audit_utility(
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
+
+
+def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
+    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
+    if n is None and claim is None:
+        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(text, names=("n",), id=learner.id)
+    return read_integer("n", claim.sample_size if n is None and claim else n)
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:

@@ -24,7 +24,7 @@ from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
 from dpaudit.utility.interval import is_vacuous, verdict
 from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
-from dpaudit.utility.worst_case import Known, known_size
+from dpaudit.utility.worst_case import Known, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
@@ -301,12 +301,7 @@ def exact_size(failure: Callable[[int], float], beta: float, near: int) -> int:
 
     `InputError` if the rate exceeds beta up to 2^62: the message says the least rate.
     """
-    low, high = 0, near
-    while failure(high) > beta:
-        if high >= MAX_SIZE:
-            raise InputError.of("beta", beta, f"at least {failure(high):.3g}, the failure rate at every large n")
-        low, high = high, min(2 * high, MAX_SIZE)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if failure(middle) > beta else (low, middle)
-    return high
+    found = first_size(lambda n: failure(n) <= beta, MAX_SIZE, near)
+    if found is None:
+        raise InputError.of("beta", beta, f"at least {failure(MAX_SIZE):.3g}, the failure rate at every large n")
+    return found

@@ -17,7 +17,7 @@ import pytest
 from source_tree import MODULES, ROOT, SOURCES, circle, imports, tree_of
 
 import dpaudit
-from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.app import COMMANDS
 from dpaudit.cli.options import FORMS
 from dpaudit.results import _call_text
 

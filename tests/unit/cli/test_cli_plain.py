@@ -11,12 +11,10 @@ import click
 import pytest
 from cli_support import called
 
-from dpaudit.cli.app import app
-from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.app import COMMANDS, app
 from dpaudit.cli.options import PLAIN
 from dpaudit.contract import Verdict
-from dpaudit.project.history import keep
-from dpaudit.project.standings import Counted, Standing
+from dpaudit.project.history import Counted, Standing, keep
 
 
 def row(verdict: Verdict, found: float) -> Standing:
