@@ -121,9 +121,6 @@ def completion(shell: Annotated[str, argument("{bash|zsh|fish}", choices=["bash"
     return 0
 
 
-# The whole.
-
-
 class App(click.Group):
     """A group whose commands stand in modules of ``dpaudit.cli`` that are loaded when they are called."""
 

@@ -145,9 +145,6 @@ class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):
 Arguments = ExactArguments | PrivacyArguments | UtilityArguments | LedgerArguments | PictureArguments
 
 
-# Tasks, and functions that make each kind.
-
-
 PICTURED_RUNS = 3
 """The number of outputs that a picture shows."""
 

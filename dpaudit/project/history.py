@@ -215,9 +215,6 @@ def check_row(row: Standing) -> tuple[str, ...]:
     return tuple(left)
 
 
-# The checks.
-
-
 PLACE = FOLDER / "history.jsonl"
 
 

@@ -77,19 +77,9 @@ _REMEDIES = {
 }
 
 
-def brief_lines(
-    finding: OneAudit,
-    name: str | None = None,
-    *,
-    repeat: str | None = None,
-    decoded: wording.Decoded = None,
-    shown: Shown = in_python,
-) -> Lines:
-    """Return the parts of a finding, and at the end what repeats it.
-
-    `repeat` is the command that makes the finding again, by default its seed; the rest is as for `parts`.
-    """
-    lines = parts(finding, name or "the mechanism", decoded, shown)
+def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | None = None) -> Lines:
+    """Return the parts of a finding, and at the end the command that makes it again, by default its seed."""
+    lines = parts(finding, name)
     if repeat is not None:
         return [*lines, ("repeat", repeat)]
     if isinstance(finding, LawFinding):

@@ -148,9 +148,6 @@ def assumed_words(finding: OneRunFinding) -> str:
     )
 
 
-# Searches, and all measurements together.
-
-
 SearchFinding = (
     SupremumFinding | SampleComplexityFinding | ScalingFinding | OneRunFinding | SensitivityFinding | RecordedFinding
 )
