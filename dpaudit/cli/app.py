@@ -22,7 +22,6 @@ from dpaudit.cli.streams import complain, drop_output, notify, say
 from dpaudit.errors import DpauditError, InputError, nearest
 from dpaudit.escaping import printable
 from dpaudit.report.glossary import GLOSSARY
-from dpaudit.report.terminal import ShellCommand, in_ascii
 from dpaudit.running.processes import STOPPING, ChildDied
 from dpaudit.running.shared_memory import remove_left
 from dpaudit.running.supervised import supervised
@@ -91,6 +90,8 @@ WHOLE = _START.format(
 @command("help", "dpaudit help privacy")
 def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
     """Show the help of all, of a command, or of a word: words for all of them."""
+    from dpaudit.report.terminal import in_ascii
+
     above = click.get_current_context().find_root()
     assert isinstance(above.command, click.Group)
     asked = " ".join(topic).replace("no-evidence", "no evidence").lower()
@@ -252,6 +253,8 @@ def _status(words: list[str]) -> int:
         unnamed = full if error.errno == errno.ENOSPC else "file system"
         notify("error", f"{error.filename or unnamed}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
+        from dpaudit.report.terminal import ShellCommand
+
         first, *more = getattr(stop, "__notes__", ()) or ["nothing was stored"]
         complain("INTERRUPTED", first, *(("resume", ShellCommand(line)) for line in more))
         return 128 + getattr(stop, "signal", signal.SIGINT)

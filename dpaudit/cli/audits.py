@@ -22,17 +22,17 @@ from dpaudit.cli.options import (
     argument,
 )
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
-from dpaudit.contract import OPEN, Learner, Verdict, exit_status
 from dpaudit.errors import InputError, blamed
-from dpaudit.report.terminal import Lines, ShellCommand, aligned, laid_out
 
 if TYPE_CHECKING:
+    from dpaudit.contract import Learner, Verdict
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.record import Frozen
     from dpaudit.registry import Entry, Registry
     from dpaudit.report.formats import Promise
     from dpaudit.report.measured import SearchFinding
+    from dpaudit.report.terminal import Lines
 
 
 class LearnerOptions(NamedTuple):
@@ -134,6 +134,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
 
     `repeat` is the command that makes them again; that of the first result by default.
     """
+    from dpaudit.contract import OPEN
     from dpaudit.engine.outcome import leaves_open, refutes
     from dpaudit.record import encodable
     from dpaudit.report.evidence import verdict_block, verdict_summary
@@ -223,6 +224,8 @@ def json_lines(records: Iterable[Any]) -> str:
 
 def terminal_text(lines: Lines, color: str = "auto") -> str:
     """Return labelled lines as wide and as coloured as the standard output wants them."""
+    from dpaudit.report.terminal import laid_out
+
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
@@ -253,9 +256,11 @@ def show_measured(
 
     `data` is what the JSON has beside the command; the verdict is the finding's by default.
     """
+    from dpaudit.contract import exit_status
     from dpaudit.report.formats import Promise, summed
     from dpaudit.report.measured import measured_brief, measured_page
     from dpaudit.report.plots import as_svg
+    from dpaudit.report.terminal import ShellCommand, aligned
 
     verdict = verdict or finding.verdict
     brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
@@ -275,5 +280,7 @@ def show_measured(
 
 def show_lines(shown: ShownPlain, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:
     """Print labelled lines, or the record that they are about as JSON."""
+    from dpaudit.report.terminal import laid_out
+
     parts = {"text": laid_out(lines), "lines": lines, "title": title, "case": case}
     show_plain(shown.json, shown.out, terminal_text(lines, shown.color), json=json_lines([record]), **parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -35,7 +34,6 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.contract import SETTINGS, Verdict
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,6 +87,8 @@ def exact(
     Needs a learner with a law. --enclose recomputes the losses that decide in ball arithmetic; --compose K bounds the
     privacy of K runs, from above by the dominating pair and from below by single pairs of neighbours.
     """
+    from dataclasses import replace
+
     from dpaudit.engine.tasks import ExactArguments, exact_task
     from dpaudit.exact.composition import check_times
     from dpaudit.exact.enclosure import require_exact_law
@@ -187,8 +187,11 @@ def utility(
     which learners of the class fail most. With --n below the theorem's n, or without a theorem, failures are shown and
     refute nothing.
     """
+    from dataclasses import replace
+
     from msgspec.structs import replace as replaced
 
+    from dpaudit.contract import SETTINGS
     from dpaudit.engine.tasks import UtilityArguments, offered_settings, utility_tasks
     from dpaudit.report.repeat import command_line
 
@@ -344,6 +347,7 @@ def _show(
     arguments: Sequence[str] = (),
 ) -> int:
     """Print what a search of a learner found, write it to the file that was asked for, and return the status."""
+    from dpaudit.contract import Verdict
     from dpaudit.exact.finding import SupremumFinding
     from dpaudit.report.repeat import command_line
 

@@ -18,8 +18,6 @@ from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, a
 from dpaudit.cli.streams import notify, output, say, wants_color, width_of
 from dpaudit.contract import OF_STATEMENTS
 from dpaudit.errors import InputError
-from dpaudit.jsonable import jsonable
-from dpaudit.report.terminal import WIDTH, Head, table
 
 if TYPE_CHECKING:
     from dpaudit.engine.records import LedgerRow, Result
@@ -60,6 +58,7 @@ def list_learners(
 
 
 def _row(entry: Entry) -> dict[str, Any]:
+    from dpaudit.jsonable import jsonable
 
     defaults = {name: jsonable(one) for name, one in entry.parameters.items() if one is not Parameter.empty}
     return {
@@ -91,6 +90,8 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 
 def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
+    from dpaudit.report.terminal import Head, table
+
     width = width_of(output()) if output().isatty() else _UNBROKEN
     heads, cells = [Head(*head) for head in _HEADS.items()], [_cells(row) for row in rows]
     return "\n".join(table(heads, cells, [""] * len(rows), width, color)) + "\n"
@@ -134,6 +135,7 @@ def ledger(asked: LedgerOptions) -> int:
     ran, 3 if --time-limit stopped one.
     """
     from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
+    from dpaudit.report.terminal import WIDTH
 
     if asked.witness is not None and (asked.ids or asked.verdict):
         alone = "the only statement; neither further ids nor --verdict go with it"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import json_lines, show, show_measured, show_plain, terminal_text
@@ -26,10 +26,11 @@ from dpaudit.cli.options import (
     of,
     whole,
 )
-from dpaudit.contract import Relation
 from dpaudit.errors import InputError
 from dpaudit.report.numbers import count, plural
-from dpaudit.report.terminal import Lines
+
+if TYPE_CHECKING:
+    from dpaudit.report.terminal import Lines
 
 _CLAIM = ("epsilon", "delta", "mu", "rho", "renyi", "profile")
 
@@ -166,6 +167,7 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
     """
     from dpaudit.audit.coins import Coins
     from dpaudit.audit.one_run import audit_scores
+    from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
 
     sealed = None if audit.coins is None else Coins.load(audit.coins)

@@ -26,17 +26,16 @@ from dpaudit.cli.options import (
     of,
 )
 from dpaudit.cli.streams import pending, say
-from dpaudit.contract import OPEN, Relation, Verdict
 from dpaudit.errors import InputError, blamed
 from dpaudit.progress import duration
-from dpaudit.registry.import_spec import Place, importable, is_place
 from dpaudit.report.numbers import count, percent, plural, significant
-from dpaudit.report.terminal import Lines
 
 if TYPE_CHECKING:
     from dpaudit import certificates
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import PrivacyArguments
+    from dpaudit.registry.import_spec import Place
+    from dpaudit.report.terminal import Lines
 
 
 class PrivacyRunOptions(NamedTuple):
@@ -85,9 +84,11 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     """
     from msgspec.structs import replace
 
+    from dpaudit.contract import Relation
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
+    from dpaudit.registry.import_spec import is_place
 
     audit, path = runs.audit, runs.certificate
     check_folder("certificate", path)
@@ -185,6 +186,7 @@ def _certify(
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
+    from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import PrivacyArguments
 
     finding, arguments = result.finding, result.arguments
@@ -261,6 +263,8 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     neighbours, 3 where fresh runs show none or it is not known whether they are.
     """
     from dpaudit import certificates
+    from dpaudit.contract import OPEN, Verdict
+    from dpaudit.registry.import_spec import Place, importable, is_place
     from dpaudit.report.formats import Promise, summed
 
     if asked.data is not None and asked.pairs is not None:
@@ -293,6 +297,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
 def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequence[Place]) -> Any:
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
+    from dpaudit.contract import Relation
     from dpaudit.neighbours.named import pairs_at
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.pairs import neighbours_of

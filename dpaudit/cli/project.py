@@ -29,7 +29,6 @@ from dpaudit.cli.options import (
     jobs,
 )
 from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of
-from dpaudit.contract import Verdict, exit_status
 from dpaudit.errors import InputError
 from dpaudit.escaping import printable
 from dpaudit.progress import Line, duration
@@ -98,6 +97,7 @@ def check(asked: CheckOptions) -> int:
     accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
     epsilon. Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
     """
+    from dpaudit.contract import exit_status
     from dpaudit.project import check as checks
     from dpaudit.project.comparison import check_text
     from dpaudit.project.history import PLACE, keep, parse_history
@@ -150,6 +150,7 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
     """Return a check as a run; several audits of one mechanism are distinguished by their names."""
     from msgspec.structs import replace
 
+    from dpaudit.contract import Verdict
     from dpaudit.engine.records import Fault, Listed, Result
     from dpaudit.project.comparison import accepted_words
     from dpaudit.project.settings import read_project

@@ -30,10 +30,8 @@ from dpaudit.cli.options import (
     of,
 )
 from dpaudit.cli.streams import notify, output, say, wants_color, width_of
-from dpaudit.contract import OPEN
 from dpaudit.errors import InputError
 from dpaudit.report.numbers import plural
-from dpaudit.report.terminal import Lines
 
 if TYPE_CHECKING:
     from dpaudit.engine.outcome import Outcome
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from dpaudit.engine.records import Run
     from dpaudit.engine.store import Store
     from dpaudit.engine.verification import Verified
+    from dpaudit.report.terminal import Lines
 
 
 class RunOptions(NamedTuple):
@@ -253,6 +252,7 @@ def verify(
     some tasks, chosen at random, once more. The status is 0 for a sealed run in which all is right, 2 if anything
     is not, 3 for a run that is not sealed.
     """
+    from dpaudit.contract import OPEN
     from dpaudit.engine.records import State
     from dpaudit.engine.verification import verify_run
 

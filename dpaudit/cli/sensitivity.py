@@ -10,10 +10,8 @@ from dpaudit.cli.audits import show_measured
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import DRAWN, Declared, DrawnApart, Seed, argument, given
 from dpaudit.cli.streams import pending
-from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 from dpaudit.keyed import key_of
-from dpaudit.registry.import_spec import Place, importable
 
 _INPUTS = ("pairs", "data", "bounds", "unit", "relation", "include_data", "epsilon", "delta")
 
@@ -51,10 +49,12 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     that moves by more than --claim, or than a primitive declares, is named with its file and line; with --epsilon also
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
+    from dpaudit.contract import Verdict
     from dpaudit.neighbours.named import pairs_at, pairs_beside
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.tables import read_dataset
     from dpaudit.record import decode
+    from dpaudit.registry.import_spec import Place, importable
     from dpaudit.report.repeat import command_line
     from dpaudit.running.workers import in_own_process
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
@@ -95,6 +95,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
 def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> bytes:
     """Return the finding as JSON; write its certificate here, for no report holds the inputs."""
     from dpaudit import certificates
+    from dpaudit.contract import Verdict
     from dpaudit.record import as_json
     from dpaudit.sensitivity.audit import audit_sensitivity
 

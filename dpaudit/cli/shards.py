@@ -13,7 +13,6 @@ from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import FORMS, Learners, Quiet, Shown, argument, given, jobs
 from dpaudit.cli.streams import say
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.registry.import_spec import is_place
 from dpaudit.report.numbers import count
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ def write_plan(
     from dpaudit.engine.shard_files import write
     from dpaudit.engine.shards import make_plan
     from dpaudit.record import encodable
+    from dpaudit.registry.import_spec import is_place
 
     check_folder("plan", path)
     parameters: dict[str, Any] = {}
@@ -148,6 +148,7 @@ def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: A
     from dpaudit.engine.records import Result, decoded
     from dpaudit.engine.tasks import Task
     from dpaudit.registry import load
+    from dpaudit.registry.import_spec import is_place
 
     id, parameters, learner = plan.task["id"], dict(plan.task["parameters"]), subject.learner
     claim = None if learner is None else learner.privacy

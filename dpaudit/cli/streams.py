@@ -10,7 +10,6 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
 from dpaudit.escaping import printable, printable_page, shortened
-from dpaudit.report.terminal import laid_out
 
 _LONGEST = 1_500
 """Characters of a line on standard error; what is longer loses its middle."""
@@ -70,6 +69,8 @@ def _shortened(text: str) -> str:
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
+    from dpaudit.report.terminal import laid_out
+
     width = shutil.get_terminal_size().columns if sys.stderr.isatty() else _UNBROKEN
     sys.stderr.write(laid_out([(label, _shortened(text)), *more], width, wants_color("auto", sys.stderr)))
 

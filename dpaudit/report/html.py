@@ -22,7 +22,7 @@ from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place, parted
-from dpaudit.report import figures, sentences
+from dpaudit.report import figures, sentences, wording
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
@@ -35,16 +35,6 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
-from dpaudit.report.wording import (
-    BOUNDS,
-    answer_words,
-    detected_words,
-    event_words,
-    input_words,
-    label_parameters,
-    pairs_words,
-    seen_words,
-)
 
 if TYPE_CHECKING:
     import jinja2
@@ -207,7 +197,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
-        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
+        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {wording.pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
         "part": {
             **shown,
@@ -293,7 +283,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", detected_words(found)))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", wording.detected_words(found)))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
@@ -317,18 +307,18 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
     if counted.hits is None:
-        answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
+        answer, counts = wording.event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
         likely, other = counted.rates or (0.0, 0.0)
         often = "on one alone" if likely else "in no run"
         if other:
             often = times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
         title += f", and one answer comes {often}"
-        answer = answer_words(counted.event, decoded) + seen_words(finding)
+        answer = wording.answer_words(counted.event, decoded) + wording.seen_words(finding)
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
-    words = input_words(found.data), input_words(found.neighbour)
+    words = wording.input_words(found.data), wording.input_words(found.neighbour)
     places = [(0, 0)] * 2 if found.differs is UNSET else differing(*words)
     sides = [("D", words[0], places[0], *counts[0]), ("D′", words[1], places[1], *counts[1])]
     return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
@@ -349,22 +339,22 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
 def _method(mechanism: AuditedMechanism) -> Lines:
     """Return how the privacy and the accuracy of a mechanism were measured: all lines of the audits that decided."""
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
-    lines = [("parameters", label_parameters(row.parameters))] if row.parameters else []
+    lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
     if exact is not None:
         lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.result_of(exact))]
     else:
         lines.append(("Exact", f"not computed: {row.missing['exact']}"))
     if runs is not None:
         result = row.result_of(runs)
-        lines += [("Runs", f"bound: {BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
+        lines += [("Runs", f"bound: {wording.BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
         if len(runs.tests) > 1:
-            lines += [("event", answer_words(test.event, result.decoded)) for test in runs.tests]
+            lines += [("event", wording.answer_words(test.event, result.decoded)) for test in runs.tests]
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:
         for one in map(instance.in_setting, instance.settings):
             if one.utility is not None:
-                named = f" ({label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
+                named = f" ({wording.label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
                 worst = f"{one.utility.setting}, the worst of {plural(len(one.cases), 'hard case')}{named}"
                 lines += [("Accuracy", worst), *finding_lines(one.result_of(one.utility))]
     if row.fault is None and (why := mechanism.accurate.missing.get("utility")):
