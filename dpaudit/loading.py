@@ -11,13 +11,7 @@ if TYPE_CHECKING:
 
 
 def load(namespace: dict[str, Any], homes: Mapping[str, str], name: str) -> Any:
-    """Return a public name of a module, which keeps it; `homes` has the public names that each module defines.
-
-    Raises
-    ------
-    AttributeError
-        The module has no such name.
-    """
+    """Return a public name of a module, which keeps it; `homes` has the public names that each module defines."""
     for home, names in homes.items():
         if name in names.split():
             namespace[name] = getattr(import_module(f"dpaudit.{home}"), name)

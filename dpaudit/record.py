@@ -63,10 +63,7 @@ class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def encodable(record: Any) -> Any:
     """Return a record as JSON-safe data, infinities as "inf" and lone surrogates, which no JSON may hold, escaped.
 
-    Raises
-    ------
-    ToolFault
-        If a number is NaN.
+    `ToolFault` if a number is NaN.
     """
     return _without_surrogates(jsonable(msgspec.to_builtins(record, enc_hook=jsonable)))
 
@@ -87,11 +84,8 @@ def _without_surrogates(value: Any) -> Any:
 def decode(data: bytes | str, kind: Any, place: object = "") -> Any:
     """Return the record, of a type or a union of types, that one JSON document holds.
 
-    Raises
-    ------
-    ToolFault
-        If the text is not JSON, names a key twice, or is not such a record: the message names the place, if that is
-        given, and the field.
+    `ToolFault` if the text is not JSON, names a key twice, or is not such a record: the message names the place, if
+    that is given, and the field.
     """
     try:
         found = _decoder(kind).decode(data)

@@ -51,12 +51,8 @@ def _versions() -> dict[str, str]:
 class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
     """Base of every finding: a typed record that writes itself, and that `record.decode` reads.
 
-    Attributes
-    ----------
-    versions : dict of str to str
-        Versions of Python and of the libraries that the numbers depend on.
-    schema_version : int
-        The version of the schema that the record keeps.
+    - versions: Versions of Python and of the libraries that the numbers depend on.
+    - schema_version: The version of the schema that the record keeps.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = ()

@@ -24,19 +24,11 @@ def check_seed(seed: int) -> int:
 def generator(seed: int, *address: Any) -> np.random.Generator:
     """Return the generator that lives at an address below a root seed.
 
-    The stream is a pure function of ``(seed, address)``: the address is written as canonical JSON, hashed to 128 bits
-    and handed to `numpy.random.SeedSequence` as its spawn key, so that it depends on no schedule, process or backend.
+    The stream is a pure function of ``(seed, address)``: the address, of JSON-compatible values, is written as
+    canonical JSON, hashed to 128 bits and handed to `numpy.random.SeedSequence` as its spawn key, so that it depends on
+    no schedule, process or backend. Two addresses share a stream only if they are equal as JSON (or BLAKE2b collides on
+    128 bits).
 
-    Parameters
-    ----------
-    seed : int
-        The root seed, non-negative.
-    *address
-        JSON-compatible values: strings, integers, lists and dictionaries of these. Two addresses share a stream only
-        if they are equal as JSON (or BLAKE2b collides on 128 bits).
-
-    Examples
-    --------
     >>> generator(0, "run", 3).integers(10) == generator(0, "run", 3).integers(10)
     True
     """

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.arguments import read_flag, read_integer, read_number
@@ -258,12 +257,8 @@ def _flat(output: Any) -> Floats:
     if isinstance(output, list | tuple):
         return np.concatenate([_flat(one) for one in output]) if output else np.empty(0)
     for method in ("detach", "cpu"):  # tensors of PyTorch
-        output = getattr(output, method, partial(_same, output))()
+        output = getattr(output, method)() if hasattr(output, method) else output
     return np.asarray(output, dtype=np.float64).reshape(-1)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _direction(step: Callable[..., Any], pair: tuple[Any, Any], steps: int, batched: bool, given: Any) -> Floats:

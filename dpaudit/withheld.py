@@ -104,17 +104,9 @@ def raised_words(error: BaseException) -> str:
 class Coarse(NamedTuple):
     """The values of one dataset's records that may be shown; by default none but `ALWAYS`.
 
-    Parameters
-    ----------
-    names : frozenset of str
-        The names of columns, which are no data of people.
-    given : frozenset of float
-        The bounds that the user gave.
-    common : frozenset of str
-        The words of values that `COMMON` records have.
-    columns : tuple of sequences of numbers, optional
-        The finite values of each column, ascending; None unless all of a record are numbers, so that thresholds can be
-        compared with them.
+    These are `names` of columns, which are no data of people, the bounds `given` by the user, and the words of values
+    that `COMMON` records have. `columns` are the finite values of each column, ascending; None unless all of a record
+    are numbers, so that thresholds can be compared with them.
     """
 
     names: frozenset[str] = frozenset()

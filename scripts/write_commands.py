@@ -11,9 +11,8 @@ from pathlib import Path
 
 import click
 
-from dpaudit.cli.app import app
+from dpaudit.cli.app import COMMANDS, app
 from dpaudit.cli.command import STATUS, Command
-from dpaudit.cli.help import COMMANDS
 from dpaudit.report.formats import escaped
 from dpaudit.report.glossary import GLOSSARY
 

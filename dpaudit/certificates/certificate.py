@@ -6,20 +6,26 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
+from dpaudit import seeding
 from dpaudit.audit.tested import COIN, CoinCount, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.certificate_grammar import MOST_BYTES, parsed, related
-from dpaudit.contract import Direction, Origin, Relation
+from dpaudit.contract import Direction, Origin, Pair, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event
+from dpaudit.events.families import likelier_first
 from dpaudit.outputs.values import JsonValue
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
+from dpaudit.running.sampling import Sampler
 from dpaudit.verify_certificate import checked, verify
 
 CLOPPER_PEARSON = "clopper-pearson"
@@ -28,12 +34,8 @@ CLOPPER_PEARSON = "clopper-pearson"
 class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
     """An input that the certificate holds.
 
-    Attributes
-    ----------
-    value : JsonValue
-        The input.
-    digest : str
-        Its digest, by `digest_of`.
+    - value: The input.
+    - digest: Its digest, by `digest_of`.
     """
 
     value: JsonValue
@@ -43,19 +45,12 @@ class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
 class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
     """An input that the certificate names, because JSON has no such values or because they are people's data.
 
-    Attributes
-    ----------
-    place : str
-        The place of the pair, as ``FILE.py:PAIRS[3]``.
-    recipe : str
-        How the pair was made, as "row 17 removed".
-    digest : str
-        The digest of the input, after records were left out, of people's data with the key of `dpaudit.keyed`; "" where
-        its type cannot be taken apart, or there is no key.
-    records : tuple of int or None
-        The numbers of the records of that input that were kept; None where it is as it was.
-    index : int
-        The number of the pair in the list; certificates of an earlier version lack it.
+    - place: The place of the pair, as ``FILE.py:PAIRS[3]``.
+    - recipe: How the pair was made, as "row 17 removed".
+    - digest: The digest of the input, after records were left out, of people's data with the key of `dpaudit.keyed`; ""
+      where its type cannot be taken apart, or there is no key.
+    - records: The numbers of the records of that input that were kept; None where it is as it was.
+    - index: The number of the pair in the list; certificates of an earlier version lack it.
     """
 
     place: str
@@ -71,14 +66,9 @@ Input = Given | Referred
 class Counts(Frozen, frozen=True):
     """Runs in the event, and the guesses of coins by it.
 
-    Attributes
-    ----------
-    hits, runs : int
-        Of the side on which the event is likelier.
-    neighbour_hits, neighbour_runs : int
-        Of the other side.
-    count : CoinCount
-        The guesses of the coins that decided the sides of these runs, where they were guessed.
+    - hits, runs: Of the side on which the event is likelier.
+    - neighbour_hits, neighbour_runs: Of the other side.
+    - count: The guesses of the coins that decided the sides of these runs, where they were guessed.
     """
 
     hits: Count
@@ -113,52 +103,30 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     With p and q the probabilities of the event on the side where it is likelier and on the other one, a claim that
     holds has ln((p - delta) / q) <= epsilon; `epsilon_lower` is a lower confidence bound on the left side.
 
-    Attributes
-    ----------
-    mechanism : str
-        The mechanism that was run, as ``FILE.py:function``.
-    epsilon, delta : float
-        The claim.
-    relation : Relation or None
-        What neighbours are; None where it is unknown.
-    epsilon_lower : float
-        The bound.
-    confidence : float
-        Of the finding.
-    error : float
-        The probability of error of this bound alone: 1 - confidence where the counts are of fresh runs made for the
-        certificate (a share of it where the search began from several pairs), and the event's share where they are the
-        finding's own.
-    bound : str
-        The kind of the bound: "coin", "melded", "clopper-pearson" or "betting".
-    origin : Origin
-        How the pair that was audited was made.
-    data, neighbour : Input
-        The two inputs.
-    direction : {"forward", "backward"}
-        "forward" if the event is likelier on `data`.
-    event : Event
-        The event.
-    opposite : Event
-        The set of outputs that speaks for the other side, if there is one.
-    learned : int or None
-        Runs a side of an audit that learns such an event again, where only an audit can decide which outputs are in it.
-    counts : Counts or None
-        Runs in the event; None where bets decided.
-    runs : {"finding", "fresh"}
-        Whether the counts are of the finding's confirmation runs, or of runs made after pair and event were fixed.
-    searched : int
-        Runs that made pair and event simpler; none of them is among the counts.
-    seed : int
-        The root seed of the runs.
-    streams_version : int
-        The version of the addresses of random streams below it.
-    versions : dict of str to str
-        Versions of Python and of libraries.
-    schema_version : int
-        The version of this record.
-    seal : str
-        A digest over all other fields, which is made when the certificate is written; empty in memory.
+    - mechanism: The mechanism that was run, as ``FILE.py:function``.
+    - epsilon, delta: The claim.
+    - relation: What neighbours are; None where it is unknown.
+    - epsilon_lower: The bound.
+    - confidence: Of the finding.
+    - error: The probability of error of this bound alone: 1 - confidence where the counts are of fresh runs made for
+      the certificate (a share of it where the search began from several pairs), and the event's share where they are
+      the finding's own.
+    - bound: The kind of the bound: "coin", "melded", "clopper-pearson" or "betting".
+    - origin: How the pair that was audited was made.
+    - data, neighbour: The two inputs.
+    - direction: "forward" if the event is likelier on `data`.
+    - event: The event.
+    - opposite: The set of outputs that speaks for the other side, if there is one.
+    - learned: Runs a side of an audit that learns such an event again, where only an audit can decide which outputs are
+      in it.
+    - counts: Runs in the event; None where bets decided.
+    - runs: Whether the counts are of the finding's confirmation runs, or of runs made after pair and event were fixed.
+    - searched: Runs that made pair and event simpler; none of them is among the counts.
+    - seed: The root seed of the runs.
+    - streams_version: The version of the addresses of random streams below it.
+    - versions: Versions of Python and of libraries.
+    - schema_version: The version of this record.
+    - seal: A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
     mechanism: str
@@ -253,11 +221,64 @@ def read_sealed(path: str | Path, kinds: Mapping[str, tuple[Any, Callable[[bytes
 def read(path: str | Path) -> Certificate:
     """Return the certificate in a file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is no certificate (the message names the field), was altered since it was written,
-        or `dpaudit.verify_certificate` finds that it is wrong.
+    `InputError` if it cannot be read, is no certificate (the message names the field), was altered since it was
+    written, or `dpaudit.verify_certificate` finds that it is wrong.
     """
     found: Certificate = read_sealed(path, {"certificate": (Certificate, verify)})
     return found
+
+
+# Fresh runs of a pair, and the guesses of their coins, by an event that is fixed.
+
+
+def counted(
+    sampler: Sampler,
+    purpose: str,
+    pair: Pair,
+    events: tuple[Event, Event | UnsetType],
+    direction: Direction,
+    runs: int,
+    number: int | None,
+) -> Counts:
+    """Return how many of twice `runs` runs of a pair are in an event, and the guesses of their coins.
+
+    A coin decides the side of each run. A run in the first of `events` is guessed to be of the side on which that is
+    likelier, a run in the second, if there is one, of the other side; the first `number` guesses are counted, or all of
+    them. No output is kept.
+    """
+    couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs)
+    likelier = tuple(Direction).index(direction)
+    hits, sizes, right = [0, 0], [0, 0], [np.zeros(0, dtype=np.bool_)]
+    for couple, found in zip(couples, sampler.reduced(couples, partial(_spoken, events)), strict=True):
+        turns = sampler.turns(couple)
+        said = np.zeros(len(turns), dtype=np.int8)
+        for side, codes in enumerate(found):
+            sizes[side] += couple[side].size
+            if codes is not None:
+                said[turns == side] = codes
+                hits[side] += int((codes == 1).sum())
+        guessed = np.where(said == 1, likelier, 1 - likelier)
+        right.append((guessed == turns)[said > 0])
+    fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
+    every = np.concatenate(right)
+    count = CoinCount.of_order(every, max(1, len(every)) if number is None else number, fair)
+    first, second = likelier_first(direction, *zip(hits, sizes, strict=True))
+    return Counts(*first, *second, count)
+
+
+FEWER = 2.0
+"""Standard deviations below the hits expected, of the guesses that are counted of runs made one by one."""
+
+
+def fewer(counts: Counts, runs: int) -> int:
+    """Return how many guesses to count of twice `runs` runs made one by one, given an earlier count of the event."""
+    scale = 2 * runs / (counts.runs + counts.neighbour_runs)
+    expected = scale * (counts.hits + counts.neighbour_hits)
+    return max(1, math.floor(expected - FEWER * math.sqrt(expected * (1 + scale))))
+
+
+def _spoken(events: tuple[Event, Event | UnsetType], outputs: Any) -> NDArray[np.int8]:
+    """Return 1 for outputs in the first event, 2 for those in the second, else 0."""
+    first, second = events
+    found = first.holds(outputs).astype(np.int8)
+    return found if second is UNSET else np.where(found == 0, 2 * second.holds(outputs), found).astype(np.int8)

@@ -5,21 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.command import here, in_options, suffix_of
-from dpaudit.cli.options import FORMS, Parameters, Shown, ShownPlain, Size, argument
+from dpaudit.cli.options import (
+    FORMS,
+    DrawnApart,
+    Measured,
+    Parameters,
+    Shown,
+    ShownPlain,
+    ShownSupremum,
+    Size,
+    argument,
+)
 from dpaudit.cli.streams import notify, output, pending, say, wants_color, width_of
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
-    from dpaudit.contract import Learner
+    from dpaudit.contract import Learner, Verdict
     from dpaudit.engine.records import Fault, Listed, Result, Run
     from dpaudit.engine.tasks import Task
     from dpaudit.record import Frozen
     from dpaudit.registry import Entry, Registry
     from dpaudit.report.formats import Promise
+    from dpaudit.report.measured import SearchFinding
     from dpaudit.report.terminal import Lines
 
 
@@ -184,8 +196,6 @@ def run_of(
 
 def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
-    from importlib import import_module
-
     module, name = FORMS[f".{suffix}"]
     text: str = getattr(import_module(f"dpaudit.report.{module}"), name)(run)
     return text
@@ -222,14 +232,50 @@ def terminal_text(lines: Lines, color: str = "auto") -> str:
 def show_plain(as_json: bool, out: str | None, shown: str, *, json: str, **parts: Any) -> None:
     """Print a text, or JSON if that was asked for, and write both to the file that was asked for.
 
-    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.plain.Plain`, of which the file is
+    `shown` is the text as it is printed, `parts` are the fields of `dpaudit.report.formats.Plain`, of which the file is
     made.
     """
     say(json if as_json else shown)
     if out is not None:
-        from dpaudit.report.plain import Plain, rendered  # loads what reports are made with
+        from dpaudit.report.formats import Plain, rendered  # loads what reports are made with
 
         _write(out, rendered(Plain(json=json, **parts), Path(out).suffix.lower()))
+
+
+def show_measured(
+    finding: SearchFinding,
+    name: str,
+    repeat: str,
+    shown: Measured | ShownSupremum | DrawnApart,
+    *,
+    title: str,
+    data: Mapping[str, Any],
+    verdict: Verdict | None = None,
+) -> int:
+    """Print what was measured, write it to the file that was asked for, and return the status of the verdict.
+
+    `data` is what the JSON has beside the command; the verdict is the finding's by default.
+    """
+    from dpaudit.contract import exit_status
+    from dpaudit.report.formats import Promise, summed
+    from dpaudit.report.measured import measured_brief, measured_page
+    from dpaudit.report.plots import as_svg
+    from dpaudit.report.terminal import ShellCommand, aligned
+
+    verdict = verdict or finding.verdict
+    brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
+    show_plain(
+        shown.json,
+        shown.out,
+        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        title=title,
+        json=json_lines([{**data, "command": repeat}]),
+        text=aligned(page),
+        lines=[brief[0], *(line for line in page if line != brief[0])],
+        case=Promise(name, "result", verdict, summed(brief)),
+        figure=lambda: as_svg(finding.plot()),
+    )
+    return exit_status([verdict], allow_open=not isinstance(shown, ShownSupremum) and shown.allow_no_evidence)
 
 
 def show_lines(shown: ShownPlain, lines: Lines, record: Frozen, title: str, case: Promise | None = None) -> None:

@@ -67,8 +67,7 @@ class Command(click.Command):
                 out = ctx.params["out"] if self.forms else None
                 if out is not None:
                     suffix_of(out, self.forms)
-                    if not Path(out).parent.is_dir():
-                        raise InputError.of("out", out, "a file in a folder that exists")
+                check_folder("out", out)
                 return self.action(*(_taken(ctx.params, *parameter) for parameter in self._parameters.items()))
             except InputError as error:
                 raise BadInput(error.worded(in_options(self)), ctx) from error
@@ -113,6 +112,12 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
 def in_options(command: click.Command) -> Callable[[str, str | None], str]:
     """Return the function by which an `InputError` names a command's options; see `InputError.worded`."""
     return lambda name, value: " ".join(option_words(command, name, value)) or in_python(name, value)
+
+
+def check_folder(name: str, path: str | None) -> None:
+    """Raise `InputError`, by the parameter's name, if a file that is to be written is in no folder that exists."""
+    if path is not None and not Path(path).parent.is_dir():
+        raise InputError.of(name, path, "a file in a folder that exists")
 
 
 def suffix_of(path: str, forms: Collection[str] = FORMS) -> str:

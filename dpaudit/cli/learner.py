@@ -12,12 +12,10 @@ from dpaudit.cli.audits import (
     audit,
     find_learner,
     find_learners,
-    json_lines,
     made_apart,
     note_taken,
     read_parameters,
-    show_plain,
-    terminal_text,
+    show_measured,
 )
 from dpaudit.cli.command import command
 from dpaudit.cli.options import (
@@ -25,17 +23,12 @@ from dpaudit.cli.options import (
     FORMS,
     Address,
     Backend,
-    Color,
-    Json,
-    Learners,
     Measured,
     Parameters,
-    Quiet,
     Relation,
     Seed,
     Shown,
-    ShownOut,
-    Verbose,
+    ShownSupremum,
     argument,
     given,
     jobs,
@@ -96,8 +89,7 @@ def exact(
     """
     from dataclasses import replace
 
-    from dpaudit.engine.arguments import ExactArguments
-    from dpaudit.engine.tasks import exact_task
+    from dpaudit.engine.tasks import ExactArguments, exact_task
     from dpaudit.exact.composition import check_times
     from dpaudit.exact.enclosure import require_exact_law
 
@@ -125,17 +117,6 @@ class Climbs(NamedTuple):
     most: Annotated[int, given("distinct examples in a sample", default=4)]
     relation: Relation
     seed: Annotated[int, given("root of the search's randomness", default=0)]
-
-
-class ShownSupremum(NamedTuple):
-    """The options on what is shown."""
-
-    json: Json
-    out: ShownOut
-    verbose: Verbose
-    quiet: Quiet
-    color: Color
-    learners: Learners
 
 
 @command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1", DRAWN)
@@ -211,8 +192,7 @@ def utility(
     from msgspec.structs import replace as replaced
 
     from dpaudit.contract import SETTINGS
-    from dpaudit.engine.arguments import UtilityArguments
-    from dpaudit.engine.tasks import offered_settings, utility_tasks
+    from dpaudit.engine.tasks import UtilityArguments, offered_settings, utility_tasks
     from dpaudit.report.repeat import command_line
 
     cases = _cases(asked.distribution)
@@ -367,30 +347,14 @@ def _show(
     arguments: Sequence[str] = (),
 ) -> int:
     """Print what a search of a learner found, write it to the file that was asked for, and return the status."""
-    from dpaudit.contract import Verdict, exit_status
+    from dpaudit.contract import Verdict
     from dpaudit.exact.finding import SupremumFinding
-    from dpaudit.report.formats import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import summed
-    from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
-    from dpaudit.report.terminal import ShellCommand, aligned
 
-    what, verdict, data = "sample complexity", finding.verdict, finding.to_dict()
+    what, verdict, data = "sample complexity", None, finding.to_dict()
     if isinstance(finding, SupremumFinding):
         what, data = "supremum", {"learner": name, "parameters": parameters, "finding": data}
-        verdict = Verdict.VIOLATION if finding.proof_refuted else verdict
+        verdict = Verdict.VIOLATION if finding.proof_refuted else None
     repeat = command_line(verb, name, parameters, options, shown.learners, arguments)
-    brief, page = (shows(finding, name, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
-    show_plain(
-        shown.json,
-        shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
-        title=f"dpaudit: the {what} of {name}",
-        json=json_lines([{**data, "command": repeat}]),
-        text=aligned(page),
-        lines=[brief[0], *(line for line in page if line != brief[0])],
-        case=Promise(name, "result", verdict, summed(brief)),
-        figure=lambda: as_svg(finding.plot()),
-    )
-    return exit_status([verdict], allow_open=isinstance(shown, Measured) and shown.allow_no_evidence)
+    title = f"dpaudit: the {what} of {name}"
+    return show_measured(finding, name, repeat, shown, title=title, data=data, verdict=verdict)

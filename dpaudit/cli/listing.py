@@ -171,9 +171,8 @@ def ledger(asked: LedgerOptions) -> int:
 
 
 def _result(row: LedgerRow) -> Result:
-    from dpaudit.engine.arguments import LedgerArguments
     from dpaudit.engine.records import Result
-    from dpaudit.engine.tasks import Task
+    from dpaudit.engine.tasks import LedgerArguments, Task
 
     task = Task(row.id, {}, LedgerArguments(statement=row.statement))
     return Result(task=task.key, learner=row.id, parameters={}, arguments=task.arguments, finding=row)

@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.cli.audits import json_lines, show, show_plain, terminal_text
-from dpaudit.cli.command import command
+from dpaudit.cli.audits import json_lines, show, show_measured, show_plain, terminal_text
+from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     DRAWN,
     FORMS,
-    AllowNoEvidence,
     Color,
     Declared,
+    DrawnApart,
     Json,
-    Out,
     Seed,
     Shown,
-    Verbose,
+    ShownApart,
     argument,
     given,
     of,
     whole,
 )
 from dpaudit.errors import InputError
+from dpaudit.report.numbers import count, plural
 
 if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
@@ -54,15 +54,13 @@ def coins(
     the training; `dpaudit scores --coins FILE` checks it afterwards.
     """
     from dpaudit.audit.coins import flip_coins
-    from dpaudit.report.numbers import count, plural
 
     if out is None:
         raise InputError.of("out", out, "given: coins that are not kept cannot be checked")
     path = Path(out)
     if path.exists():
         raise InputError.of("out", out, "a new file: coins that were flipped are not flipped again")
-    if not path.parent.is_dir():
-        raise InputError.of("out", out, "a file in a folder that exists")
+    check_folder("out", out)
     made = flip_coins(canaries, seed, runs=runs)
     made.save(path)
     total = int(made.included.sum())
@@ -108,34 +106,12 @@ class SamplesOptions(NamedTuple):
     seed: Seed
 
 
-class SamplesShown(NamedTuple):
-    """The options of ``dpaudit samples`` on what it shows."""
-
-    json: Json
-    out: Out
-    verbose: Verbose
-    color: Color
-    allow_no_evidence: AllowNoEvidence
-
-
-class ScoresShown(SamplesShown):
-    """The same of ``dpaudit scores``."""
-
-    out: Annotated[
-        str | None,
-        given(
-            "write the finding too, in the format of its suffix: .html, .json, .md, .txt, .xml, or .svg, its figure",
-            metavar="FILE",
-        ),
-    ]
-
-
 @command("samples", "dpaudit samples outputs.csv neighbour_outputs.csv --epsilon 1", FORMS)
 def samples(
     file: Annotated[str, argument("FILE")],
     neighbour_file: Annotated[str, argument("NEIGHBOUR_FILE")],
     audit: SamplesOptions,
-    shown: SamplesShown,
+    shown: ShownApart,
 ) -> int:
     """Test a claim of privacy on outputs that a mechanism returned elsewhere, on two neighbouring inputs.
 
@@ -143,8 +119,8 @@ def samples(
     each output, or .npy with an array of them. Some choose an event, the others test it.
     """
     from dpaudit.audit.recorded import audit_samples
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
+    from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.report.repeat import command_line
 
     if Path(file).resolve() == Path(neighbour_file).resolve():
@@ -182,7 +158,7 @@ def _outputs(path: str) -> Any:
 
 
 @command("scores", "dpaudit scores scores.csv --coins coins.json --epsilon 1 --delta 1e-5", DRAWN)
-def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, shown: ScoresShown) -> int:
+def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, shown: DrawnApart) -> int:
     """Test a claim of privacy of a training by the scores of canaries that coins put in or left out.
 
     The file has a header and a row for each canary: `score`, larger for canaries that seem to be in, and `included` (1
@@ -191,13 +167,8 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
     """
     from dpaudit.audit.coins import Coins
     from dpaudit.audit.one_run import audit_scores
-    from dpaudit.contract import Relation, exit_status
-    from dpaudit.report.formats import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import summed
-    from dpaudit.report.plots import as_svg
+    from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
-    from dpaudit.report.terminal import ShellCommand, aligned
 
     sealed = None if audit.coins is None else Coins.load(audit.coins)
     values, included = _columns(Path(file), needs_coins=sealed is None)
@@ -209,19 +180,8 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
     repeat = command_line(
         "scores", file, {}, {"coins": audit.coins, **audit.claim, **asked, "relation": audit.relation}
     )
-    brief, page = (shows(finding, file, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
-    show_plain(
-        shown.json,
-        shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
-        title=f"dpaudit: the scores of {file}",
-        json=json_lines([{"file": file, "finding": finding.to_dict(), "command": repeat}]),
-        text=aligned(page),
-        lines=[brief[0], *(line for line in page if line != brief[0])],
-        case=Promise(file, "result", finding.verdict, summed(brief)),
-        figure=lambda: as_svg(finding.plot()),
-    )
-    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)
+    data = {"file": file, "finding": finding.to_dict()}
+    return show_measured(finding, file, repeat, shown, title=f"dpaudit: the scores of {file}", data=data)
 
 
 def _columns(path: Path, needs_coins: bool) -> tuple[Any, Any]:

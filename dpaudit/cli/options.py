@@ -21,7 +21,7 @@ FORMS = {
 """Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
 PLAIN = (".html", ".json", ".md", ".txt")
-"""Suffixes of what `dpaudit.report.plain` writes, which help does not load."""
+"""Suffixes of what `dpaudit.report.formats` writes, which help does not load."""
 DRAWN = (*PLAIN, ".xml", ".svg")
 """The same of a measurement, which has a test case and a figure."""
 
@@ -168,6 +168,9 @@ Backend = Annotated[
 ]
 Address = Annotated[str | None, given("the scheduler of --backend dask, as tcp://127.0.0.1:8786", metavar="URL")]
 Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES}", metavar="FILE")]
+Drawn = Annotated[
+    str | None, given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure", metavar="FILE")
+]
 ShownOut = Annotated[str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)}", metavar="FILE")]
 
 
@@ -196,7 +199,31 @@ class ShownPlain(NamedTuple):
 class Measured(Shown):
     """The same of measurements, whose file may be a figure."""
 
-    out: Annotated[
-        str | None,
-        given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure", metavar="FILE"),
-    ]
+    out: Drawn
+
+
+class ShownSupremum(NamedTuple):
+    """The same of a supremum, which has an answer in any case."""
+
+    json: Json
+    out: ShownOut
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    learners: Learners
+
+
+class ShownApart(NamedTuple):
+    """The same of audits that make no runs."""
+
+    json: Json
+    out: Out
+    verbose: Verbose
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+class DrawnApart(ShownApart):
+    """The same where the file may be a figure."""
+
+    out: Drawn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
-from dpaudit.cli.command import command
+from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     FORMS,
     PLAIN,
@@ -27,11 +27,13 @@ from dpaudit.cli.options import (
 )
 from dpaudit.cli.streams import pending, say
 from dpaudit.errors import InputError, blamed
+from dpaudit.progress import duration
+from dpaudit.report.numbers import count, percent, plural, significant
 
 if TYPE_CHECKING:
     from dpaudit import certificates
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
+    from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.registry.import_spec import Place
     from dpaudit.report.terminal import Lines
 
@@ -83,15 +85,13 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     from msgspec.structs import replace
 
     from dpaudit.contract import Relation
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.perform import perform
-    from dpaudit.engine.tasks import Task
+    from dpaudit.engine.tasks import PrivacyArguments, Task
     from dpaudit.neighbours.named import is_source, pairs_of_source
     from dpaudit.registry.import_spec import is_place
 
     audit, path = runs.audit, runs.certificate
-    if path is not None and not Path(path).parent.is_dir():
-        raise InputError.of("certificate", path, "a file in a folder that exists")
+    check_folder("certificate", path)
     relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
     if audit["data"] is not None and audit["time_limit"] is None and runs.plan is None:  # parts have no time limit
         audit = audit | {"time_limit": OWN_DATA_SECONDS}
@@ -132,11 +132,9 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     """Print how many runs an audit makes, and about how long they take."""
     from msgspec.structs import asdict
 
-    from dpaudit.progress import duration
     from dpaudit.project.check import runs_of, seconds_of
     from dpaudit.project.settings import Audit
     from dpaudit.project.subject import subject_of
-    from dpaudit.report.numbers import count, plural
 
     parameters = read_parameters(named.parameter)
     audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
@@ -189,8 +187,7 @@ def _certify(
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import Verdict
-    from dpaudit.engine.arguments import PrivacyArguments
-    from dpaudit.report.numbers import significant
+    from dpaudit.engine.tasks import PrivacyArguments
 
     finding, arguments = result.finding, result.arguments
     assert isinstance(finding, PrivacyFinding)
@@ -268,8 +265,7 @@ def replay(asked: Replaying, shown: ShownPlain) -> int:
     from dpaudit import certificates
     from dpaudit.contract import OPEN, Verdict
     from dpaudit.registry.import_spec import Place, importable, is_place
-    from dpaudit.report.formats import Promise
-    from dpaudit.report.plain import summed
+    from dpaudit.report.formats import Promise, summed
 
     if asked.data is not None and asked.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
@@ -332,7 +328,6 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
-    from dpaudit.report.numbers import count, percent, significant
     from dpaudit.report.wording import answer_words, claim_words
 
     bound, certified = (

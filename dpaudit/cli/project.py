@@ -30,6 +30,9 @@ from dpaudit.cli.options import (
 )
 from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of
 from dpaudit.errors import InputError
+from dpaudit.escaping import printable
+from dpaudit.progress import Line, duration
+from dpaudit.report.numbers import plural
 
 if TYPE_CHECKING:
     from dpaudit.engine.records import Run
@@ -95,11 +98,10 @@ def check(asked: CheckOptions) -> int:
     epsilon. Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
     """
     from dpaudit.contract import exit_status
-    from dpaudit.progress import Line
     from dpaudit.project import check as checks
+    from dpaudit.project.comparison import check_text
     from dpaudit.project.history import PLACE, keep, parse_history
     from dpaudit.project.settings import find_settings, read_project
-    from dpaudit.project.table import check_text
 
     settings = find_settings() if asked.config is None else Path(asked.config)
     if asked.dry_run:
@@ -150,8 +152,8 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
 
     from dpaudit.contract import Verdict
     from dpaudit.engine.records import Fault, Listed, Result
+    from dpaudit.project.comparison import accepted_words
     from dpaudit.project.settings import read_project
-    from dpaudit.project.table import accepted_words
 
     project = read_project(settings)
     often = Counter(audit.mechanism for audit in project.audit)
@@ -171,8 +173,6 @@ def _run(asked: CheckOptions, settings: Path, checked: Sequence[Checked]) -> Run
 
 def _estimated(settings: Path, asked: CheckOptions) -> int:
     """Show about how long each audit will take, and return 2 if one cannot be made."""
-    from dpaudit.escaping import printable
-    from dpaudit.progress import duration
     from dpaudit.project.check import estimate
 
     found = estimate(settings, asked.names)
@@ -189,10 +189,9 @@ def _estimated(settings: Path, asked: CheckOptions) -> int:
 @command("history", "dpaudit history", PLAIN)
 def history(config: Config, json: Json, out: ShownOut) -> int:
     """List the checks of a project, the latest first: when, and how many claims had which verdict."""
+    from dpaudit.project.comparison import history_cells, history_text
     from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings
-    from dpaudit.project.table import history_cells, history_text
-    from dpaudit.report.numbers import plural
 
     if config is not None and not Path(config).is_file():
         raise InputError.of("config", config, "a file that is there")
@@ -224,11 +223,9 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
     last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
     differ by less than a tenth count as equal.
     """
-    from dpaudit.project.comparison import compare, read_standings
+    from dpaudit.project.comparison import CHANGES, change_cells, changes_text, compare, read_standings
     from dpaudit.project.history import PLACE, read_history
     from dpaudit.project.settings import find_settings
-    from dpaudit.project.table import CHANGES, change_cells, changes_text
-    from dpaudit.report.numbers import plural
 
     if len(paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -30,6 +31,7 @@ from dpaudit.cli.options import (
 )
 from dpaudit.cli.streams import notify, output, say, wants_color, width_of
 from dpaudit.errors import InputError
+from dpaudit.report.numbers import plural
 
 if TYPE_CHECKING:
     from dpaudit.engine.outcome import Outcome
@@ -140,7 +142,6 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
 
 
 def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> None:
-    from contextlib import closing
 
     from dpaudit.engine.execute import Progress, execute
 
@@ -236,16 +237,14 @@ def _show_faults(run: Run, found: Outcome) -> None:
         notify("fault", f"{name}: {error}")
 
 
-class Verifying(NamedTuple):
-    """The options of ``dpaudit verify`` on what is verified."""
-
-    again: Annotated[int | None, given("do K tasks again", metavar="K")]
-    total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")]
-    n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)]
-
-
 @command("verify", "dpaudit verify reports/latest --again 3", PLAIN)
-def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: ShownPlain) -> int:
+def verify(
+    path: Annotated[str, argument("DIR")],
+    again: Annotated[int | None, given("do K tasks again", metavar="K")],
+    total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")],
+    n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)],
+    shown: ShownPlain,
+) -> int:
     """Check that nothing in a stored run was changed since it was made.
 
     That is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
@@ -257,14 +256,14 @@ def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: Shown
     from dpaudit.engine.records import State
     from dpaudit.engine.verification import verify_run
 
-    found = verify_run(path, **asked._asdict(), paths=shown.learners, progress=not shown.quiet)
+    options: dict[str, Any] = {"again": again, "total": total, "n_jobs": n_jobs, "progress": not shown.quiet}
+    found = verify_run(path, **options, paths=shown.learners)
     show_lines(shown, _lines(found), found, title=f"dpaudit: the seal of {found.path}")
     return 0 if found.state == State.SEALED else OPEN
 
 
 def _lines(found: Verified) -> Lines:
     from dpaudit.engine.records import State
-    from dpaudit.report.numbers import plural
 
     held = f"{plural(found.results, 'result')} in {found.path}"
     counted = [(found.failures, "failed"), (found.missing, "not done")]

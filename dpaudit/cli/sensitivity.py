@@ -6,11 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from dpaudit.cli.audits import json_lines, show_plain, terminal_text
-from dpaudit.cli.command import command
-from dpaudit.cli.options import DRAWN, AllowNoEvidence, Color, Declared, Json, Seed, Verbose, argument, given
+from dpaudit.cli.audits import show_measured
+from dpaudit.cli.command import check_folder, command
+from dpaudit.cli.options import DRAWN, Declared, DrawnApart, Seed, argument, given
 from dpaudit.cli.streams import pending
 from dpaudit.errors import InputError
+from dpaudit.keyed import key_of
 
 _INPUTS = ("pairs", "data", "bounds", "unit", "relation", "include_data", "epsilon", "delta")
 
@@ -39,24 +40,8 @@ class SensitivityOptions(NamedTuple):
     ]
 
 
-class SensitivityShown(NamedTuple):
-    """The options of ``dpaudit sensitivity`` on what it shows."""
-
-    json: Json
-    out: Annotated[
-        str | None,
-        given(
-            "write the finding too, in the format of its suffix: .html, .json, .md, .txt, .xml, or .svg, its figure",
-            metavar="FILE",
-        ),
-    ]
-    verbose: Verbose
-    color: Color
-    allow_no_evidence: AllowNoEvidence
-
-
 @command("sensitivity", "dpaudit sensitivity mean.py:mean --data ages.csv --claim 1", DRAWN)
-def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, shown: SensitivityShown) -> int:
+def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, shown: DrawnApart) -> int:
     """Test without noise how far one record moves a function, or the values that a mechanism adds noise to.
 
     ID is FILE.py:function or MODULE:function. A function (data) -> output claims --claim. Of a mechanism (data, rng) ->
@@ -64,25 +49,18 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
     that moves by more than --claim, or than a primitive declares, is named with its file and line; with --epsilon also
     a released value whose noise alone loses more. One pair is a proof; that none was found proves nothing.
     """
-    from dpaudit.contract import Verdict, exit_status
-    from dpaudit.keyed import key_of
+    from dpaudit.contract import Verdict
     from dpaudit.neighbours.named import pairs_at, pairs_beside
     from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.tables import read_dataset
     from dpaudit.record import decode
     from dpaudit.registry.import_spec import Place, importable
-    from dpaudit.report.formats import Promise
-    from dpaudit.report.measured import measured_brief, measured_page
-    from dpaudit.report.plain import summed
-    from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
-    from dpaudit.report.terminal import ShellCommand, aligned
     from dpaudit.running.workers import in_own_process
     from dpaudit.sensitivity.finding import RecordedFinding, SensitivityFinding
 
     audit = dict(asked.audit)
-    if asked.certificate is not None and not Path(asked.certificate).parent.is_dir():
-        raise InputError.of("certificate", asked.certificate, "a file in a folder that exists")
+    check_folder("certificate", asked.certificate)
     place = Place.parse("the function", id)
     source = audit["pairs"]
     if source is not None and audit["data"] is not None:
@@ -103,23 +81,15 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
         claimed = {"claim": asked.claim, "metric": asked.metric, "seed": asked.seed}
         content = in_own_process(partial(_audited, id, path, function, **claimed, **inputs, **named))
     finding: SensitivityFinding | RecordedFinding = decode(content, SensitivityFinding | RecordedFinding)
-    if asked.certificate is not None:
-        _note_certificate(finding.verdict == Verdict.VIOLATION, asked.certificate)
+    if asked.certificate is not None and finding.verdict != Verdict.VIOLATION:
+        pending.append("no violation was found, so no certificate is written")
+    elif asked.certificate is not None:
+        checked = f"check it by python -P -m dpaudit.verify_sensitivity {asked.certificate}"
+        pending.append(f"the certificate {asked.certificate} holds both inputs: {checked}")
     options = {"claim": asked.claim, "metric": asked.metric, **audit, "seed": asked.seed or None}
     repeat = command_line("sensitivity", id, {}, options)
-    brief, page = (shows(finding, id, ShellCommand(repeat)) for shows in (measured_brief, measured_page))
-    show_plain(
-        shown.json,
-        shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
-        title=f"dpaudit: the sensitivity of {id}",
-        json=json_lines([{"id": id, "finding": finding.to_dict(), "command": repeat}]),
-        text=aligned(page),
-        lines=[brief[0], *(line for line in page if line != brief[0])],
-        case=Promise(id, "result", finding.verdict, summed(brief)),
-        figure=lambda: as_svg(finding.plot()),
-    )
-    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)
+    data = {"id": id, "finding": finding.to_dict()}
+    return show_measured(finding, id, repeat, shown, title=f"dpaudit: the sensitivity of {id}", data=data)
 
 
 def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> bytes:
@@ -133,12 +103,3 @@ def _audited(id: str, path: Path | None, function: Any, **arguments: Any) -> byt
     if path is not None and found.verdict == Verdict.VIOLATION:
         certificates.make_of_sensitivity(found, id).write(path)
     return as_json(found)
-
-
-def _note_certificate(written: bool, path: str) -> None:
-    """Note which file has the certificate that was asked for, or that there is none."""
-    if not written:
-        pending.append("no violation was found, so no certificate is written")
-        return
-    checked = f"check it by python -P -m dpaudit.verify_sensitivity {path}"
-    pending.append(f"the certificate {path} holds both inputs: {checked}")

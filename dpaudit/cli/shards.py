@@ -6,18 +6,19 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show
-from dpaudit.cli.command import command
+from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import FORMS, Learners, Quiet, Shown, argument, given, jobs
 from dpaudit.cli.streams import say
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.report.numbers import count
 
 if TYPE_CHECKING:
-    from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.records import Result
     from dpaudit.engine.shard_files import Plan
+    from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.subject import Subject
 
 PLAN = "plan.json"
@@ -34,10 +35,8 @@ def write_plan(
     from dpaudit.engine.shards import make_plan
     from dpaudit.record import encodable
     from dpaudit.registry.import_spec import is_place
-    from dpaudit.report.numbers import count
 
-    if not Path(path).parent.is_dir():
-        raise InputError.of("plan", path, "a file in a folder that exists")
+    check_folder("plan", path)
     parameters: dict[str, Any] = {}
     if not is_place(learner.id):
         entry, _, parameters = find_learner(learner.id, learner.parameter, shown.learners)
@@ -60,7 +59,7 @@ def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[
     """Load what a plan audits."""
     from msgspec.structs import asdict
 
-    from dpaudit.engine.arguments import PrivacyArguments
+    from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.settings import Audit
     from dpaudit.project.subject import subject_of
     from dpaudit.record import decode
@@ -73,21 +72,17 @@ def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[
         yield subject, asked
 
 
-class Sharding(NamedTuple):
-    """The options of ``dpaudit shard``."""
-
-    part: Annotated[str, argument("I/K")]
-    plan: Annotated[str, argument("PLAN")]
+@command("shard", "dpaudit shard 3/16 plan.json -o parts")
+def shard(
+    part: Annotated[str, argument("I/K")],
+    plan: Annotated[str, argument("PLAN")],
     out: Annotated[
         str, given("where the shard and a copy of the plan are kept (default: here)", ".", "DIR", names=("-o", "--out"))
-    ]
-    n_jobs: Annotated[int, jobs("processes", 1)]
-    learners: Learners
-    quiet: Quiet
-
-
-@command("shard", "dpaudit shard 3/16 plan.json -o parts")
-def shard(asked: Sharding) -> int:
+    ],
+    n_jobs: Annotated[int, jobs("processes", 1)],
+    learners: Learners,
+    quiet: Quiet,
+) -> int:
     """Make part I of K of the runs that confirm an audit, as its plan asks for, and keep what they show.
 
     The plan is that of `dpaudit privacy --plan`; the mechanism's file and its pairs must be here as they were there. A
@@ -95,36 +90,32 @@ def shard(asked: Sharding) -> int:
     """
     from dpaudit.engine.shard_files import Plan, read, shard_path, write
     from dpaudit.engine.shards import make_shard
-    from dpaudit.report.numbers import count
 
-    number, _, of = asked.part.partition("/")
+    number, _, of = part.partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-        raise InputError.of("part", asked.part, "I/K, a part and the number of parts, as 3/16")
-    plan, folder = read(Path(asked.plan), Plan), Path(asked.out)
+        raise InputError.of("part", part, "I/K, a part and the number of parts, as 3/16")
+    stored, folder = read(Path(plan), Plan), Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder / PLAN
-    if beside.exists() and read(beside, Plan).digest != plan.digest:
+    if beside.exists() and read(beside, Plan).digest != stored.digest:
         raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
     if not beside.exists():
-        write(plan, beside)
-    with _subject_of(plan.task, asked.learners) as (subject, _):
-        options: dict[str, Any] = {"n_jobs": asked.n_jobs, "progress": not asked.quiet}
+        write(stored, beside)
+    with _subject_of(stored.task, learners) as (subject, _):
+        options: dict[str, Any] = {"n_jobs": n_jobs, "progress": not quiet}
         made = make_shard(
-            plan, int(number), int(of), folder, mechanism=subject.mechanism, **subject.arguments, **options
+            stored, int(number), int(of), folder, mechanism=subject.mechanism, **subject.arguments, **options
         )
-    say(f"{shard_path(folder, made.part, made.of)}: {count(sum(made.runs))} runs of {count(plan.runs)}\n")
+    say(f"{shard_path(folder, made.part, made.of)}: {count(sum(made.runs))} runs of {count(stored.runs)}\n")
     return 0
 
 
-class Merging(NamedTuple):
-    """The options of ``dpaudit merge`` on what is merged."""
-
-    folders: Annotated[tuple[str, ...], argument("DIR...")]
-    n_jobs: Annotated[int, jobs("processes", 1)]
-
-
 @command("merge", "dpaudit merge parts", FORMS)
-def merge(asked: Merging, shown: Shown) -> int:
+def merge(
+    folders: Annotated[tuple[str, ...], argument("DIR...")],
+    n_jobs: Annotated[int, jobs("processes", 1)],
+    shown: Shown,
+) -> int:
     """Show the finding of an audit whose shards were all made: the one that one process would have made.
 
     The folders hold the shards and the plan. Shards that are missing, doubled, unfinished or of another audit are
@@ -134,17 +125,17 @@ def merge(asked: Merging, shown: Shown) -> int:
     from dpaudit.engine.shard_files import Plan, Shard, read
     from dpaudit.engine.shards import merge
 
-    folders = [Path(folder) for folder in asked.folders]
-    if not folders:
+    paths = [Path(folder) for folder in folders]
+    if not paths:
         raise InputError("a folder of shards must be given, as: dpaudit merge parts")
-    plans = {(plan := read(path, Plan)).digest: plan for folder in folders for path in sorted(folder.glob(PLAN))}
+    plans = {(plan := read(path, Plan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN))}
     if len(plans) != 1:
         found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN}"
         raise ToolFault(f"{found}: shards of one audit are merged, with its plan beside them")
     (plan,) = plans.values()
-    shards = [read(path, Shard) for folder in folders for path in sorted(folder.glob("shard-*.json"))]
+    shards = [read(path, Shard) for folder in paths for path in sorted(folder.glob("shard-*.json"))]
     with _subject_of(plan.task, shown.learners) as (subject, arguments):
-        options: dict[str, Any] = {"n_jobs": asked.n_jobs, "progress": not shown.quiet}
+        options: dict[str, Any] = {"n_jobs": n_jobs, "progress": not shown.quiet}
         finding = merge(plan, shards, mechanism=subject.mechanism, **subject.arguments, **options)
         result = _result_of(plan, subject, arguments, finding, shown.learners)
     return show([result], plan.task["seed"], shown)

@@ -147,10 +147,7 @@ class HasLaw(Protocol):
     def law(self, sample: Any) -> Law:
         """Return the output law on a sample; the atoms are the codes that `run` returns.
 
-        Raises
-        ------
-        InputError
-            If the law of so large a sample cannot be computed.
+        `InputError` if the law of so large a sample cannot be computed.
         """
 
 
@@ -174,11 +171,7 @@ class HasPairLaws(Protocol):
         """Return the laws on two neighbouring samples, with the same atoms; None where `law` lists the outputs.
 
         An atom is a cell of outputs on which the ratio of the two laws is constant; it is described, not decoded.
-
-        Raises
-        ------
-        InputError
-            If the laws of so large samples cannot be computed.
+        `InputError` if the laws of so large samples cannot be computed.
         """
 
 
@@ -210,10 +203,7 @@ class HasUtility(Protocol):
     def utility(self, alpha: float, beta: float) -> UtilityClaim | None:
         """Return the claim Pr[error > alpha] <= beta with its sample size; None if these parameters have no theorem.
 
-        Raises
-        ------
-        InputError
-            If the theorem does not reach alpha and beta.
+        `InputError` if the theorem does not reach alpha and beta.
         """
 
 
@@ -275,11 +265,7 @@ class HasHardFailure(Protocol):
         """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
 
         The rate must not increase with n. It may be a lower bound, which the words say: n* is then one as well.
-
-        Raises
-        ------
-        InputError
-            If there is no such case at the learner's parameters or this alpha; one is then searched for.
+        `InputError` if there is no such case at the learner's parameters or this alpha; one is then searched for.
         """
 
 

@@ -38,19 +38,10 @@ def execute(
     """Perform tasks, and yield the record of each as it ends; the arguments are checked before anything runs.
 
     Close what is returned to end the workers at once. A task's result is a function of the task and the root seed
-    alone, whatever `n_jobs`, `backend` and the order.
-
-    Parameters
-    ----------
-    done : collection of str
-        Keys of tasks to leave out.
-    paths : tuple of str
-        Files and folders with learners, besides the installed packages.
-    n_jobs : int
-        The number of tasks that run at a time; -1 for one a processor.
-    backend : {"loky", "threading", "sequential", "dask"}
-        Processes, threads, neither, or the dask cluster whose scheduler has the `address`. Where processes fork, a task
-        that ends its process has failed alone; elsewhere it raises `ToolFault`.
+    alone, whatever `n_jobs`, `backend` and the order. The keys of tasks to leave out are in `done`; `paths` are files
+    and folders with learners, besides the installed packages; `n_jobs` tasks run at a time, -1 for one a processor. The
+    `backend` is processes, threads, neither, or the dask cluster whose scheduler has the `address`: where processes
+    fork, a task that ends its process has failed alone; elsewhere it raises `ToolFault`.
     """
     read_choice("backend", backend, BACKENDS)
     check_jobs(n_jobs, DASK if backend == DASK else None, address)

@@ -95,12 +95,8 @@ def locked_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold a folder for this process while the block runs, after waiting so many seconds for others at most.
 
     The system releases the lock when the process ends, however it ends, so that the file of one that was killed blocks
-    no other. Where the file system has no locks, nothing is held.
-
-    Raises
-    ------
-    InputError
-        If another process holds it, or if the file of the lock is a symbolic link.
+    no other. Where the file system has no locks, nothing is held. `InputError` if another process holds it, or if the
+    file of the lock is a symbolic link.
     """
     from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
 

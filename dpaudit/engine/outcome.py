@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpaudit.contract import OPEN, Verdict
-from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.records import Fault, PictureFinding, Result, Run
-from dpaudit.engine.tasks import canonical
+from dpaudit.engine.tasks import UtilityArguments, canonical
 from dpaudit.exact.finding import LawFinding
 
 PRIVACY_AUDITS = ("exact", "privacy")

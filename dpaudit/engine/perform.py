@@ -35,9 +35,8 @@ from dpaudit.contract import (
     Survives,
     Verdict,
 )
-from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate
@@ -138,11 +137,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
 
     The sample is that of the learner's `scene(rng)`, if it has one; otherwise n examples from the uniform distribution
     on the domain, labelled by the middle concept. Sample and outputs have addresses of their own below the root seed.
-
-    Raises
-    ------
-    ToolFault
-        If the learner's `picture` returns something other than a `Picture`.
+    `ToolFault` if the learner's `picture` returns something other than a `Picture`.
     """
     seed = check_seed(seed)
     address = ("picture", learner.id, jsonable(addressed_parameters_of(learner)), n)
@@ -166,12 +161,8 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
 
     The command that repeats the row names `paths`, where statements were looked for besides the installed packages. A
     check that is stopped after `time_limit` seconds leaves the statement undecided, and the row names the part.
-
-    Raises
-    ------
-    ToolFault
-        If the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the check
-        itself raises goes through: nothing is then known of the statement.
+    `ToolFault` if the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the
+    check itself raises goes through: nothing is then known of the statement.
     """
     templates, stopped_in = (statement.printed, statement.found, statement.best), ""
     try:
@@ -242,10 +233,7 @@ class _OutOfTime(BaseException):
 def _time_limited(seconds: float | None) -> Iterator[None]:
     """Raise `_OutOfTime` in the block once so many seconds have passed; never where `seconds` is None.
 
-    Raises
-    ------
-    InputError
-        If the platform, or a thread other than the main one, has no timer that interrupts.
+    `InputError` if the platform, or a thread other than the main one, has no timer that interrupts.
     """
     if seconds is None:
         yield

@@ -13,9 +13,17 @@ from msgspec.structs import replace
 from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasFurtherInstances, HasLaw, Learner, Pictured, Statement
-from dpaudit.engine.arguments import PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Fault, Planned
-from dpaudit.engine.tasks import Task, exact_task, ledger_task, offered_settings, picture_task, utility_tasks
+from dpaudit.engine.tasks import (
+    PrivacyArguments,
+    Task,
+    UtilityArguments,
+    exact_task,
+    ledger_task,
+    offered_settings,
+    picture_task,
+    utility_tasks,
+)
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
 from dpaudit.running.isolated import Timeout
@@ -57,16 +65,9 @@ def make_plan(
     every further instance that it names in `audited`; and a picture (if it offers one). Where utility on the instance
     is vacuous and a further one is not, the further one takes its place.
 
-    Parameters
-    ----------
-    profile : {"quick", "default", "full"}
-        The amount of work; see `PROFILES`. The slow statements are left out of "quick".
-    confidence : float
-        Of each finding; the hard cases of one learner share it.
-    trials : int, optional
-        Runs on each side in the black-box audit, instead of the profile's.
-    **limits : float, optional
-        The most seconds of a run, `timeout`, and of each black-box audit, `time_limit`; as for `audit_privacy`.
+    The `profile` is one of `PROFILES`; "quick" leaves out the slow statements. The hard cases of one learner share the
+    `confidence`, which is that of each finding. `trials` are the runs a side in black-box audits, by default the
+    profile's; the `limits`, in seconds, are `timeout` and `time_limit` as for `audit_privacy`.
     """
     work = PROFILES[read_choice("profile", profile, PROFILES)]
     # What a black-box audit refuses: otherwise each of them would fail, one by one.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -40,39 +41,19 @@ HOLDER = "the evidence by Holder's inequality"
 def recomputed(finding: Finding) -> tuple[str, ...]:
     """Return what of a stored finding does not follow from what it stores, after recomputing what does, once.
 
-    Raises
-    ------
-    ToolFault
-        If a number or the verdict is not what follows: the message names it, with what is stored and what follows.
+    `ToolFault` if a number or the verdict is not what follows: it names it, with what is stored and what follows.
     """
     if not isinstance(finding, AuditFinding):
         return (f"findings of the kind {finding.kind!r}",)
     if "not_recomputed" not in finding.__dict__:
+        recompute = _RECOMPUTED.get(type(finding))
         try:
-            finding.__dict__["not_recomputed"] = _recomputed(finding)
+            finding.__dict__["not_recomputed"] = (
+                (f"findings of the kind {finding.kind!r}",) if recompute is None else recompute(finding)
+            )
         except InputError as error:  # counts that no bound takes
             raise ToolFault(f"no bound follows from what is stored: {error}") from None
     return finding.not_recomputed
-
-
-def _recomputed(finding: AuditFinding) -> tuple[str, ...]:
-    match finding:
-        case PrivacyFinding():
-            return _privacy(finding)
-        case LawFinding():
-            return _law(finding)
-        case UtilityFinding():
-            return _utility(finding)
-        case OneRunFinding():
-            return _one_run(finding)
-        case SupremumFinding():
-            return _supremum(finding)
-        case SampleComplexityFinding():
-            return _sample_complexity(finding)
-        case ScalingFinding():
-            return _scaling(finding)
-        case _:
-            return (f"findings of the kind {finding.kind!r}",)
 
 
 def not_recomputed(left: Counter[str]) -> tuple[str, ...]:
@@ -107,8 +88,19 @@ def _privacy(found: PrivacyFinding) -> tuple[str, ...]:
         raise ToolFault(f"errors {found.errors} do not add up to 1 - {found.confidence}")
     fixed = found.design == "fixed"
     left = [POWER, *(_counted(found) if fixed else _bet(found))]
-    _of_curves(found)
     tested = found.curve_test
+    if tested is not None:
+        _curve_test(found, tested)
+    if (curve := found.curve) is not None:
+        sides = likelier_first(found.witness.direction, found.witness.trials or 0, found.witness.neighbour_trials or 0)
+        same("runs of the curve", (curve.trials, curve.neighbour_trials), sides, "those that confirm")
+        if curve.gamma > found.errors.get("curve", 0.0) * (1 + _SAME):
+            raise ToolFault(f"the error of the curve, {curve.gamma}, is more than its share")
+        hits, others = counts_of(curve)
+        made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
+        for name in ("false_positive_upper", "false_negative_upper"):
+            if not np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12):
+                raise ToolFault(f"{name} of the curve are no limits of whole counts")
     _says(found, refutes(found.epsilon_lower, found.epsilon, tested))
     if tested is not None and tested.holder is not None:
         left.append(HOLDER)
@@ -187,22 +179,6 @@ def _bet(found: PrivacyFinding) -> list[str]:
         if found.pairs == 1 and refuted and event.log_stake < stake:
             raise ToolFault(f"a stake of exp({event.log_stake:.6g}) refutes no claim with error {math.exp(-stake):.6g}")
     return [BETS]
-
-
-def _of_curves(found: PrivacyFinding) -> None:
-    """Recompute the curve, and the test of a claim that is a curve."""
-    if found.curve_test is not None:
-        _curve_test(found, found.curve_test)
-    if (curve := found.curve) is not None:
-        sides = likelier_first(found.witness.direction, found.witness.trials or 0, found.witness.neighbour_trials or 0)
-        same("runs of the curve", (curve.trials, curve.neighbour_trials), sides, "those that confirm")
-        if curve.gamma > found.errors.get("curve", 0.0) * (1 + _SAME):
-            raise ToolFault(f"the error of the curve, {curve.gamma}, is more than its share")
-        hits, others = counts_of(curve)
-        made = fit_curve(hits, curve.trials, others, curve.neighbour_trials, curve.gamma)
-        for name in ("false_positive_upper", "false_negative_upper"):
-            if not np.allclose(getattr(curve, name), getattr(made, name), rtol=_SAME, atol=1e-12):
-                raise ToolFault(f"{name} of the curve are no limits of whole counts")
 
 
 def _curve_test(found: PrivacyFinding, tested: CurveTest) -> None:
@@ -334,3 +310,15 @@ def _scaling(found: ScalingFinding) -> tuple[str, ...]:
 
 def _numbers(slope: Any) -> list[float]:
     return slope if isinstance(slope, list) else [slope.value, slope.lower, slope.upper]
+
+
+_RECOMPUTED: dict[type, Callable[[Any], tuple[str, ...]]] = {
+    PrivacyFinding: _privacy,
+    LawFinding: _law,
+    UtilityFinding: _utility,
+    OneRunFinding: _one_run,
+    SupremumFinding: _supremum,
+    SampleComplexityFinding: _sample_complexity,
+    ScalingFinding: _scaling,
+}
+"""Each recomputes what follows from a finding of its kind, and names what does not."""

@@ -22,8 +22,8 @@ from dpaudit.contract import (
     Verdict,
     require_grounds,
 )
-from dpaudit.engine.arguments import Arguments
 from dpaudit.engine.subjects import Subject
+from dpaudit.engine.tasks import Arguments
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding
@@ -38,38 +38,21 @@ Parameters = dict[str, Any]
 class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     """The verdict on a statement of a paper, and the evidence for it.
 
-    Attributes
-    ----------
-    id : str
-        The statement's id.
-    statement, source : str
-        The statement as it is checked, and its paper and place.
-    verdict : Verdict
-        The class: one of `OF_STATEMENTS`; "refuted" in rows that were stored before there were classes.
-    summary : str
-        The finding in a sentence, numbers included.
-    numbers : dict of str to number
-        The numbers that decided.
-    grade : {"exact", "numeric", "statistical"}
-        The kind of the evidence.
-    witness : str
-        The instance that refutes; empty otherwise.
-    short : str
-        The statement in a line; empty where its author gave none.
-    printed, found, best : str
-        What the paper prints, what computation finds, and the best constant known, in a few words.
-    witness_data : dict of str to data
-        The instance that decides, as data from which another program computes the numbers again.
-    repeat : str
-        The command that makes this row, and no other, again.
-    stopped_in : str
-        The part of the check that was running when its time was over; empty where it ended by itself.
-    place, formula, conditions, constants, argument, part
-        As in `contract.Statement`.
-    survives : {"yes", "no", "unknown", "not applicable"}
-        Whether the theorem survives that the verdict is "false", "gap", "misprint" or "edge case".
-    one_sided : bool
-        As in `contract.Evidence`.
+    - id: The statement's id.
+    - statement, source: The statement as it is checked, and its paper and place.
+    - verdict: The class: one of `OF_STATEMENTS`; "refuted" in rows that were stored before there were classes.
+    - summary: The finding in a sentence, numbers included.
+    - numbers: The numbers that decided.
+    - grade: The kind of the evidence.
+    - witness: The instance that refutes; empty otherwise.
+    - short: The statement in a line; empty where its author gave none.
+    - printed, found, best: What the paper prints, what computation finds, and the best constant known, in a few words.
+    - witness_data: The instance that decides, as data from which another program computes the numbers again.
+    - repeat: The command that makes this row, and no other, again.
+    - stopped_in: The part of the check that was running when its time was over; empty where it ended by itself.
+    - place, formula, conditions, constants, argument, part: As in `contract.Statement`.
+    - survives: Whether the theorem survives that the verdict is "false", "gap", "misprint" or "edge case".
+    - one_sided: As in `contract.Evidence`.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
@@ -119,16 +102,10 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
 class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
     """The picture of some outputs of a learner on one sample: an illustration, and evidence of nothing.
 
-    Attributes
-    ----------
-    picture : Picture
-        The picture.
-    n : int
-        Examples of the sample.
-    runs : int
-        Outputs drawn.
-    seed : int
-        The root seed.
+    - picture: The picture.
+    - n: Examples of the sample.
+    - runs: Outputs drawn.
+    - seed: The root seed.
     """
 
     picture: Picture
@@ -152,14 +129,9 @@ class State(enum.StrEnum):
 class Planned(Frozen, frozen=True):
     """A task of a plan.
 
-    Attributes
-    ----------
-    task : str
-        The task's key.
-    learner : str
-        The learner's id; of a statement, its own.
-    kind : str
-        The kind of the audit.
+    - task: The task's key.
+    - learner: The learner's id; of a statement, its own.
+    - kind: The kind of the audit.
     """
 
     task: Words
@@ -170,12 +142,8 @@ class Planned(Frozen, frozen=True):
 class Fault(Frozen, frozen=True):
     """A learner for which no plan could be made.
 
-    Attributes
-    ----------
-    learner : str
-        The learner's id.
-    error : str
-        The error that it raised.
+    - learner: The learner's id.
+    - error: The error that it raised.
     """
 
     learner: str
@@ -185,32 +153,18 @@ class Fault(Frozen, frozen=True):
 class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     """The first line of a run: what was planned, what could not be, and what it takes to remake it.
 
-    Attributes
-    ----------
-    seed : int
-        The root seed.
-    profile : str
-        How much work was planned.
-    plan : tuple of Planned
-        The tasks, in order.
-    command : str
-        The command that remakes the run.
-    versions : dict of str to str
-        Versions of Python and of the libraries that the numbers depend on.
-    faults : tuple of Fault
-        Learners for which no plan could be made, with the error.
-    controls : dict of str to str
-        What each positive control of the run leaks, by its id.
-    sources : dict of str to str
-        A digest of each piece of code that the results come from, by its name.
-    state : {"not sealed", "sealed"}
-        The state of the file.
-    subjects : tuple of Subject
-        The files and distributions that were audited; runs of an earlier version lack them.
-    schema_version, streams_version : int
-        The versions of the records, and of the addresses of random streams.
-    digest : str
-        Over the other bytes of the line.
+    - seed: The root seed.
+    - profile: How much work was planned.
+    - plan: The tasks, in order.
+    - command: The command that remakes the run.
+    - versions: Versions of Python and of the libraries that the numbers depend on.
+    - faults: Learners for which no plan could be made, with the error.
+    - controls: What each positive control of the run leaks, by its id.
+    - sources: A digest of each piece of code that the results come from, by its name.
+    - state: The state of the file.
+    - subjects: The files and distributions that were audited; runs of an earlier version lack them.
+    - schema_version, streams_version: The versions of the records, and of the addresses of random streams.
+    - digest: Over the other bytes of the line.
     """
 
     seed: Count
@@ -231,20 +185,13 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
 class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
     """Base of the lines that are about a task.
 
-    Attributes
-    ----------
-    task : str
-        The task's key.
-    learner : str
-        The learner's id; of a statement, its own.
-    parameters : dict
-        The learner's keyword arguments.
-    arguments : Arguments
-        The arguments of the audit; their type is its kind.
-    index : int
-        The task's place in the plan.
-    digest : str
-        Over the other bytes of the line, and over the digest of the header or, in a sealed file, of the line before.
+    - task: The task's key.
+    - learner: The learner's id; of a statement, its own.
+    - parameters: The learner's keyword arguments.
+    - arguments: The arguments of the audit; their type is its kind.
+    - index: The task's place in the plan.
+    - digest: Over the other bytes of the line, and over the digest of the header or, in a sealed file, of the line
+      before.
     """
 
     task: Words
@@ -263,16 +210,10 @@ class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
 class Result(_Task, kw_only=True, frozen=True, tag="result"):
     """The result of one task.
 
-    Attributes
-    ----------
-    finding : Finding
-        The finding; its kind is that of the arguments.
-    fault : str or None
-        For a positive control, what it leaks.
-    claim : PrivacyClaim or None
-        The learner's claim of privacy.
-    decoded : dict of str to str
-        The meaning of the outputs that the finding names, by code.
+    - finding: The finding; its kind is that of the arguments.
+    - fault: For a positive control, what it leaks.
+    - claim: The learner's claim of privacy.
+    - decoded: The meaning of the outputs that the finding names, by code.
     """
 
     finding: AnyFinding
@@ -288,10 +229,7 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
 class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
     """A task that raised, or killed its process: nothing is known of its learner.
 
-    Attributes
-    ----------
-    error : str
-        The error that it raised.
+    - error: The error that it raised.
     """
 
     error: Words
@@ -300,12 +238,8 @@ class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
 class Seal(Frozen, frozen=True, kw_only=True, tag="seal", tag_field="record"):
     """The last line of a sealed file.
 
-    Attributes
-    ----------
-    records : int
-        The number of lines between the header and this one.
-    digest : str
-        The total of the run: over the other bytes of the line and the digest of the line before, and so over all.
+    - records: The number of lines between the header and this one.
+    - digest: The total of the run: over the other bytes of the line and the digest of the line before, and so over all.
     """
 
     records: Count

@@ -22,39 +22,15 @@ from dpaudit.record import Count, Frozen, Size, decode, encodable
 class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
     """The choice that training made, and the audit that it belongs to.
 
-    Attributes
-    ----------
-    settings : dict of str to str
-        What must be the same where a shard is made; see `saved_runs.settings_of`.
-    task : dict
-        The arguments of the audit, as the command was given them.
-    runs, jobs : int
-        Runs that confirm, on both sides together, and the jobs that make them.
-    events : tuple of tuple of Event
-        The events that are tested.
-    first_hits : tuple of int
-        Of each guess, how many of its first hits are counted; none where calls make many runs.
-    point : tuple of float
-        Epsilon and delta of the point that is tested.
-    numbers, width : int
-        The numbers of an output, and of its widest row, as `Sampler` and `Request` have them.
-    searched : tuple of int, or None
-        Runs a side of the search among pairs.
-    replayed : int
-        Runs with recorded noise.
-    checks : tuple of Check
-        The checks so far.
-    seen : str
-        The digest of what the first batches returned, with which every shard compares its own; unset where nothing is
-        compared.
-    warnings : tuple of str
-        What the checks warn of.
-    choice : dict
-        The rules; see `Choice.to_json`.
-    key : str
-        The key of digests of people's data, in hexadecimal; unset where the audit has none, or is not of people's data.
-    digest : str
-        Of all else.
+    `settings` must be the same where a shard is made (see `saved_runs.settings_of`); `task` has the arguments of the
+    audit as the command was given them. The `runs` that confirm, on both sides together, are made by so many `jobs`;
+    `events` are tested, `point` is the epsilon and the delta tested. `first_hits` is of each guess how many of its
+    first hits are counted; none where calls make many runs. `numbers` and `width` are those of an output, and of its
+    widest row, as `Sampler` and `Request` have them; `searched` the runs a side of the search among pairs; `replayed`
+    those with recorded noise. `checks` and `warnings` are those so far. `seen` is the digest of what the first batches
+    returned, with which every shard compares its own; unset where nothing is compared. `choice` has the rules, see
+    `Choice.to_json`. `key` is that of digests of people's data, in hexadecimal; unset where the audit has none, or is
+    not of people's data. `digest` is of all else.
     """
 
     settings: dict[str, str]
@@ -79,30 +55,11 @@ class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
 class Shard(Frozen, frozen=True, kw_only=True, tag="shard", tag_field="kind"):
     """Counts of a part of the runs that confirm; while it is being made, those of its first jobs.
 
-    Attributes
-    ----------
-    plan : str
-        The digest of the plan.
-    part, of : int
-        Which part it is, and of how many.
-    made : int
-        Jobs made, from the first one of the part on.
-    complete : bool
-        Whether these are all.
-    runs : tuple of int
-        Runs on the data and on the neighbour.
-    counts : tuple of (tuple of int, tuple of int)
-        By tested event the runs in each of its cells, on either side; in the order of `cells_of`.
-    block : int
-        Jobs of a block.
-    hits : tuple of tuple of (int, int)
-        By guess and block the hits and the right ones.
-    raised : tuple of (tuple of str, int)
-        Exceptions by type, message and line.
-    repeats : bool
-        Whether the first batches of the audit, made once more before and after these runs, returned the same.
-    digest : str
-        Of all else.
+    `plan` is the digest of the plan, `part` which of how many. `made` jobs were made, from the first one of the part
+    on, with `runs` on the data and on the neighbour. `counts` are by tested event the runs in each of its cells, on
+    either side, in the order of `cells_of`; `hits` by guess and block, of so many jobs as `block`, the hits and the
+    right ones; `raised` exceptions by type, message and line. `repeats` is whether the first batches of the audit, made
+    once more before and after these runs, returned the same; `digest` is of all else.
     """
 
     plan: str
@@ -138,13 +95,7 @@ def write(record: Plan | Shard, path: Path) -> None:
 
 
 def read(path: Path, kind: type[R]) -> R:
-    """Return the plan or the shard in a file.
-
-    Raises
-    ------
-    ToolFault
-        If it holds none, or one that was changed since it was written.
-    """
+    """Return the plan or the shard in a file; `ToolFault` if it holds none, or one that was changed since."""
     found: R = decode(path.read_bytes(), kind, f"{path} is no {kind.__name__.lower()}")
     if found.digest != _digest(found):
         raise ToolFault(f"{path}: the file was changed since it was written")

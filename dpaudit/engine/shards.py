@@ -51,12 +51,8 @@ SAVED = 5.0
 def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: Any) -> Plan:
     """Make the runs of an audit that choose, and return the plan of those that confirm.
 
-    The `task` is stored; the arguments are those of `audit_privacy`.
-
-    Raises
-    ------
-    InputError
-        If parts of the audit would not give what one process gives; the message says why.
+    The `task` is stored; the arguments are those of `audit_privacy`. `InputError` if parts of the audit would not give
+    what one process gives; the message says why.
     """
     request = request_of(_given(arguments))
     _refuse_parts(request)
@@ -135,13 +131,7 @@ def _given(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _restored(plan: Plan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
-    """Return the audit as its plan has left it, given its arguments.
-
-    Raises
-    ------
-    InputError
-        If the plan is of another audit: the message names what differs.
-    """
+    """Return the audit as its plan has left it, given its arguments; `InputError` if the plan is of another audit."""
     request = as_shown(request_of(_given(arguments)))
     request.hygiene.seconds = 0.0  # no run is timed here: the audits of plans are of a fixed number of runs
     for differs in differing(plan.settings, settings_of(request)):
@@ -216,14 +206,8 @@ def make_shard(plan: Plan, part: int, of: int, folder: Path, *, progress: Progre
     """Make one of so many parts of the confirming runs of a plan, and keep it in a folder.
 
     It goes on from what an earlier process of the same part has made. The arguments are those of the plan's task.
-
-    Raises
-    ------
-    InputError
-        If the plan is of another audit, there is no such part, or the mechanism returns here something else than where
-        the plan was made.
-    ToolFault
-        If the file of the shard was changed, or is of another plan.
+    `InputError` if the plan is of another audit, there is no such part, or the mechanism returns here something else
+    than where the plan was made; `ToolFault` if the file of the shard was changed, or is of another plan.
     """
     if not 1 <= part <= of <= plan.jobs:
         raise InputError(
@@ -276,10 +260,7 @@ def _repeats(request: Request, plan: Plan) -> bool:
 def merge(plan: Plan, shards: Sequence[Shard], *, progress: Progress = False, **arguments: Any) -> PrivacyFinding:
     """Return the finding of an audit whose shards were all made.
 
-    Raises
-    ------
-    InputError
-        If shards are missing, doubled, unfinished or of another audit: the message has their numbers.
+    `InputError` if shards are missing, doubled, unfinished or of another audit: the message has their numbers.
     """
     ordered = check_shards(plan, shards)
     request, choice = _restored(plan, arguments)

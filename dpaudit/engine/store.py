@@ -22,13 +22,16 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from dpaudit.engine.consistency_checks import check_record
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.files import append_line, free_backup, named, refuse_link, write_atomically
-from dpaudit.engine.records import Failure, Header, Record, Result, Run, Seal, State
-from dpaudit.engine.tasks import canonical
+from dpaudit.engine.recomputed import at_most, recomputed
+from dpaudit.engine.records import Failure, Header, LedgerRow, Record, Result, Run, Seal, State
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments, canonical
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Frozen, decode, encodable
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.utility.finding import UtilityFinding
 
 FILENAME = "run.jsonl"
 
@@ -115,12 +118,8 @@ def _located(path: Path, number: int) -> Iterator[None]:
 def read_header(path: Path, line: bytes) -> Header:
     """Return the header that a line holds.
 
-    Raises
-    ------
-    InputError
-        If the file has another schema version than this dpaudit reads.
-    ToolFault
-        If the line is no header, or plans a task twice.
+    `InputError` if the file has another schema version than this dpaudit reads; `ToolFault` if the line is no header,
+    or plans a task twice.
     """
     foreign = f"{path}, line 1: not the header of a run, so it is not a dpaudit run"
     try:
@@ -144,10 +143,8 @@ def read_header(path: Path, line: bytes) -> Header:
 def read_record(path: Path, number: int, line: bytes, before: str = "") -> Record:
     """Return the record that a line holds.
 
-    Raises
-    ------
-    ToolFault
-        If it holds none, or its bytes are not those that its digest was computed from; with file, line and field.
+    `ToolFault`, with file, line and field, if it holds none, or its bytes are not those that its digest was computed
+    from.
     """
     with _located(path, number):
         if linked(line, before) != line:
@@ -172,14 +169,8 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
     """Return what a file holds, read line after line, each checked against those before.
 
     With `torn` a sealed file may have lost its end, as one whose copy was cut off. A last line that is not whole is
-    left out.
-
-    Raises
-    ------
-    InputError
-        If not even the first line is whole, or the file has another schema version.
-    ToolFault
-        If a line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
+    left out. `InputError` if not even the first line is whole, or the file has another schema version; `ToolFault` if a
+    line is corrupt, altered, foreign, doubled, moved or missing, or inconsistent: the message names it.
     """
     with named(path):
         content = path.read_bytes()
@@ -260,12 +251,8 @@ class Store:
     def resume(cls, path: Path, header: Header) -> Store:
         """Go on with a run that was killed; begin it if there is no file or not even a whole first line.
 
-        Raises
-        ------
-        InputError
-            If the file belongs to another run: the message names what differs; or if it is a symbolic link.
-        ToolFault
-            If a line is corrupt (a torn end is not: it is cut off and its tasks done again).
+        `InputError` if the file belongs to another run (the message names what differs) or is a symbolic link;
+        `ToolFault` if a line is corrupt (a torn end is not: it is cut off and its tasks done again).
         """
         refuse_link(path)
         if not path.exists() or b"\n" not in path.read_bytes():
@@ -312,12 +299,8 @@ def find_run(path: Path | str) -> Path:
 def load_run(path: Path | str) -> Run:
     """Return a stored run, finished or not, from its file or the folder that holds it as ``run.jsonl``.
 
-    Raises
-    ------
-    InputError
-        If there is no such file, it has no header yet, or it has another schema version.
-    ToolFault
-        If a line is corrupt: the message names the file, the line and the field.
+    `InputError` if there is no such file, or it has no header yet, or another schema version; `ToolFault` if a line is
+    corrupt: the message names the file, the line and the field.
     """
     return read_stored(find_run(path)).run
 
@@ -346,3 +329,74 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
     if differs:
         message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
         raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))
+
+
+# A stored record is consistent: each number agrees with the others, and the record with its header.
+
+
+_OF_THE_TASK = {
+    "privacy": ("confidence",),
+    "exact": ("relation",),
+    "utility": ("alpha", "beta", "n", "confidence", "setting"),
+    "ledger": ("statement",),
+    "picture": ("runs",),
+}
+"""The fields of a finding of each kind that are those of the arguments of its task."""
+
+
+def check_record(header: Header, record: Result | Failure) -> None:
+    """Raise `ToolFault` unless a record is that of its task in the plan and, of a result, its finding is consistent.
+
+    The fields of a finding are compared with each other (verdict with bound and claim, counts with runs), with the
+    arguments of its task, with the learner's claim, and with seed, controls and versions in the header.
+    """
+    planned = header.plan[record.index] if record.index < len(header.plan) else None
+    if planned is None or planned.task != record.task:
+        raise ToolFault(f"{record.task!r:.200} is not task {record.index} of the plan")
+    _same("learner", record.learner, planned.learner, "the plan")
+    _same("kind", record.kind, planned.kind, "the plan")
+    if isinstance(record, Result):
+        _check_finding(header, record)
+    key = Task(record.learner, record.parameters, record.arguments).key
+    if key != record.task:
+        raise ToolFault(f"learner, parameters and arguments are those of {key:.200}, not of {record.task:.200}")
+    if isinstance(record, Result):
+        _same("fault", record.fault, header.controls.get(record.learner), "the header")
+        _same("versions", record.finding.versions, header.versions, "the header")
+
+
+def _check_finding(header: Header, record: Result) -> None:
+    """Raise `ToolFault` unless a finding agrees with itself, the header, the arguments of its task, and the claim."""
+    finding, arguments, claim = record.finding, record.arguments, record.claim
+    if not isinstance(finding, LawFinding | LedgerRow):
+        _same("seed", finding.seed, header.seed, "the header")
+    for name in _OF_THE_TASK[record.kind]:
+        _same(name, getattr(finding, name), getattr(arguments, name), "the task")
+    if isinstance(finding, PrivacyFinding) and isinstance(arguments, PrivacyArguments):
+        if arguments.time_limit is None:
+            _same("trials", finding.trials, arguments.trials, "the task")
+        else:
+            at_most("trials", finding.trials, arguments.trials)
+        # Of a claim that is a curve the audit states a point of its own choice.
+        for name in ("epsilon", "delta") if finding.curve_test is None else ():
+            asked = getattr(arguments, name)
+            if asked is None and claim is not None:
+                asked = getattr(claim, name)
+            if asked is not None:
+                _same(name, getattr(finding, name), asked, "the claim")
+    elif isinstance(finding, LawFinding) and isinstance(arguments, ExactArguments):
+        if arguments.samples == "all":
+            _same("n", finding.n, arguments.n, "the task")
+        _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
+        _same("claimed_delta", finding.claimed_delta, claim.delta if claim else 0.0, "the claim")
+    elif isinstance(finding, UtilityFinding) and isinstance(arguments, UtilityArguments):
+        at_most("trials", finding.trials, max(arguments.trials, arguments.most or 0))
+        at_most("the trials planned", arguments.trials, finding.trials)
+    elif isinstance(finding, LedgerRow):
+        _same("id", finding.id, record.learner, "the plan")
+    recomputed(finding)
+
+
+def _same(name: str, found: Any, other: Any, where: str) -> None:
+    if found != other:
+        raise ToolFault(f"{name} {found!r:.200} is not that of {where}, {other!r:.200}")

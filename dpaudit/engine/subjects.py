@@ -29,12 +29,8 @@ RECORDED = "recorded"
 class Subject(Frozen, frozen=True):
     """A file or a distribution that was audited.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    digest : dict of str to str
-        Its digest by algorithm, in hexadecimal: "sha256", or "dirHash" of a folder (Hash1 of Go's modules).
+    - name: Its name.
+    - digest: Its digest by algorithm, in hexadecimal: "sha256", or "dirHash" of a folder (Hash1 of Go's modules).
     """
 
     name: Words
@@ -77,7 +73,14 @@ def _module(top: str, root: Path) -> Iterator[Subject]:
         if any(line.startswith(listed) for line in record.read_text(encoding="utf-8", errors="replace").splitlines()):
             yield _distribution(record)
             return
-    yield from _folder(home) if package else _file(home, home.name)
+    if not package:
+        yield from _file(home, home.name)
+        return
+    # The directory hash: the SHA-256 of the lines that ``sha256sum`` prints of its files.
+    files = [file for file in home.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    lines = sorted((file.relative_to(home).as_posix(), _sha256(file)) for file in files)
+    text = "".join(f"{digest}  {name}\n" for name, digest in lines)
+    yield Subject(f"{home.name}/", {"dirHash": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def _distribution(record: Path) -> Subject:
@@ -96,14 +99,6 @@ def _distribution(record: Path) -> Subject:
 def _file(path: Path, name: str) -> Iterator[Subject]:
     with suppress(OSError):  # it is not there any more, or not for us
         yield Subject(name, {"sha256": _sha256(path)})
-
-
-def _folder(home: Path) -> Iterator[Subject]:
-    """Yield a folder with its directory hash: the SHA-256 of the lines that ``sha256sum`` prints of its files."""
-    files = [file for file in home.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-    lines = sorted((file.relative_to(home).as_posix(), _sha256(file)) for file in files)
-    text = "".join(f"{digest}  {name}\n" for name, digest in lines)
-    yield Subject(f"{home.name}/", {"dirHash": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def _sha256(path: Path) -> str:

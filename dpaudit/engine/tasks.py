@@ -1,4 +1,4 @@
-"""Tasks: one audit of one learner, or the check of one statement, as data; and functions that make each kind."""
+"""Tasks: one audit of one learner, or the check of one statement, as data."""
 
 from __future__ import annotations
 
@@ -6,20 +6,144 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
+from msgspec.structs import force_setattr, replace
 
+from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Instance, Learner, Relation, Statement
-from dpaudit.engine.arguments import Arguments, ExactArguments, LedgerArguments, PictureArguments, UtilityArguments
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
-from dpaudit.record import encodable
+from dpaudit.record import Frozen, encodable
 from dpaudit.registry import Entry
 from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.interval import deciding_trials
+
+# The arguments of each kind of task, as typed records.
+
+
+class _Arguments(Frozen, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """Base of the arguments of a task; what has its default is not stored, so that a key outlives new arguments."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the task."""
+        return str(self.__struct_config__.tag)
+
+
+class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
+    """The arguments of an exact audit.
+
+    - n: Examples in a sample.
+    - relation: The relation of neighbours.
+    - samples: Whether every sample is enumerated.
+    - pairs: Where the pairs are that are given.
+    - enclosure: Whether epsilon is enclosed by ball arithmetic as well.
+    - compose: The number of runs to compose.
+    """
+
+    n: int
+    relation: Relation
+    samples: Literal["all", "crafted", "given"]
+    pairs: str | None = None
+    enclosure: bool = False
+    compose: int | None = None
+
+
+def with_options(base: type[Struct], name: str, doc: str, module: str, **others: tuple[Any, ...]) -> Any:
+    """Return a record with the fields of another one and all options of a black-box audit.
+
+    Of the options in `others` the type, and the default if there is one, are not those of the declaration.
+    """
+    fields: list[tuple[Any, ...]] = []
+    doc += "\n\nAttributes\n----------\n"
+    for option, one in OPTIONS.items():
+        limits = one.limits | ({"min_length": 1} if one.kind is str else {})
+        kind: Any = Literal[one.choices] if one.choices else Annotated[one.kind, Meta(**limits)]
+        declared = kind | None if one.default is None else kind, one.default
+        fields.append((option, *others.get(option, declared)))
+        doc += f"{option} : {one.kind.__name__}\n    {one.help[0].upper()}{one.help[1:]}.\n"
+    settings: dict[str, Any] = {"frozen": True, "kw_only": True, "tag": base.__struct_config__.tag}
+    return defstruct(name, fields, bases=(base,), namespace={"__doc__": doc}, module=module, **settings)
+
+
+class _PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
+    def __post_init__(self) -> None:
+        # Defaults are left out by identity, which a text loses on its way to another process.
+        for name, one in OPTIONS.items():
+            if one.choices and getattr(self, name) == one.default:
+                force_setattr(self, name, one.default)
+
+
+if TYPE_CHECKING:
+
+    class PrivacyArguments(_PrivacyArguments, Options, frozen=True):
+        """The arguments of a black-box audit; see `Options`."""
+
+else:
+    # Trials and confidence are always stored: their defaults may change.
+    _OTHERS = {"relation": (Relation | None, None), "trials": (int,), "confidence": (float,)}
+    _DOC = "The arguments of a black-box audit; see `Options`."
+    PrivacyArguments = with_options(_PrivacyArguments, "PrivacyArguments", _DOC, __name__, **_OTHERS)
+
+
+class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
+    """The arguments of an audit of utility on one hard case.
+
+    - role: Whether the theorem promises success on so many examples.
+    - case: The name of the hard case.
+    - case_index: Its index in `hard_cases`; None for the uniform distribution.
+    - concept: The target's code; None for the case's own.
+    - alpha, beta: The claim.
+    - n, trials: Examples in a sample, and samples (or runs on one sample).
+    - confidence: Of the interval.
+    - setting: In what the learner is to succeed.
+    - theorem_n: Of a single audit's ladder: the theorem's sample size; None where there is no theorem.
+    - most: The most samples, where an interval contains beta.
+    - noise: In the setting "agnostic", instead of the case's own noise.
+    """
+
+    role: Literal["claim", "ladder"]
+    case: str
+    case_index: int | None
+    concept: int | None
+    alpha: float
+    beta: float
+    n: int
+    trials: int
+    confidence: float
+    setting: str
+    theorem_n: int | UnsetType | None = UNSET
+    most: int | None = None
+    noise: float | None = None
+
+
+class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
+    """The arguments of a check: the statement, so that a stored result stands for what was checked.
+
+    - statement: The statement of the paper.
+    - time_limit: Seconds after which the check is stopped.
+    """
+
+    statement: str
+    time_limit: float | None = None
+
+
+class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):
+    """The arguments of a picture.
+
+    - n: Examples in the sample.
+    - runs: Outputs that are drawn.
+    """
+
+    n: int
+    runs: int
+
+
+Arguments = ExactArguments | PrivacyArguments | UtilityArguments | LedgerArguments | PictureArguments
+
 
 PICTURED_RUNS = 3
 """The number of outputs that a picture shows."""
@@ -105,10 +229,8 @@ def picture_task(entry: Entry) -> Task:
 def offered_settings(learner: Any, instance: Instance) -> tuple[str, ...]:
     """Return the settings that the learner's theorem covers, its own first; none if it has no theorem.
 
-    Raises
-    ------
-    InputError
-        If it names a setting that does not exist, or none and its theorem does not reach the instance's alpha, beta.
+    `InputError` if it names a setting that does not exist, or none and its theorem does not reach the instance's alpha,
+    beta.
     """
     settings = tuple(learner.settings) if isinstance(learner, HasSettings) else None
     if settings is None:
@@ -135,27 +257,12 @@ def utility_tasks(
 ) -> list[Task]:
     """Return one task for each hard case of each setting, which share the error budget ``1 - confidence`` equally.
 
-    Its role is "claim" where the learner's theorem promises success on so many examples, else "ladder".
-
-    Parameters
-    ----------
-    learner, instance
-        The learner, and its instance: the parameters, and the accuracy and the failure probability of the claim.
-    trials, fixed_trials : int
-        Runs for each case, each on a sample of its own; and where the setting has one sample for all runs (by default
-        as many).
-    n : int, optional
-        Examples in a sample; by default as many as the theorem asks for.
-    concept : int, optional
-        Target for every case instead of the case's own.
-    cases : sequence of int or None, optional
-        The hard cases to take (None stands for the uniform distribution); all by default.
-    settings : sequence of str or None
-        In what the learner is to succeed; None stands for its theorem's own setting.
-    noise : float, optional
-        In the setting "agnostic", instead of the case's own noise; needed for the uniform distribution.
-    more : int
-        By how much the runs may grow where an interval contains beta.
+    Its role is "claim" where the learner's theorem promises success on so many examples, else "ladder". Each case has
+    `trials` runs, each on a sample of its own, or `fixed_trials`, by default as many, where the setting has one sample
+    for all runs; they may grow by a factor of `more` where an interval contains beta. By default samples have the `n`
+    that the theorem asks for, `cases` are all hard cases (None stands for the uniform distribution) with their own
+    targets instead of `concept`, and the setting is the theorem's own, for which None stands. `noise` replaces the
+    case's own in the setting "agnostic", and is needed there for the uniform distribution.
     """
     if noise is not None and tuple(settings) != ("agnostic",):
         message = "{noise} must be left out in every setting but 'agnostic'; got {given}"

@@ -15,12 +15,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
 from dpaudit.engine.recomputed import recomputed
 from dpaudit.engine.records import Header, Result, State
 from dpaudit.engine.store import Stored, find_run, read_stored
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import PrivacyArguments, Task
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Count, Frozen, as_json, decode, encodable
@@ -43,19 +42,10 @@ class Again(Frozen, frozen=True):
 class Verified(Frozen, frozen=True, kw_only=True):
     """A run that was verified; anything wrong is an exception instead.
 
-    Attributes
-    ----------
-    total : str
-        The total of a sealed run; empty for any other.
-    results, failures, missing : int
-        Planned tasks that have a result, that failed, and that have neither.
-    again : tuple of Again
-        The tasks that were done again.
-    changed : tuple of str
-        What is not as it was when the run was made, versions and code; equal bytes are not asked for then.
-    not_recomputed : dict of str to int
-        What does not follow from what the results store, and in how many of them; bounds, verdicts and curves were
-        recomputed where they do.
+    `total` is that of a sealed run, empty for any other. Of the planned tasks `results` have one, `failures` failed,
+    and `missing` have neither. `again` are those that were done again; `changed` is what is not as it was when the run
+    was made, versions and code: equal bytes are not asked for then. `not_recomputed` is what does not follow from what
+    the results store, and in how many of them; bounds, verdicts and curves were recomputed where they do.
     """
 
     path: str
@@ -81,16 +71,11 @@ def verify_run(
     """Return what holds of a stored run, after its digests, types and consistency were checked.
 
     `total` is the total that was published elsewhere. So many tasks as `again`, chosen at random, are done again and
-    must give the same bytes; the same verdict where the mechanism has randomness of its own, its runs had a timeout,
-    or versions or code are not those with which the run was made. An audit that a time limit stopped is made again
-    with as many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`.
-
-    Raises
-    ------
-    InputError
-        If there is no run, or an argument is out of range.
-    ToolFault
-        If anything is not right: the message names file and line.
+    must give the same bytes; the same verdict where the mechanism has randomness of its own, its runs had a timeout, or
+    versions or code are not those with which the run was made. An audit that a time limit stopped is made again with as
+    many runs. `progress` gets how many of them are done, `paths` and `n_jobs` are as for `perform`. `InputError` if
+    there is no run, or an argument is out of range; `ToolFault` if anything is not right: the message names file and
+    line.
     """
     file = find_run(path)
     stored = read_stored(file)

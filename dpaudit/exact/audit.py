@@ -180,8 +180,12 @@ def _finding(
     pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
     sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
     worst = Pair(*sides, origin=plan.origin(pair))
-    refuted, output = claim is not None and _refuted(claim, profiles, at_claim, ends), table.atoms[atom]
-    return LawFinding(
+    output, refuted = table.atoms[atom], False  # by more than the error of the numbers that refute it
+    if claim is not None and claim.delta == 0:
+        refuted = (profiles.epsilon - profiles.epsilon_error if ends is None else ends[0]) > claim.epsilon
+    elif claim is not None:
+        refuted = at_claim - profiles.delta_error(claim.epsilon) > claim.delta
+    finding = LawFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
@@ -202,7 +206,9 @@ def _finding(
         curve=_curve(claim, profiles),
         claim_id=claim.claim_id if claim and rel is claim.relation else "",
         enclosure=ends,
-    ).with_laws(worst, profiles)
+    )
+    finding.__dict__.update(worst_pair=worst, profiles=profiles)
+    return finding
 
 
 def _in_fractions(output: Any) -> str:
@@ -210,14 +216,6 @@ def _in_fractions(output: Any) -> str:
     if type(output) is tuple:
         return f"({', '.join(map(_in_fractions, output))}{',' * (len(output) == 1)})"
     return str(output) if type(output) is Fraction else repr(output)
-
-
-def _refuted(claim: PrivacyClaim, profiles: LossProfiles, at_claim: float, ends: tuple[float, float] | None) -> bool:
-    """Say whether the claim fails by more than the error of the numbers that refute it."""
-    if claim.delta == 0:
-        least = profiles.epsilon - profiles.epsilon_error if ends is None else ends[0]
-        return least > claim.epsilon
-    return at_claim - profiles.delta_error(claim.epsilon) > claim.delta
 
 
 def _curve(claim: PrivacyClaim | None, profiles: LossProfiles) -> tuple[tuple[float, float], ...]:

@@ -21,12 +21,8 @@ AGREES = 1e-3
 class PairInWords(Frozen, frozen=True):
     """Two neighbouring inputs as text, and their origin.
 
-    Attributes
-    ----------
-    data, neighbour : str
-        The inputs.
-    origin : Origin
-        How the pair was made.
+    - data, neighbour: The inputs.
+    - origin: How the pair was made.
     """
 
     data: str
@@ -104,11 +100,6 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
         super().__post_init__()
         if self.grade == Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "exact or numeric")
-
-    def with_laws(self, worst_pair: Pair, profiles: LossProfiles) -> LawFinding:
-        """Return the finding itself, which from now on knows its worst pair and the laws it was computed from."""
-        self.__dict__.update(worst_pair=worst_pair, profiles=profiles)
-        return self
 
     @property
     def worst_pair(self) -> Pair | PairInWords:
@@ -217,8 +208,3 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
         """The pair that loses most of those computed; its words where the finding was read from a file."""
         found: Pair | PairInWords = self.__dict__.get("pair", self.pair_in_words)
         return found
-
-    def with_pair(self, pair: Pair) -> SupremumFinding:
-        """Return the finding itself, which from now on knows the inputs of its witness."""
-        self.__dict__["pair"] = pair
-        return self

@@ -68,7 +68,9 @@ class LawTable:
 
     def _columns_of(self, atoms: Sequence[Hashable], where: object) -> NDArray[np.int64] | slice:
         """Return where the atoms stand, making new columns for new atoms."""
-        if self._columns and (atoms is self._first or _same(atoms, self._first)):
+        first = self._first  # sequences of different types are left to the slow path
+        listed = type(atoms) is type(first) and isinstance(atoms, tuple | list | range)
+        if self._columns and (atoms is first or (listed and atoms == first)):
             return slice(0, len(atoms))
         columns = [self._columns.setdefault(atom, len(self._columns)) for atom in atoms]
         if len(set(columns)) != len(columns):
@@ -78,17 +80,13 @@ class LawTable:
                 f"{self._size:,} laws of {len(self._columns):,} or more atoms are too many: at most "
                 f"{LAW_CELLS:,} log-probabilities are held; take a smaller n or fewer samples"
             )
-        self._widen(len(self._columns))
-        return np.array(columns, dtype=np.int64)
-
-    def _widen(self, needed: int) -> None:
-        """Make room for at least `needed` columns, doubling so that ever new atoms cost no square."""
-        width = self._matrix.shape[1]
-        if needed > width:
+        needed, width = len(self._columns), self._matrix.shape[1]
+        if needed > width:  # room is doubled, so that ever new atoms cost no square
             wider = needed if width == 0 else max(needed, min(2 * width, LAW_CELLS // self._size))
             matrix = np.full((self._size, wider), _IMPOSSIBLE)
             matrix[:, :width] = self._matrix
             self._matrix = matrix
+        return np.array(columns, dtype=np.int64)
 
     @property
     def atoms(self) -> list[Hashable]:
@@ -99,11 +97,6 @@ class LawTable:
     def log_prob(self) -> Floats:
         """The log-probabilities (laws, atoms), impossible atoms at a huge negative finite number."""
         return self._matrix[:, : len(self._columns)]
-
-
-def _same(atoms: Sequence[Hashable], others: Sequence[Hashable]) -> bool:
-    """Say whether two atom sequences are equal; sequences of different types are left to the slow path."""
-    return type(atoms) is type(others) and isinstance(atoms, tuple | list | range) and atoms == others
 
 
 def _check_law(law: Law, values: Floats, where: object, *, total: bool) -> None:
@@ -126,14 +119,9 @@ def _check_law(law: Law, values: Floats, where: object, *, total: bool) -> None:
 class LossProfiles:
     """The losses of many ordered pairs of laws.
 
-    Parameters
-    ----------
-    log_prob : array of float64, shape (laws, atoms)
-        Natural logarithms of the probabilities, -1e300 for an atom that cannot occur.
-    error : array of float64, shape (laws,)
-        Bounds on the absolute error of the finite log-probabilities of each law.
-    left, right : array of int, shape (pairs,)
-        The two laws of each pair; the loss is ln left - ln right.
+    `log_prob`, of shape (laws, atoms), has the natural logarithms of the probabilities, -1e300 for an atom that cannot
+    occur; `error` bounds the absolute error of the finite ones of each law. Of each pair `left` and `right` are the two
+    laws; the loss is ln left - ln right.
     """
 
     log_prob: Floats

@@ -234,7 +234,8 @@ class _Search:
             claim_id=best.claim_id,
         )
         LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
-        return found.with_pair(pair)
+        found.__dict__["pair"] = pair
+        return found
 
     def _audited(self, pair: Pair) -> LawFinding:
         return audit_law(self.learner, samples=[pair], relation=self.relation)

@@ -15,10 +15,9 @@ from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.contract import HasLaw, Pair, Verdict
-from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result, decoded
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, Task
 from dpaudit.errors import DpauditError, InputError, withholding
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
@@ -65,12 +64,7 @@ def check(
     processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
     none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
     process has failed alone; with several processes, audits are then made side by side, and end in another order than
-    that of the settings.
-
-    Raises
-    ------
-    InputError
-        If the settings are not there or wrong, or there is no audit of a name.
+    that of the settings. `InputError` if the settings are not there or wrong, or there is no audit of a name.
     """
     chosen = read_project(settings).chosen(names)
     audits = {
@@ -99,7 +93,7 @@ def check(
         ended = ((name, make(partial(heard, name), name)) for name in audits)
     for name, one in ended:
         if isinstance(one, DpauditError):
-            yield _failed(audits[name], _why(one))
+            yield _failed(audits[name], f"the audit {one}" if isinstance(one, ChildDied) else str(one))
         else:
             yield Checked(*decode(one, tuple[Standing, tuple[Result, ...]]))
         shares.pop(name, None)
@@ -121,11 +115,6 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
         except DpauditError as error:
             found[audit.name] = str(error)
     return found
-
-
-def _why(error: DpauditError) -> str:
-    """Return why an audit failed that raised this in its process."""
-    return f"the audit {error}" if isinstance(error, ChildDied) else str(error)
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
+import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
-from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.recomputed import not_recomputed, recomputed
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, load_run
+from dpaudit.engine.tasks import UtilityArguments
 from dpaudit.errors import InputError
+from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
-from dpaudit.project.history import PLACE, read_history
+from dpaudit.project.history import PLACE, ProjectCheck, read_history
 from dpaudit.project.standings import Standing, standing_of
+from dpaudit.report.columns import PRIVACY, columns_of
 from dpaudit.report.json import Report, run_in
-from dpaudit.report.numbers import significant
+from dpaudit.report.numbers import plural, significant, value_text
+from dpaudit.report.terminal import Head, in_ascii, style_of, table
 from dpaudit.report.view import alone
 from dpaudit.report.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
@@ -95,18 +100,9 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
 def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
     """Return the rows of what is stored at a path, and notes: what could not be recomputed, and what is lost.
 
-    Parameters
-    ----------
-    path : Path or str
-        A history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a finding that
-        was saved; or the folder of a project.
-
-    Raises
-    ------
-    InputError
-        If there is nothing of the kind.
-    ToolFault
-        If something in it is altered, or says something else than follows from its counts.
+    At the path is a history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a
+    finding that was saved; or the folder of a project. `InputError` if there is nothing of the kind; `ToolFault` if
+    something in it is altered, or says something else than follows from its counts.
     """
     where = Path(path)
     if where.is_dir():
@@ -127,12 +123,8 @@ def read_standings(path: Path | str) -> tuple[tuple[Standing, ...], tuple[str, .
 
 
 def _of_results(results: Sequence[Result]) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    left = Counter(name for one in results for name in recomputed(one.finding))
-    return _rows_of(results), not_recomputed(left)
-
-
-def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
     """Return the rows of a run: a learner and parameters each, and of utility a case each."""
+    left = Counter(name for one in results for name in recomputed(one.finding))
     found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
@@ -142,7 +134,8 @@ def _rows_of(results: Iterable[Result]) -> tuple[Standing, ...]:
             if isinstance(arguments, UtilityArguments):
                 name += f", {arguments.case}, n = {arguments.n} ({arguments.setting})"
             found.setdefault((name, result.learner), []).append(result)
-    return tuple(standing_of(name, learner, *own) for (name, learner), own in found.items())
+    rows = tuple(standing_of(name, learner, *own) for (name, learner), own in found.items())
+    return rows, not_recomputed(left)
 
 
 def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
@@ -161,3 +154,97 @@ def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
         return _of_results(run_in(text, path).results)
     found = kind.load(path)  # type: ignore[attr-defined]  # each of the three is a finding
     return (standing_of("the finding", "the mechanism", alone(found)),), not_recomputed(Counter(found.not_recomputed))
+
+
+# The table of a check, and the lines of a history and of a comparison.
+
+
+WIDTH = 80
+_LOUD = (Verdict.VIOLATION, Verdict.FAILED)
+CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
+
+
+def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
+    """Return what a check found as a table, with a line for each mechanism that needs attention."""
+    # Without evidence no epsilon would have been detected.
+    unseen = {"detectable_epsilon": math.inf}
+    numbers = [one.numbers | (unseen if one.verdict == Verdict.NO_EVIDENCE else {}) for one in found]
+    columns = columns_of(numbers, PRIVACY)
+    heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
+    cells = [
+        [
+            one.verdict.mark,
+            one.name,
+            *(column.text(own) if one.numbers else "-" for column in columns),
+            _word(one),
+        ]
+        for one, own in zip(found, numbers, strict=True)
+    ]
+    lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
+    counts = Counter(one.verdict for one in found)
+    sums = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict if counts[verdict])
+    return "\n".join([*lines, f"{plural(len(found), 'claim')}: {sums}.", *_remarks(found, width)]) + "\n"
+
+
+def _word(one: Standing) -> str:
+    """Return the verdict, in capitals where it needs attention."""
+    return one.verdict.upper() if one.verdict in _LOUD else one.verdict.value
+
+
+def _remarks(found: Sequence[Standing], width: int) -> list[str]:
+    """Return what is behind each verdict that needs attention, and which violations are accepted."""
+    remarks = []
+    for one in found:
+        if one.verdict.status:
+            remarks.append(f"{_word(one)} {one.name}: {one.why}")
+        if one.verdict == Verdict.ACCEPTED:
+            remarks.append(f"accepted {one.name} {accepted_words(one)}")
+        elif one.accepted is not None:
+            up_to = f"up to {value_text(one.accepted.epsilon)} ({one.accepted.date})"
+            more = one.verdict == Verdict.VIOLATION
+            now = "and shows more" if more else "and no violation was found: remove `accepted`"
+            remarks.append(f"{one.name} was accepted {up_to}, {now}")
+    if any(one.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for one in found):
+        remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
+    return [
+        line for remark in remarks for line in textwrap.wrap(printable(in_ascii(remark)), width, subsequent_indent="  ")
+    ]
+
+
+def accepted_words(one: Standing) -> str:
+    """Return up to which epsilon a violation is accepted, why and since when."""
+    assert one.accepted is not None
+    return f"up to {value_text(one.accepted.epsilon)}: {one.accepted.reason} ({one.accepted.date})"
+
+
+def history_cells(checks: Sequence[ProjectCheck]) -> tuple[list[Head], list[list[str]]]:
+    """Return the columns and the cells of a history, the latest first: how many claims had each verdict that occurs."""
+    counts = [Counter(row.verdict for row in one.rows) for one in reversed(checks)]
+    found = [verdict for verdict in Verdict if any(verdict in count for count in counts)]
+    rows = [
+        [f"{one.at:%Y-%m-%d %H:%M}", str(count.total()), *(str(count[verdict]) for verdict in found)]
+        for one, count in zip(reversed(checks), counts, strict=True)
+    ]
+    return [Head("at (UTC)", "word"), Head("claims"), *(Head(verdict.value) for verdict in found)], rows
+
+
+def history_text(checks: Sequence[ProjectCheck], color: bool = False, width: int = WIDTH) -> str:
+    """Return checks as a table, the latest first; those with a violation or a failure are red."""
+    loud = [any(row.verdict in _LOUD for row in one.rows) for one in reversed(checks)]
+    styles = ["bold red" if one else "" for one in loud]
+    return "\n".join(table(*history_cells(checks), styles, width, color)) + "\n"
+
+
+def change_cells(change: Change) -> tuple[str, str, str]:
+    """Return what a change is, what it is about, and what it is in words."""
+    label = "WORSE" if change.worse else "better" if change.worse is False else "other"
+    return label, change.name, change.text
+
+
+def changes_text(changes: Sequence[Change], color: bool = False, width: int = WIDTH) -> str:
+    """Return what changed, the worse first."""
+    if not changes:
+        return "nothing changed\n"
+    ordered = sorted(changes, key=lambda change: not change.worse)
+    styles = ["bold red" if change.worse else "" for change in ordered]
+    return "\n".join(table(CHANGES, [change_cells(change) for change in ordered], styles, width, color)) + "\n"

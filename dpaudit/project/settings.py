@@ -15,7 +15,7 @@ import msgspec
 
 from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
-from dpaudit.engine.arguments import with_options
+from dpaudit.engine.tasks import with_options
 from dpaudit.errors import InputError, nearest
 from dpaudit.record import Amount, Count, Frozen, Level, Words
 
@@ -130,12 +130,8 @@ class Project(Frozen, frozen=True, kw_only=True):
 def find_settings(start: Path | None = None) -> Path:
     """Return the settings of the project that a folder belongs to: its own or those of a folder above it.
 
-    ``audit.toml`` comes before a ``pyproject.toml`` with the table.
-
-    Raises
-    ------
-    InputError
-        If there are none: the message says how to begin.
+    ``audit.toml`` comes before a ``pyproject.toml`` with the table. `InputError` if there are none: it says how to
+    begin.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
@@ -152,11 +148,8 @@ def find_settings(start: Path | None = None) -> Path:
 def read_project(path: Path) -> Project:
     """Return the audits that a file lists.
 
-    Raises
-    ------
-    InputError
-        If the file is not TOML, has an unknown key (the message suggests the closest valid one), lacks a required one,
-        or a value is of the wrong type or out of range: the message names the place.
+    `InputError` if the file is not TOML, has an unknown key (the message suggests the closest valid one), lacks a
+    required one, or a value is of the wrong type or out of range: the message names the place.
     """
     table = _parsed(path)
     if path.name == PYPROJECT:
@@ -242,12 +235,8 @@ def begin(kind: Literal["mechanism", "learner"], name: str, folder: Path | None 
 
     Of a mechanism NAME.py claims epsilon = 1 and adds the noise for epsilon = 2: its audit and its test fail until it
     is mended, which shows what a violation looks like. ``audit.toml`` (or the ``pyproject.toml`` that has the table)
-    gets an entry; it is made if there is none. All of it stands in `folder`, by default the current one.
-
-    Raises
-    ------
-    InputError
-        If the name is no identifier, a file is there already, or the settings have an audit of that name.
+    gets an entry; it is made if there is none. All of it stands in `folder`, by default the current one. `InputError`
+    if the name is no identifier, a file is there already, or the settings have an audit of that name.
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError.of("name", name, "a name of Python, such as noisy_mean")

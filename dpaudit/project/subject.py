@@ -77,12 +77,7 @@ def subject_of(
 
     Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs;
     `roles` are the names of the mechanism and of its pairs in messages, `paths` files and folders with learners beside
-    the installed ones.
-
-    Raises
-    ------
-    InputError
-        If the mechanism or its pairs are not there, or do not fit each other.
+    the installed ones. `InputError` if the mechanism or its pairs are not there, or do not fit each other.
     """
     relation = None if audit.relation is None else Relation.parse(audit.relation)
     chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in grouped("input")}

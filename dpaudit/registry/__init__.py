@@ -32,7 +32,6 @@ __all__ = [
     "Registry",
     "get_learner",
     "list_learners",
-    "list_statements",
     "load",
 ]
 
@@ -159,23 +158,14 @@ def list_learners() -> tuple[Entry, ...]:
     return load().entries
 
 
-def list_statements() -> tuple[Statement, ...]:
-    """Return every installed statement of the papers, sorted by id, unchecked; `dpaudit.pac.ledger` checks them."""
-    return load().statements
-
-
 @lru_cache(maxsize=8)
 def load(paths: tuple[str, ...] = ()) -> Registry:
     """Find the learners and the statements of all installed packages and of some paths.
 
     Paths are files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
     ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder can import each
-    other relatively.
-
-    Raises
-    ------
-    InputError
-        If a path does not exist, is no Python file or folder, or if two classes or two statements share an id.
+    other relatively. `InputError` if a path does not exist, is no Python file or folder, or if two classes or two
+    statements share an id.
     """
     problems: list[LoadProblem] = []
     entries: dict[str, Entry] = {}

@@ -20,26 +20,11 @@ Numbers: TypeAlias = Mapping[str, float | None]
 class Column(NamedTuple):
     """A number of a mechanism.
 
-    Attributes
-    ----------
-    name : str
-        Its key in JSON, and in what `numbers_of` returns.
-    head : str
-        Its head in plain text, which may have two lines.
-    title : str
-        Its head where symbols can be shown.
-    promise : {"privacy", "accuracy"}
-        What it is about.
-    towards : {"nearest", "down", "up", "given"}
-        How it is rounded: to three digits, a lower bound down and an upper bound up; not at all if it was given.
-    apart : str
-        The name of the number on whose side of it the text stays.
-    scale : float
-        What it is multiplied by: 100 for a number in per cent.
-    low : str
-        The name of the lower end, of an interval whose upper end the number is.
-    absent : str
-        The text where there is no number.
+    Its `name` is its key in JSON, and in what `numbers_of` returns; `head` stands over it in plain text, on one line or
+    two, and `title` where symbols can be shown. It is rounded `towards`: to three digits, a lower bound down and an
+    upper bound up; not at all if it was given. Its text stays on its side of the number that `apart` names. It is
+    multiplied by `scale`, 100 for per cent; `low` names the lower end of an interval whose upper end it is, and
+    `absent` is the text where there is no number.
     """
 
     name: str

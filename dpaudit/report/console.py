@@ -18,7 +18,7 @@ from dpaudit.report.findings import because, gaps_words
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, counts, headline
-from dpaudit.report.summary import Summary, learners_text, summarise
+from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, verdict_words
@@ -54,17 +54,7 @@ _POWER_HEADS = (
 
 
 def render(run: Run, color: bool = False, width: int = 80) -> str:
-    """Return the short report of a run.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    color : bool
-        Whether to colour with ANSI escapes; marks say the same.
-    width : int
-        The columns of the terminal.
-    """
+    """Return the short report of a run, for a terminal of so many columns; marks say the same as colours."""
 
     def gravity(row: Row) -> tuple[int, float]:
         return row.verdict.rank, -row.nearness
@@ -81,15 +71,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
 
 
 def full(run: Run, color: bool = False) -> str:
-    """Return the full report of a run, 120 columns wide.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    color : bool
-        Whether to colour with ANSI escapes; marks say the same.
-    """
+    """Return the full report of a run, 120 columns wide; marks say the same as colours."""
     summary = summarise(run)
     lines = _learners(summary.learners, WIDTH, color, full=True)
     lines += [
@@ -99,7 +81,9 @@ def full(run: Run, color: bool = False) -> str:
         "",
         *_LEGEND.splitlines(),
     ]
-    head = f"{learners_text(summary.learners)}; profile {run.header.profile}, seed {run.header.seed}"
+    learners, instances = len({row.learner for row in summary.learners}), len(summary.learners)
+    several = "" if learners == instances else f" in {instances} instances"
+    head = f"{plural(learners, 'learner')}{several}; profile {run.header.profile}, seed {run.header.seed}"
     return _framed(run, summary, [printable(head), *lines], None, color, WIDTH)
 
 

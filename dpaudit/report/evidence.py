@@ -16,16 +16,16 @@ from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
-from dpaudit.engine.arguments import ExactArguments, UtilityArguments
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import ExactArguments, UtilityArguments
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report import findings, wording
-from dpaudit.report.curve_claims import curve_lines
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines, ShellCommand, aligned
+from dpaudit.report.wording import curve_lines
 from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
@@ -101,7 +101,22 @@ def _evidence(result: Result) -> Lines:
     """Return what one result rests on: claim, runs, power, errors and witness."""
     match result.finding:
         case PrivacyFinding() as finding:
-            return _privacy_lines(result, finding)
+            scores = ", ".join(finding.scores) or finding.distinguisher
+            return [
+                ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
+                *curve_lines(finding),
+                *_power(finding),
+                ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
+                ("budget", budget_text(finding)),
+                ("errors", errors_text(finding)),
+                ("witness", _witness(result, finding)),
+                *_plain(result, finding),
+                *_coins(result, finding),
+                *([("floating point", findings.representation_text(finding))] if finding.representation else []),
+                *wording.run_time_lines(finding),
+                *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
+                *([("checked", checks_text(finding))] if finding.checks else []),
+            ]
         case LawFinding() as finding:
             return _exact_lines(result, finding)
         case UtilityFinding(best_error=float(error)):
@@ -160,25 +175,6 @@ def _exact_lines(result: Result, finding: LawFinding) -> Lines:
         *lines,
         ("epsilon", f"{epsilon} at worst{covered}, error at most {significant(finding.error, 'up', digits=2)}"),
         ("witness", f"{worst.data} against {worst.neighbour}, output {output} [{origin_text(worst.origin)}]"),
-    ]
-
-
-def _privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
-    scores = ", ".join(finding.scores) or finding.distinguisher
-    return [
-        ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
-        *curve_lines(finding),
-        *_power(finding),
-        ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
-        ("budget", budget_text(finding)),
-        ("errors", errors_text(finding)),
-        ("witness", _witness(result, finding)),
-        *_plain(result, finding),
-        *_coins(result, finding),
-        *([("floating point", findings.representation_text(finding))] if finding.representation else []),
-        *wording.run_time_lines(finding),
-        *([("not looked at", "; ".join(finding.not_looked_at))] if finding.not_looked_at else []),
-        *([("checked", checks_text(finding))] if finding.checks else []),
     ]
 
 

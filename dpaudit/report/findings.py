@@ -18,7 +18,7 @@ from dpaudit.audit.request import Budget
 from dpaudit.contract import Direction, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report import curve_claims, wording
+from dpaudit.report import wording
 from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import UtilityFinding
@@ -77,19 +77,9 @@ _REMEDIES = {
 }
 
 
-def brief_lines(
-    finding: OneAudit,
-    name: str | None = None,
-    *,
-    repeat: str | None = None,
-    decoded: wording.Decoded = None,
-    shown: Shown = in_python,
-) -> Lines:
-    """Return the parts of a finding, and at the end what repeats it.
-
-    `repeat` is the command that makes the finding again, by default its seed; the rest is as for `parts`.
-    """
-    lines = parts(finding, name or "the mechanism", decoded, shown)
+def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | None = None) -> Lines:
+    """Return the parts of a finding, and at the end the command that makes it again, by default its seed."""
+    lines = parts(finding, name)
     if repeat is not None:
         return [*lines, ("repeat", repeat)]
     if isinstance(finding, LawFinding):
@@ -119,7 +109,7 @@ def statement(found: Sequence[OneAudit], name: str) -> str:
 def _claimed(finding: OneAudit) -> str:
     match finding:
         case PrivacyFinding() if finding.curve_test is not None:
-            return f"claims {curve_claims.curve_claim_words(finding.curve_test.claim)}"
+            return f"claims {wording.curve_claim_words(finding.curve_test.claim)}"
         case PrivacyFinding():
             return f"claims {wording.claim_words(finding.epsilon, finding.delta)}"
         case LawFinding(claimed_epsilon=None):
@@ -136,7 +126,7 @@ def _shows(finding: OneAudit) -> str:
             lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
             words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
             if finding.curve_test is not None:
-                words = curve_claims.shows_words(finding, finding.curve_test)
+                words = wording.shows_words(finding, finding.curve_test)
             sure = f"{percent(finding.confidence)} sure{', assuming independent outputs' if finding.recorded else ''}"
             return f"{words} ({sure})" if finding.verdict == Verdict.VIOLATION else words
         case LawFinding():
@@ -167,7 +157,7 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             why, remedy = _no_power(finding, shown)
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
-            caught = curve_claims.power_words(finding)
+            caught = wording.curve_power_words(finding)
             return [("power", caught or wording.power_words(finding)), *_more_time(finding, shown)]
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
@@ -212,7 +202,13 @@ def because(finding: OneAudit, decoded: wording.Decoded = None) -> str:
         case PrivacyFinding():
             return _event_reason(finding, decoded)
         case LawFinding():
-            return _worst_case(finding, decoded)
+            pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
+            words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
+            if finding.claimed_delta:
+                return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+            if math.isinf(finding.epsilon):
+                return f"{words}: possible on the first, impossible on the second"
+            return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
         case UtilityFinding():
             low, high = _rate(finding, finding.failure_lower, "down"), _rate(finding, finding.failure_upper, "up")
             runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {wording.failure_text(finding)}"
@@ -224,7 +220,7 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness, tested = finding.witness, finding.curve_test
     if tested is not None and tested.by_holder and finding.epsilon_lower <= finding.epsilon:
-        return curve_claims.holder_words(tested)
+        return wording.holder_words(tested)
     shown = witness.plain or witness
     words = wording.answer_words(shown.event, decoded)
     event = _cut(f"answer {words}" if wording.answers_of(shown.event) else words)
@@ -242,17 +238,6 @@ def _event_reason(finding: PrivacyFinding, decoded: wording.Decoded) -> str:
     if not q:
         return f"{words}; the claim allows {significant(_factor(finding.epsilon), digits=2)} times as often"
     return f"{words}; that is {times_words(p / q, finding.epsilon)}"
-
-
-def _worst_case(finding: LawFinding, decoded: wording.Decoded) -> str:
-    """Return the output and the pair at which the worst case lies."""
-    pair, output = finding.pair_in_words, _cut(wording.output_text(finding, decoded))
-    words = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
-    if finding.claimed_delta:
-        return f"{words}: the pair at which ε is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
-    if math.isinf(finding.epsilon):
-        return f"{words}: possible on the first, impossible on the second"
-    return f"{words}: {times_words(_factor(finding.epsilon), finding.claimed_epsilon or 0.0)}"
 
 
 def times_words(ratio: float, epsilon: float, written: Callable[..., str] = significant) -> str:

@@ -14,11 +14,13 @@ Framework, Statement v1 and the predicate "Test Result" v0.1.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -33,9 +35,11 @@ from dpaudit.escaping import printable
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.columns import columns_of, numbers_of
+from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
 from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
+from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
 
 _SUBJECTS = ("privacy", "accuracy", "control")
@@ -51,18 +55,9 @@ _MOST_LOST = 20
 
 
 class Promise(NamedTuple):
-    """A promise of one mechanism and its outcome.
+    """A promise of one mechanism and its outcome, with the verdict and the numbers in a few sentences.
 
-    Attributes
-    ----------
-    mechanism : str
-        The id of the learner, or the place of the function.
-    subject : {"privacy", "accuracy", "control"}
-        The subject of the promise.
-    verdict : Verdict
-        The outcome.
-    text : str
-        The verdict and the numbers in a few sentences.
+    The mechanism is the id of a learner, or the place of a function; the subject "privacy", "accuracy" or "control".
     """
 
     mechanism: str
@@ -92,13 +87,7 @@ def promises(summary: Summary) -> list[Promise]:
 
 
 def junit(run: Run) -> str:
-    """Return the report of a run as JUnit XML; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as JUnit XML; the same results give the same bytes."""
     summary = summarise(run)
     return junit_of(promises(summary), _SUBJECTS, summary.lost, "" if run.single else run.seal)
 
@@ -155,13 +144,7 @@ def _case(promise: Promise) -> Element:
 
 
 def sarif(run: Run) -> str:
-    """Return the report of a run as SARIF; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as SARIF; the same results give the same bytes."""
     summary = summarise(run)
     notices = [
         {"level": "error", "message": {"text": f"{printable(one.name)}: {printable(one.why)}"}} for one in summary.lost
@@ -213,16 +196,7 @@ def attestation(run: Run) -> str:
 
     A test is a promise of a mechanism, named "MECHANISM: SUBJECT". What could not be decided, and what a project
     accepts, warned; what has no result failed. The configuration is the header of the run: seed, command, versions.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-
-    Raises
-    ------
-    InputError
-        If the run has no digest of what was audited, so that nothing would be attested.
+    `InputError` if the run has no digest of what was audited, so that nothing would be attested.
     """
     subjects = [] if run.header.subjects is UNSET else list(run.header.subjects)
     if not subjects:
@@ -235,6 +209,9 @@ def attestation(run: Run) -> str:
     tests["error"] = [printable(one.name) for one in summary.lost]
     failed, warned = [*tests["failure"], *tests["error"]], tests["skipped"]
     header = canonical(encodable(run.header)).encode()
+    # The address of the job that runs this, as GitHub and GitLab name it; nothing elsewhere.
+    named = [os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
+    url = "{}/{}/actions/runs/{}".format(*named) if all(named) else os.environ.get("CI_JOB_URL", "")
     configuration: dict[str, Any] = {
         "name": "dpaudit",
         "digest": {"sha256": hashlib.sha256(header).hexdigest()},
@@ -253,7 +230,7 @@ def attestation(run: Run) -> str:
         "predicate": {
             "result": "FAILED" if failed else "WARNED" if warned or not tests["passed"] else "PASSED",
             "configuration": [configuration],
-            **_place_of_the_job(),
+            **({"url": printable(url)} if url else {}),
             "passedTests": tests["passed"],
             "warnedTests": warned,
             "failedTests": failed,
@@ -262,21 +239,8 @@ def attestation(run: Run) -> str:
     return json.dumps(document, indent=1, sort_keys=True) + "\n"
 
 
-def _place_of_the_job() -> dict[str, str]:
-    """Return the address of the job that runs this, as GitHub and GitLab name it; nothing elsewhere."""
-    named = [os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
-    url = "{}/{}/actions/runs/{}".format(*named) if all(named) else os.environ.get("CI_JOB_URL", "")
-    return {"url": printable(url)} if url else {}
-
-
 def markdown(run: Run) -> str:
-    """Return the report of a run as Markdown; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as Markdown; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, _ = shown_of(summary)
     looked = [*missed, *(m for m in learners if m.needs_look)]
@@ -331,3 +295,72 @@ def fenced(command: str) -> str:
     command = printable(command)
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall("`+", command)), default=0))
     return f"{fence}console\n$ {command}\n{fence}"
+
+
+# What verbs show that audit no single mechanism: labelled lines and a table, in every format of a file.
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The parts of what a verb shows, which formats put in their own shape.
+
+    `json` is what the verb prints with ``--json``, and `text` all that it says in words. Of `lines` the first, the
+    verdict, is shown as the answer, label and text; `heads` and `rows` are those of the table. `case` is the outcome of
+    an audit, for its test case in JUnit, and `figure` returns the figure as SVG.
+    """
+
+    title: str
+    json: str
+    text: str
+    lines: Lines
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    case: Promise | None = None
+    figure: Callable[[], bytes] | None = None
+
+
+def summed(lines: Lines) -> str:
+    """Return the first two of some lines as the text of a test case."""
+    return "; ".join(f"{label_text(label)} {text}" for label, text in lines[:2])
+
+
+def rendered(shown: Plain, suffix: str) -> bytes:
+    """Return what is shown in the format of a suffix, one of `FORMS` or, with a figure, ``.svg``."""
+    if suffix == ".svg" and shown.figure is not None:
+        return shown.figure()
+    return FORMS[suffix](shown).encode()
+
+
+def _html(shown: Plain) -> str:
+    source = ""
+    if shown.figure is not None:
+        source = f"data:image/svg+xml;base64,{base64.b64encode(shown.figure()).decode()}"
+    answer = [(label_text(label), text) for label, text in shown.lines[:1]]
+    rest = [line for line in shown.lines[1:] if not isinstance(line[1], ShellCommand)]
+    commands = [text for _, text in shown.lines if isinstance(text, ShellCommand)]
+    page = {"shown": shown, "figure": source, "answer": answer, "rest": rest, "commands": commands}
+    return filled("plain.html.j2", page)
+
+
+def _markdown(shown: Plain) -> str:
+    parts = [f"## {escaped(shown.title)}"]
+    if shown.lines:
+        (label, text), *rest = shown.lines
+        parts.append(f"**{escaped(label_text(label))}** {escaped(text)}")
+        parts += [f"- {escaped(label)}: {escaped(text)}" for label, text in rest if not isinstance(text, ShellCommand)]
+        parts += [fenced(text) for _, text in rest if isinstance(text, ShellCommand)]
+    if shown.rows:
+        rows = [shown.heads, ["---"] * len(shown.heads), *shown.rows]
+        cells = ([text if row is rows[1] else escaped(text) for text in row] for row in rows)
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in cells))
+    return "\n\n".join(parts) + "\n"
+
+
+FORMS: dict[str, Callable[[Plain], str]] = {
+    ".html": _html,
+    ".json": lambda shown: shown.json,
+    ".md": _markdown,
+    ".txt": lambda shown: shown.text,
+    ".xml": lambda shown: junit_of([shown.case] if shown.case else []),
+}
+"""Suffix -> what writes it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.registry.import_spec import is_place, parted
-from dpaudit.report import figures, sentences
+from dpaudit.report import figures, sentences, wording
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
@@ -35,16 +35,6 @@ from dpaudit.report.summary import Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines
 from dpaudit.report.trade_off import trade_off_figure
 from dpaudit.report.view import AuditedMechanism, Row, row_of
-from dpaudit.report.wording import (
-    BOUNDS,
-    answer_words,
-    detected_words,
-    event_words,
-    input_words,
-    label_parameters,
-    pairs_words,
-    seen_words,
-)
 
 if TYPE_CHECKING:
     import jinja2
@@ -70,13 +60,7 @@ _NEIGHBOURS = {
 
 
 def render(run: Run) -> str:
-    """Return the report of a run as one self-contained HTML page; the same results give the same bytes.
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-    """
+    """Return the report of a run as one self-contained HTML page; the same results give the same bytes."""
     summary = summarise(run)
     learners, missed, rest = shown_of(summary)
     few = rest if len(rest) <= _MOST else []
@@ -89,6 +73,10 @@ def render(run: Run) -> str:
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
+    header, same = run.header, "The same command with the same versions gives the same bytes"
+    work = f"Profile {header.profile}, seed {header.seed}"
+    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
+    sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
         "counts": sentences.counts(summary),
@@ -118,7 +106,7 @@ def render(run: Run) -> str:
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
         "words": meanings(OF_RUNS),
         "command": run.header.command,
-        "remake": _remake(run),
+        "remake": f"{work}. {same}: {_versions(header.versions)}{digests}.{sealed}",
     }
     return filled("run.html.j2", page)
 
@@ -193,48 +181,36 @@ def _command(row: Row, run: Run) -> str:
     return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
 
 
-def _remake(run: Run) -> str:
-    header = run.header
-    used = ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items()))
-    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
-    return (
-        f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
-        f"{used}{digests}." + (f" Seal of the results, as `dpaudit verify` prints it: {run.seal}." * (not run.single))
-    )
-
-
 def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
 
-    Parameters
-    ----------
-    result : Result or sequence of Result
-        The result of an audit, or several of one mechanism, as of its accuracy in several settings.
-    command : str
-        The command that repeats it; left out if empty.
+    There are several results of its accuracy in several settings; the `command` repeats them, and is left out if empty.
     """
     results = [result] if isinstance(result, Result) else list(result)
     row = row_of(results)
     mechanism, privacy = AuditedMechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
     verdict, shown = row.verdict if privacy else row.utility_verdict, _part(mechanism, command)
+    seeds = {str(one.finding.seed) for one in results if not isinstance(one.finding, LawFinding | LedgerRow)}
+    made = "; ".join(filter(None, (", ".join(sorted(seeds)), _versions(results[0].finding.versions))))
     page = {
         "name": parted(row.learner)[1],
         "verdict": verdict,
         "says": sentences.finding_words(mechanism),
         "bar": figures.claim_bar(mechanism) if privacy else "",
-        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {pairs_words(row.blackbox)}",
+        "often": OFTEN if row.blackbox is None else f"{OFTEN}, {wording.pairs_words(row.blackbox)}",
         "power": "" if row.blackbox is None else figures.power_figure(row.blackbox),
-        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
+        "part": {
+            **shown,
+            "says": [],
+            "method": [*shown["method"], ("Seed and versions", made)],
+        },
         "words": meanings(OF_ONE),
     }
     return filled("one.html.j2", page)
 
 
-def _versions(results: Sequence[Result]) -> str:
-    """Return the seeds and the versions that the numbers depend on."""
-    seeds = sorted({str(r.finding.seed) for r in results if not isinstance(r.finding, LawFinding | LedgerRow)})
-    used = ", ".join(f"{name} {version}" for name, version in sorted(results[0].finding.versions.items()))
-    return "; ".join(filter(None, (", ".join(seeds), used)))
+def _versions(used: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in sorted(used.items()))
 
 
 def filled(template: str, page: object) -> str:
@@ -307,7 +283,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         if found.gaps or math.isinf(found.detectable_epsilon):
             lines.append(("none", "is detectable: no leak was within reach"))
         else:
-            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", detected_words(found)))
+            lines.append((f"ε ≥ {shown_number(row, 'detectable_epsilon')}", wording.detected_words(found)))
     if row.fault is None and (utility := mechanism.accurate.utility) is not None:
         interval = f"[{share(utility.failure_lower, 'down')} to {share(utility.failure_upper, 'up')} %]"
         runs = f"of {plural(utility.trials, 'run')} fail at n = {count(utility.n)} {interval}"
@@ -331,14 +307,18 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     title = f"{'The witness' if refutes else 'The closest call'}: {_NEIGHBOURS[finding.relation][1].format(_noun(row))}"
     counted = found.plain or found
     if counted.hits is None:
-        answer, counts = event_words(found.event, decoded), [(0, 0), (0, 0)]
+        answer, counts = wording.event_words(found.event, decoded), [(0, 0), (0, 0)]
     else:
-        title += f", and one answer comes {_often(finding, *(counted.rates or (0.0, 0.0)))}"
-        answer = answer_words(counted.event, decoded) + seen_words(finding)
+        likely, other = counted.rates or (0.0, 0.0)
+        often = "on one alone" if likely else "in no run"
+        if other:
+            often = times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
+        title += f", and one answer comes {often}"
+        answer = wording.answer_words(counted.event, decoded) + wording.seen_words(finding)
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
-    words = input_words(found.data), input_words(found.neighbour)
+    words = wording.input_words(found.data), wording.input_words(found.neighbour)
     places = [(0, 0)] * 2 if found.differs is UNSET else differing(*words)
     sides = [("D", words[0], places[0], *counts[0]), ("D′", words[1], places[1], *counts[1])]
     return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
@@ -356,32 +336,25 @@ def _side(name: str, text: str, differs: tuple[int, int], hits: int, trials: int
     return side | {"width": f"{100 * hits / trials:.2f}", "share": share(hits / trials), "runs": runs}
 
 
-def _often(finding: PrivacyFinding, likely: float, other: float) -> str:
-    """Return how many times as often the event came on one input, given its rates, beside what the claim allows."""
-    if not other:
-        return "on one alone" if likely else "in no run"
-    return times_words(likely / other, finding.epsilon, number) + " times, and δ" * (finding.delta > 0)
-
-
 def _method(mechanism: AuditedMechanism) -> Lines:
     """Return how the privacy and the accuracy of a mechanism were measured: all lines of the audits that decided."""
     row, exact, runs = mechanism.tested, mechanism.tested.exact, mechanism.tested.blackbox
-    lines = [("parameters", label_parameters(row.parameters))] if row.parameters else []
+    lines = [("parameters", wording.label_parameters(row.parameters))] if row.parameters else []
     if exact is not None:
         lines += [("Exact", row.scope or "inputs given"), *finding_lines(row.result_of(exact))]
     else:
         lines.append(("Exact", f"not computed: {row.missing['exact']}"))
     if runs is not None:
         result = row.result_of(runs)
-        lines += [("Runs", f"bound: {BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
+        lines += [("Runs", f"bound: {wording.BOUNDS.get(runs.bound, runs.bound)}"), *finding_lines(result)]
         if len(runs.tests) > 1:
-            lines += [("event", answer_words(test.event, result.decoded)) for test in runs.tests]
+            lines += [("event", wording.answer_words(test.event, result.decoded)) for test in runs.tests]
     elif row.claim is not None:
         lines.append(("Runs", f"none: {row.missing['privacy']}"))
     for instance in mechanism.rows:
         for one in map(instance.in_setting, instance.settings):
             if one.utility is not None:
-                named = f" ({label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
+                named = f" ({wording.label_parameters(one.parameters)})" if len(mechanism.rows) > 1 else ""
                 worst = f"{one.utility.setting}, the worst of {plural(len(one.cases), 'hard case')}{named}"
                 lines += [("Accuracy", worst), *finding_lines(one.result_of(one.utility))]
     if row.fault is None and (why := mechanism.accurate.missing.get("utility")):

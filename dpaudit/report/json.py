@@ -14,19 +14,15 @@ from dpaudit.errors import ToolFault
 from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, decode, encodable
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.ledger import counts
-from dpaudit.report.summary import Summary, summarise
+from dpaudit.report.summary import summarise
 from dpaudit.report.view import Kind, Row
 
 
 class Verdicts(Frozen, frozen=True):
     """The verdicts on a mechanism.
 
-    Attributes
-    ----------
-    privacy, utility : Verdict
-        On each of its promises; of a control, `privacy` says whether its leak was detected.
-    overall : Verdict
-        The graver one; where neither is bad, that on privacy.
+    - privacy, utility: On each of its promises; of a control, `privacy` says whether its leak was detected.
+    - overall: The graver one; where neither is bad, that on privacy.
     """
 
     privacy: Verdict
@@ -37,37 +33,22 @@ class Verdicts(Frozen, frozen=True):
 class MechanismSummary(Frozen, frozen=True, kw_only=True):
     """One learner or control at one setting of its parameters.
 
-    Attributes
-    ----------
-    label : str
-        The learner's id, with its parameters where the run holds the learner more than once.
-    learner : str
-        The learner's id.
-    parameters : dict
-        The learner's keyword arguments.
-    fault : str or None
-        For a positive control, what it leaks.
-    claim : PrivacyClaim or None
-        The claim of privacy.
-    verdict : Verdicts
-        The verdicts.
-    numbers : dict of str to float or None
-        The numbers of the findings that decide: claimed_epsilon, claimed_delta, exact_epsilon (at the claimed delta)
-        with its error, epsilon_lower, detectable_epsilon, failure_rate with failure_lower and failure_upper, beta.
-    deciding : dict of str to str
-        The tasks whose findings decide, by kind of audit: "exact", "privacy", "utility". They are among the results.
-    deciding_settings : dict of str to str
-        The tasks whose findings decide in each setting of utility.
-    hard_cases : int
-        How many hard cases of utility were audited at the theorem's sample size.
-    joint_confidence : float or None
-        Of the intervals of all hard cases together.
-    missing : dict of str to str
-        The kinds of audit without a finding, and why.
-    convicted_by : tuple of str
-        The audits of privacy that found a violation.
-    conflict : bool
-        Whether the black box contradicts the exact laws.
+    - label: The learner's id, with its parameters where the run holds the learner more than once.
+    - learner: The learner's id.
+    - parameters: The learner's keyword arguments.
+    - fault: For a positive control, what it leaks.
+    - claim: The claim of privacy.
+    - verdict: The verdicts.
+    - numbers: The numbers of the findings that decide: claimed_epsilon, claimed_delta, exact_epsilon (at the claimed
+      delta) with its error, epsilon_lower, detectable_epsilon, failure_rate with failure_lower and failure_upper, beta.
+    - deciding: The tasks whose findings decide, by kind of audit: "exact", "privacy", "utility". They are among the
+      results.
+    - deciding_settings: The tasks whose findings decide in each setting of utility.
+    - hard_cases: How many hard cases of utility were audited at the theorem's sample size.
+    - joint_confidence: Of the intervals of all hard cases together.
+    - missing: The kinds of audit without a finding, and why.
+    - convicted_by: The audits of privacy that found a violation.
+    - conflict: Whether the black box contradicts the exact laws.
     """
 
     label: str
@@ -89,18 +70,11 @@ class MechanismSummary(Frozen, frozen=True, kw_only=True):
 class Totals(Frozen, frozen=True, kw_only=True):
     """The counts of a run.
 
-    Attributes
-    ----------
-    learners, positive_controls : int
-        Rows.
-    violations, undecided, no_evidence, vacuous : int
-        Learners with such a verdict, the last two on privacy and on utility.
-    convicted : int
-        Positive controls that were detected.
-    pending, failed : int
-        Planned tasks without a result, and those of them that raised.
-    unplanned : int
-        Learners for which no plan could be made.
+    - learners, positive_controls: Rows.
+    - violations, undecided, no_evidence, vacuous: Learners with such a verdict, the last two on privacy and on utility.
+    - convicted: Positive controls that were detected.
+    - pending, failed: Planned tasks without a result, and those of them that raised.
+    - unplanned: Learners for which no plan could be made.
     """
 
     learners: Count
@@ -118,12 +92,8 @@ class Totals(Frozen, frozen=True, kw_only=True):
 class LedgerPart(Frozen, frozen=True):
     """The statements of papers that the run checked.
 
-    Attributes
-    ----------
-    counts : dict of str to int
-        How many got each verdict.
-    statements : tuple of LedgerRow
-        The statements.
+    - counts: How many got each verdict.
+    - statements: The statements.
     """
 
     counts: dict[Verdict, Count]
@@ -133,26 +103,15 @@ class LedgerPart(Frozen, frozen=True):
 class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"):
     """The JSON report of a run.
 
-    Attributes
-    ----------
-    header : Header
-        The header of the run.
-    totals : Totals
-        Its counts.
-    learners, positive_controls : tuple of MechanismSummary
-        One row a learner, and a positive control, at one setting of its parameters.
-    ledger : LedgerPart
-        The statements of papers.
-    pending : tuple of str
-        The keys of planned tasks without a result.
-    failures : tuple of Failure
-        What became of those of them that raised.
-    results : tuple of Result
-        All results, in the order of the plan.
-    seal : str
-        The total of the sealed run; "not sealed" for any other.
-    schema_version : int
-        The version of the schema that the report keeps.
+    - header: The header of the run.
+    - totals: Its counts.
+    - learners, positive_controls: One row a learner, and a positive control, at one setting of its parameters.
+    - ledger: The statements of papers.
+    - pending: The keys of planned tasks without a result.
+    - failures: What became of those of them that raised.
+    - results: All results, in the order of the plan.
+    - seal: The total of the sealed run; "not sealed" for any other.
+    - schema_version: The version of the schema that the report keeps.
     """
 
     header: Header
@@ -170,17 +129,8 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
 def render(run: Run) -> str:
     """Return the report of a run as JSON that validates against the schema "report".
 
-    Keys are sorted and the text ends with a newline: equal results give equal bytes. Infinity is the string "inf".
-
-    Parameters
-    ----------
-    run : Run
-        The stored run.
-
-    Raises
-    ------
-    ToolFault
-        If a number is NaN.
+    Keys are sorted and the text ends with a newline: equal results give equal bytes. Infinity is the string "inf"; a
+    number that is NaN raises `ToolFault`.
     """
     document = encodable(report_of(run))
     return json.dumps(document, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True) + "\n"
@@ -190,12 +140,8 @@ def run_in(text: bytes, place: object) -> Run:
     """Return the run whose report in JSON a text is.
 
     Of a sealed run the lines are written again, and their digests and the total must be those of the report; of audits
-    that were asked for one by one, which have no digests, the findings alone are checked.
-
-    Raises
-    ------
-    ToolFault
-        If it is no report, or is not what the run gives: the message names the place.
+    that were asked for one by one, which have no digests, the findings alone are checked. `ToolFault` if it is no
+    report, or is not what the run gives: the message names the place.
     """
     found: Report = decode(text, Report, place)
     run = Run(found.header, found.results, found.failures, "" if found.seal == found.header.state else found.seal)
@@ -217,7 +163,18 @@ def report_of(run: Run) -> Report:
     summary = summarise(run)
     return Report(
         header=run.header,
-        totals=_totals(summary),
+        totals=Totals(
+            learners=len(summary.learners),
+            violations=len(summary.violations),
+            undecided=len(summary.undecided),
+            no_evidence=len(summary.without_evidence),
+            vacuous=sum(row.utility_verdict == Verdict.VACUOUS for row in summary.learners),
+            positive_controls=len(summary.controls),
+            convicted=len(summary.convicted),
+            pending=len(summary.pending),
+            failed=len(summary.errors),
+            unplanned=len(summary.faults),
+        ),
         learners=tuple(map(_mechanism, summary.learners)),
         positive_controls=tuple(map(_mechanism, summary.controls)),
         ledger=LedgerPart(counts(summary.ledger), tuple(summary.ledger)),
@@ -228,36 +185,15 @@ def report_of(run: Run) -> Report:
     )
 
 
-def _totals(summary: Summary) -> Totals:
-    return Totals(
-        learners=len(summary.learners),
-        violations=len(summary.violations),
-        undecided=len(summary.undecided),
-        no_evidence=len(summary.without_evidence),
-        vacuous=sum(row.utility_verdict == Verdict.VACUOUS for row in summary.learners),
-        positive_controls=len(summary.controls),
-        convicted=len(summary.convicted),
-        pending=len(summary.pending),
-        failed=len(summary.errors),
-        unplanned=len(summary.faults),
-    )
-
-
 def _mechanism(row: Row) -> MechanismSummary:
     settings = {setting: row.in_setting(setting).utility for setting in row.settings}
     return MechanismSummary(
-        label=row.label,
-        learner=row.learner,
-        parameters=row.parameters,
-        fault=row.fault,
-        claim=row.claim,
+        **{name: getattr(row, name) for name in ("label", "learner", "parameters", "fault", "claim")},
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
         numbers=numbers_of(row),
         deciding={kind: row.result_of(f).task for kind, f in row.deciding.items() if f is not None},
         deciding_settings={setting: row.result_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),
         joint_confidence=row.utility_confidence,
-        missing=row.missing,
-        convicted_by=row.convicted_by,
-        conflict=row.conflict,
+        **{name: getattr(row, name) for name in ("missing", "convicted_by", "conflict")},
     )

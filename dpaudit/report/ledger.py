@@ -28,12 +28,7 @@ _HEADS = (
 class LedgerFault(ToolFault):
     """Some checks raised, so that nothing is known of their statements.
 
-    Attributes
-    ----------
-    rows : tuple of LedgerRow
-        The statements whose checks ran.
-    faults : dict of str to str
-        Id of each other statement -> what its check raised.
+    `rows` are the statements whose checks ran; `faults` has the id of each other one with what its check raised.
     """
 
     def __init__(self, rows: tuple[LedgerRow, ...], faults: Mapping[str, str]) -> None:

@@ -20,22 +20,10 @@ def significant(
     error: float = 0.0,
     infinity: str = "inf",
 ) -> str:
-    """Return a number >= 0 with `digits` significant digits, and more where it must differ from another.
+    """Return a number >= 0 with `digits` significant digits, and more, at most 17, where it must differ from another.
 
-    Parameters
-    ----------
-    value : float
-        The number.
-    towards : {"nearest", "down", "up"}
-        Lower bounds are rounded down and upper bounds up.
-    digits : int
-        Significant digits; at most 17 are shown.
-    apart_from : float, optional
-        A number (a claim). What is shown lies on the same side of it as `value`, and on it if `value` is.
-    error : float
-        What `value` is uncertain by: if it is within that of `apart_from`, that is shown.
-    infinity : str
-        How infinity is written.
+    Lower bounds are rounded down and upper bounds up. What is shown lies on the same side of `apart_from`, a claim, as
+    the value, and on it if the value is, or is not farther from it than `error`, what it is uncertain by.
     """
     if math.isinf(value):
         return infinity
@@ -43,17 +31,12 @@ def significant(
         return "0"
     if apart_from is not None and abs(value - apart_from) <= error:
         value = apart_from
-    shown = Decimal(repr(float(value)))
+    shown, other = Decimal(repr(float(value))), Decimal(repr(float(apart_from or 0.0)))
     for places in range(digits, 18):
         rounded = shown.quantize(Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards])
-        if apart_from is None or _same_side(rounded, shown, Decimal(repr(float(apart_from)))):
+        if apart_from is None or rounded.compare(other) == shown.compare(other):  # on its side of the other number
             break
     return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
-
-
-def _same_side(rounded: Decimal, exact: Decimal, reference: Decimal) -> bool:
-    """Say whether rounding kept a number below, at or above the reference."""
-    return rounded.compare(reference) == exact.compare(reference)
 
 
 def value_text(value: Any) -> str:

@@ -31,15 +31,7 @@ _LEGEND_CHARACTERS = 54
 
 
 def pictures(row: Row, name: str) -> list[View]:
-    """Return each panel of a learner's picture with its caption.
-
-    Parameters
-    ----------
-    row : Row
-        What is known of the learner.
-    name : str
-        Unique in the page: the ids in the figures start with it.
-    """
+    """Return each panel of a learner's picture with its caption; ids in it start with `name`, unique in the page."""
     if row.picture is None or not isinstance(finding := row.picture.finding, PictureFinding):
         return []
     parameters = row.picture.parameters

@@ -64,7 +64,12 @@ def painted(paint: Callable[[Axes], Sequence[str]]) -> Figure:
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        _legend(figure, paint(axes))
+        first = paint(axes)
+        drawn = zip(*axes.get_legend_handles_labels(), strict=True)
+        # Above the axes, where it covers nothing; what was measured leads.
+        if ordered := sorted(drawn, key=lambda one: first.index(one[1]) if one[1] in first else len(first)):
+            handles, labels = zip(*ordered, strict=True)
+            figure.legend(handles, labels, loc="outside upper left", ncols=2, handlelength=1.8, columnspacing=1.4)
     return figure
 
 
@@ -76,14 +81,6 @@ def as_svg(figure: Figure) -> bytes:
     with mpl.rc_context({"svg.hashsalt": "dpaudit", "svg.fonttype": "none"}):
         figure.savefig(written, format="svg", metadata={"Date": None, "Creator": "dpaudit"})
     return written.getvalue()
-
-
-def _legend(figure: Figure, first: Sequence[str]) -> None:
-    """Add a legend above the axes, where it covers nothing; the labels in `first`, what was measured, lead."""
-    drawn = zip(*figure.axes[0].get_legend_handles_labels(), strict=True)
-    if ordered := sorted(drawn, key=lambda one: first.index(one[1]) if one[1] in first else len(first)):
-        handles, labels = zip(*ordered, strict=True)
-        figure.legend(handles, labels, loc="outside upper left", ncols=2, handlelength=1.8, columnspacing=1.4)
 
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpaudit.audit.options import OPTIONS
-from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
 
 _SPELLED = {"samples": "crafted", "enclosure": "enclose"}
 """Arguments whose options have other names."""
@@ -18,17 +18,7 @@ _UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence", "co
 
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = ()) -> str:
-    """Return the command that makes the same finding as a result of an audit.
-
-    Parameters
-    ----------
-    result : Result
-        Of an exact audit, a black-box audit, or an audit of utility.
-    seed : int
-        The root seed of its run.
-    paths : iterable of str
-        Files and folders with learners.
-    """
+    """Return the command that makes the same finding as a result of an audit; `seed` is the root seed of its run."""
     return command_line(result.kind, result.learner, result.parameters, options_of(result, seed), paths)
 
 

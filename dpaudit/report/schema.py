@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -40,25 +41,19 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "report": (Report,),
 }
 NAMES = tuple(_KINDS)
+_FIELD = re.compile(r"- (\w+(?:, \w+)*): (.*)")
+"""Fields of a record in the list of its docstring, with the beginning of their description."""
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return a schema as one self-contained document (JSON Schema 2020-12).
+    """Return a schema of `NAMES` as one self-contained document (JSON Schema 2020-12).
 
     Every field that a record declares is required, as it is always written, but for those that may be unset; only the
     arguments of a task leave out what has its default. What ties several fields together (a kind of finding to a kind
     of task, counts to a design) is checked when a record is decoded and not by the schema.
 
-    Parameters
-    ----------
-    name : {"finding", "ledger", "picture", "certificate", "run", "report"}
-        Which: a finding of an audit, the verdict on one statement of a paper, a picture, the certificate of a
-        violation, a line of a run file (header, result, failure or seal), or the JSON report.
-
-    Raises
-    ------
-    InputError
-        If there is no schema of that name.
+    The schema is of a finding of an audit, the verdict on one statement of a paper ("ledger"), a picture, the
+    certificate of a violation, a line of a run file (header, result, failure or seal), or the JSON report.
     """
     if name not in NAMES:
         raise InputError.among("name", name, NAMES)
@@ -91,12 +86,19 @@ def _collect(node: Any, found: dict[str, type]) -> None:
 
 def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]:
     """Return the schema of a class with its docstring's words; of a record, with all that it always has."""
-    described = {**component, "description": _summary(_lines(component.get("description")))}
+    doc = _lines(component.get("description"))
+    # What stands before the first section, or the first field of a list.
+    end = next((i - _is_rule(line) for i, line in enumerate(doc) if _is_rule(line) or _FIELD.match(line)), len(doc))
+    paragraphs = "\n".join(doc[:end]).strip().split("\n\n")
+    described = {**component, "description": "\n".join(" ".join(one.split()) for one in paragraphs)}
     if record is None:
         return described
     config = record.__struct_config__ if issubclass(record, msgspec.Struct) else None
     names = {field.encode_name: field.name for field in msgspec.structs.fields(record)} if config else {}
-    words = _field_words(record) | ({config.tag_field: "The kind of the record."} if config else {})
+    found: dict[str, str] = {}
+    for base in reversed(record.__mro__):
+        found |= _section(_lines(base.__dict__.get("__doc__")))
+    words = found | ({config.tag_field: "The kind of the record."} if config else {})
     described["properties"] = {
         key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})
         for key, value in component["properties"].items()
@@ -111,27 +113,16 @@ def _described(component: dict[str, Any], record: type | None) -> dict[str, Any]
     return {**described, "additionalProperties": False}
 
 
-def _summary(lines: list[str]) -> str:
-    """Return a docstring up to its first section, each paragraph on one line."""
-    end = next((i - 1 for i, line in enumerate(lines) if _is_rule(line)), len(lines))
-    return "\n".join(" ".join(paragraph.split()) for paragraph in "\n".join(lines[:end]).strip().split("\n\n"))
-
-
-def _field_words(record: type) -> dict[str, str]:
-    """Return the description of each field, from the docstrings of a record and its bases."""
-    found: dict[str, str] = {}
-    for base in reversed(record.__mro__):
-        found |= _section(_lines(base.__dict__.get("__doc__")))
-    return found
-
-
 def _section(lines: list[str]) -> dict[str, str]:
-    """Return the descriptions in a docstring's section of attributes, or of parameters."""
+    """Return the descriptions in a docstring's section of attributes, or of parameters, or in its list of fields."""
     found: dict[str, list[str]] = {}
     title, names = "", list[str]()
     for line, below in pairwise([*lines, ""]):
         if _is_rule(below):
             title = line
+        elif listed := _FIELD.match(line):
+            title, names = "Attributes", listed[1].split(", ")
+            found |= {name: [listed[2]] for name in names}
         elif title in ("Attributes", "Parameters") and line and not _is_rule(line):
             if line.startswith(" "):
                 for name in names:

@@ -20,15 +20,13 @@ _METRICS = {
     "hamming": " places",
     "symmetric": " elements",
 }
+_LIMITS: dict[Verdict, Lines] = {
+    Verdict.NOT_REFUTED: [("not shown", "that no other pair moves farther: no number of pairs proves a sensitivity")]
+}
 _MOST = 3
 """Values that are listed in brief."""
 _DRAWN = 8
 """Values that are drawn."""
-
-
-def sensitivity_lines(finding: SensitivityFinding | RecordedFinding, name: str) -> tuple[Lines, Lines]:
-    """Return what a finding says in brief, and all of it."""
-    return _recorded(finding, name) if isinstance(finding, RecordedFinding) else _of_function(finding, name)
 
 
 def _far(distance: float, metric: str, apart_from: float | None = None) -> str:
@@ -37,7 +35,8 @@ def _far(distance: float, metric: str, apart_from: float | None = None) -> str:
     return f"{significant(distance, 'down', digits=_DIGITS, apart_from=apart_from)}{_METRICS[metric]}"
 
 
-def _of_function(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines]:
+def function_lines(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines]:
+    """Return what a finding on a function says in brief, and all of it."""
     claimed = f"claims sensitivity {significant(finding.sensitivity, digits=_DIGITS)}{_METRICS[finding.metric]}"
     moved = _far(finding.distance, finding.metric, finding.sensitivity)
     shows = f"moves {moved} on a pair of neighbours" if finding.moved else "gives equal outputs on all pairs"
@@ -54,7 +53,7 @@ def _of_function(finding: SensitivityFinding, name: str) -> tuple[Lines, Lines]:
         *brief,
         ("calls", f"{count(finding.calls)} of {name}"),
         ("grade", finding.grade),
-        *_limits(finding.verdict),
+        *_LIMITS.get(finding.verdict, []),
     ]
     return brief, page
 
@@ -73,13 +72,8 @@ def _witness(moved: Moved | None) -> Lines:
     return [("witness", f"{moved.data} gives {first}, {moved.neighbour} gives {second}")]
 
 
-def _limits(verdict: Verdict) -> Lines:
-    if verdict == Verdict.NOT_REFUTED:
-        return [("not shown", "that no other pair moves farther: no number of pairs proves a sensitivity")]
-    return []
-
-
-def _recorded(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
+def recorded_lines(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
+    """Return the same of what a mechanism adds noise to."""
     refuting = [one for one in finding.moves if _refutes(one, finding)]
     brief: Lines = [(finding.verdict, f"{name} {_answer(finding, refuting)} (computed without noise)")]
     brief += [("value", _value(one)) for one in (refuting or finding.moves)[:_MOST]]
@@ -102,7 +96,7 @@ def _recorded(finding: RecordedFinding, name: str) -> tuple[Lines, Lines]:
     claim = [] if finding.epsilon is None else [("claim", claim_words(finding.epsilon, finding.delta))]
     rest = [("value", _value(one)) for one in finding.moves if one not in (refuting or finding.moves)[:_MOST]]
     page = [*claim, *brief, *rest, ("runs", f"{count(finding.runs)} of {name}"), ("grade", finding.grade)]
-    return brief, [*page, *_limits(finding.verdict)]
+    return brief, [*page, *_LIMITS.get(finding.verdict, [])]
 
 
 def _refutes(move: NoiseMove, finding: RecordedFinding) -> bool:

@@ -17,7 +17,6 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import AUDITS, outcome
 from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
-from dpaudit.report.numbers import plural
 from dpaudit.report.view import AuditedMechanism, Row, Trouble, mechanisms
 
 
@@ -33,20 +32,10 @@ class Lost(NamedTuple):
 class Summary:
     """The view of a run.
 
-    Attributes
-    ----------
-    learners, controls : sequence of Row
-        The rows of the learners, and of the positive controls, in the order in which the plan first names them.
-    pending : sequence of str
-        The planned tasks without a result.
-    ledger : sequence of LedgerRow
-        The statements of papers that the run checked.
-    faults : sequence of Fault
-        The learners for which no plan could be made.
-    errors : dict of str to str
-        Failed task -> its error.
-    lost : sequence of Lost
-        The audits without a result, and the mechanisms that could not be planned.
+    Learners and positive controls stand in the order in which the plan first names them. `pending` are the planned
+    tasks without a result, `ledger` the statements of papers that were checked, `faults` the learners for which no plan
+    could be made, `errors` those of failed tasks, and `lost` the audits without a result and the mechanisms that could
+    not be planned.
     """
 
     learners: Sequence[Row]
@@ -93,13 +82,6 @@ def shown_of(summary: Summary) -> tuple[list[AuditedMechanism], list[AuditedMech
     controls = mechanisms(summary.controls)
     missed = [m for m in controls if m.state.needs_look]
     return mechanisms(summary.learners), missed, [m for m in controls if not m.state.needs_look]
-
-
-def learners_text(rows: Sequence[Row]) -> str:
-    """Return how many learners the rows are about, and how many instances of them if these are more."""
-    learners = len({row.learner for row in rows})
-    shown = plural(learners, "learner")
-    return shown if learners == len(rows) else f"{shown} in {len(rows)} instances"
 
 
 def summarise(run: Run) -> Summary:

@@ -94,15 +94,10 @@ def aligned(lines: Lines) -> str:
 
 
 class Head(NamedTuple):
-    """The head of a column.
+    """The head of a column: its text, which may have several lines, and its kind, "number", "word", "name" or "text".
 
-    Attributes
-    ----------
-    text : str
-        Its text, which may have several lines.
-    kind : {"number", "word", "name", "text"}
-        Numbers stand at the right. Where a line is too long, names go on in a second one, if they may, and lose what
-        does not fit, and texts are broken as often as they have to be.
+    Numbers stand at the right. Where a line is too long, names go on in a second one, if they may, and lose what does
+    not fit, and texts are broken as often as they have to be.
     """
 
     text: str
@@ -119,20 +114,8 @@ def table(
 ) -> list[str]:
     """Return the lines of a table with a rule below its heads and one at its end.
 
-    Parameters
-    ----------
-    heads : sequence of Head
-        The columns.
-    rows : sequence of sequences of Cell
-        The cells: a text, or several lines.
-    styles : sequence of str
-        The style of each row, in rich's words, as "bold red"; "" is none.
-    width : int
-        The most columns of a line.
-    color : bool
-        Whether to colour with ANSI escapes.
-    deep : int
-        The most lines of a name.
+    A cell is a text, or several lines. Each row has a style, in rich's words, as "bold red"; "" is none. Lines have at
+    most `width` columns, and names at most `deep` lines; `color` is whether to colour with ANSI escapes.
     """
     from rich.console import Console
     from rich.table import Table

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.curve import Curve
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import CurveClaim
-from dpaudit.report.curve_claims import curve_claim_words
 from dpaudit.report.figures import View
 from dpaudit.report.numbers import percent
 from dpaudit.report.svg import across, axis, dot, element, figure, linear, path, share, words
 from dpaudit.report.view import AuditedMechanism
+from dpaudit.report.wording import curve_claim_words
 
 Array = NDArray[np.float64]
 
@@ -46,7 +45,8 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     least = promised_errors(claim, rate)
     parts, caption = [drawn("promised", rate, least)], "Errors of the best test of one input against its neighbour."
     if finding.curve is not None:
-        most = _allowed(finding.curve, rate)
+        # The upper limit on the false negative rate, the lower of both directions.
+        most = np.minimum(finding.curve.trade_off_upper(rate), finding.curve.trade_off_upper(rate, reverse=True))
         corner = np.ones(1)
         area = drawn("ruled", np.concatenate([rate, corner]), np.concatenate([most, corner]), closed=True)
         beyond = np.concatenate([np.minimum(most, least), least[::-1]])
@@ -60,7 +60,8 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
         )
         caption += " Orange: what is promised and was ruled out." * bool(refuted)
     box = element("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
-    marks = [dot(100 * x, up(y)) for x, y in _event(finding.witness.rates)]
+    rates = finding.witness.rates
+    marks = [] if rates is None else [dot(100 * rates[1], up(1 - rates[0]))]
     caption += " Dot: the event tested." * bool(marks)
     ticks = [(100 * tick, f"{tick:g}") for tick in (0.0, 0.25, 0.5, 0.75)]
     axes = [
@@ -73,13 +74,3 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
         f"promised, {curve_claim_words(claim)}", share(30), up(float(np.interp(0.3, rate, least))) - 6, class_="halo"
     )
     return View(figure(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named), caption)
-
-
-def _allowed(curve: Curve, rate: Array) -> Array:
-    """Return the upper limit on the false negative rate, the lower of both directions."""
-    return np.asarray(np.minimum(curve.trade_off_upper(rate), curve.trade_off_upper(rate, reverse=True)))
-
-
-def _event(rates: tuple[float, float] | None) -> list[tuple[float, float]]:
-    """Return both error rates of the event tested, as the runs have them."""
-    return [] if rates is None else [(rates[1], 1 - rates[0])]

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
-from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
 from dpaudit.engine.records import Parameters, Result
+from dpaudit.engine.tasks import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
@@ -41,28 +41,12 @@ class Trouble(NamedTuple):
 class Row:
     """The findings on one mechanism at one setting of its parameters, and the verdicts on its promises.
 
-    Attributes
-    ----------
-    learner : str
-        The id of the learner, or the place of the function.
-    parameters : dict
-        The learner's keyword arguments; empty if nothing was run.
-    results : sequence of Result
-        All its audits.
-    fault : str or None
-        For a positive control, what it leaks.
-    label : str
-        The learner's id, followed by its parameters where the run holds the learner more than once.
-    picture : Result or None
-        The result with the picture that the learner offers; on the first row of a learner with several.
-    further : bool
-        Whether this is a further instance whose utility alone was audited; its privacy is judged on another row.
-    failures : sequence of Trouble
-        Its audits that raised.
-    pending : sequence of str
-        The kinds of its audits that were planned and not run to their end.
-    accepted : str
-        Up to which epsilon its violation is accepted, why and since when; empty where none is.
+    `learner` is the id of a learner, or the place of a function, and `parameters` are empty if nothing was run. `fault`
+    is what a positive control leaks. The `label` is the learner's id, followed by its parameters where the run holds
+    the learner more than once. `picture` is the result with the picture that the learner offers, on its first row. A
+    `further` instance is one whose utility alone was audited; its privacy is judged on another row. `failures` are its
+    audits that raised, `pending` the kinds of those that were planned and not run to their end. `accepted` says up to
+    which epsilon its violation is accepted, why and since when; it is empty where none is.
     """
 
     learner: str
@@ -294,12 +278,7 @@ def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged
 class AuditedMechanism:
     """The instances of one learner: its privacy is that of the instance tested, its accuracy that of the worst.
 
-    Attributes
-    ----------
-    id : str
-        Its anchor in a page.
-    rows : sequence of Row
-        Its instances, one at least.
+    `id` is its anchor in a page; there is one instance at least.
     """
 
     id: str

@@ -20,11 +20,11 @@ from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import read_setting, stated_claim
-from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.finding import Reason, SampleComplexityFinding, WorstCase
 from dpaudit.utility.interval import is_vacuous, verdict
+from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.search import RATIO, Proposal, WorstCaseSearch
-from dpaudit.utility.worst_case import Known, known_size
+from dpaudit.utility.worst_case import Known, first_size, known_size
 
 LOG = logging.getLogger(__name__)
 
@@ -136,6 +136,7 @@ def sample_complexity(
         candidates, (worst, bracket) = len(found), _worst(learner, found, decider, alpha, claim, known)
     upper, reason = _upper(known, bracket.lower, claim.sample_size)
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting, learner.concepts.size)
+    meet = upper is not None and upper <= bracket.lower + 1
     shown = upper if reason == Reason.CERTIFICATE else bracket.upper
     return SampleComplexityFinding(
         verdict=verdict(bracket.lower + 1, shown or math.inf, claim.sample_size, vacuous),
@@ -146,7 +147,7 @@ def sample_complexity(
         suffices=bracket.upper,
         theorem=claim.sample_size,
         proof="" if known is None else known.proof,
-        missing=_missing(known, bracket.lower, upper),
+        missing="" if meet else (known.missing if known is not None else "") or UNKNOWN,
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -165,13 +166,6 @@ def _upper(known: Known | None, lower: int, theorem: int) -> tuple[int | None, R
     if lower < theorem:
         ends.append((theorem, Reason.THEOREM))
     return min(ends, key=lambda end: end[0], default=(None, Reason.NONE))
-
-
-def _missing(known: Known | None, lower: int, upper: int | None) -> str:
-    """Return what is not proved, where both ends do not meet."""
-    if upper is not None and upper <= lower + 1:
-        return ""
-    return (known.missing if known is not None else "") or UNKNOWN
 
 
 def claimed(learner: Learner, alpha: float, beta: float, setting: str | None) -> UtilityClaim:
@@ -305,17 +299,9 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
 def exact_size(failure: Callable[[int], float], beta: float, near: int) -> int:
     """Return the least n >= 1 from which on a failure rate that falls with n is at most beta, by bisection from `near`.
 
-    Raises
-    ------
-    InputError
-        If the rate exceeds beta up to 2^62: the message says the least rate.
+    `InputError` if the rate exceeds beta up to 2^62: the message says the least rate.
     """
-    low, high = 0, near
-    while failure(high) > beta:
-        if high >= MAX_SIZE:
-            raise InputError.of("beta", beta, f"at least {failure(high):.3g}, the failure rate at every large n")
-        low, high = high, min(2 * high, MAX_SIZE)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if failure(middle) > beta else (low, middle)
-    return high
+    found = first_size(lambda n: failure(n) <= beta, MAX_SIZE, near)
+    if found is None:
+        raise InputError.of("beta", beta, f"at least {failure(MAX_SIZE):.3g}, the failure rate at every large n")
+    return found

@@ -209,6 +209,7 @@ def _abscissa(parameter: str, value: float) -> tuple[str, float]:
 def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, Any]:
     """Return the fields of a finding that follow from its points, in the order of x, by name."""
     half = points[len(points) // 2 :]
+    logs = [(math.log(point.x), math.log(point.upper or max(point.lower, 1))) for point in points]
     ratio = _fitted(half, confidence, over_theorem=True)
     found = verdict(ratio.lower, ratio.upper, CLEAR)
     return {
@@ -216,7 +217,8 @@ def slopes_of(points: Sequence[ScalingPoint], confidence: float) -> dict[str, An
         "exponent": _fitted(points, confidence),
         "upper_exponent": _fitted(half, confidence),
         "ratio_slope": ratio,
-        "local_exponents": [_rise(a, b) for a, b in pairwise(points)],
+        # From the ends of brackets.
+        "local_exponents": [(n - m) / (y - x) for (x, m), (y, n) in pairwise(logs)],
     }
 
 
@@ -231,12 +233,6 @@ def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: 
         lower.append(math.log(point.lower + 1 if exact else max(point.lower, 0.5)) - base)
         upper.append(math.inf if point.upper is None else math.log(point.upper) - base)
     return slope(x, lower, upper, confidence)
-
-
-def _rise(a: ScalingPoint, b: ScalingPoint) -> float:
-    """Return the slope of ln n* from one point to the next, from the ends of their brackets."""
-    ends = [math.log(point.upper or max(point.lower, 1)) for point in (a, b)]
-    return (ends[1] - ends[0]) / (math.log(b.x) - math.log(a.x))
 
 
 def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], confidence: float) -> Slope:

@@ -16,8 +16,8 @@ from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
 from dpaudit.progress import Report
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
-from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import MAX_ENTRIES, HardCase, evaluated_points, hard_cases, just_above, just_bad, solved
+from dpaudit.utility.problem import CaseFailure
 
 RATIO = 1.02
 """Sizes nearer to each other than this are not distinguished."""

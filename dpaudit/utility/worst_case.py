@@ -56,19 +56,22 @@ def known_size(learner: Learner, alpha: float, beta: float, claim: UtilityClaim)
     if own is None or own.setting != claim.setting:
         return None
     try:
-        suffices = _first(lambda n: learner.worst_failure(alpha, n).upper <= beta, BEYOND * claim.sample_size)
+        suffices = first_size(lambda n: learner.worst_failure(alpha, n).upper <= beta, BEYOND * claim.sample_size)
         if suffices is None:
             return None
-        fails = _last_failing(learner, alpha, beta, suffices)
+        fails = suffices - 1
+        if not learner.worst_failure(alpha, fails).lower > beta:
+            # The rate of the proof's own case falls with n: the first n that does not fail comes after the last.
+            fails = (first_size(lambda n: learner.worst_failure(alpha, n).lower <= beta, suffices) or 1) - 1
         return _verified(learner, alpha, beta, fails, suffices)
     except InputError as error:  # nothing is proved for such numbers
         LOG.info("no worst case of %s is known: %s", learner.id, error)
         return None
 
 
-def _first(holds: Callable[[int], bool], most: int) -> int | None:
-    """Return the least n >= 1 with a property that all larger ones share, None if it is more than `most`."""
-    low, high = 0, 1
+def first_size(holds: Callable[[int], bool], most: int, near: int = 1) -> int | None:
+    """Return the least n >= 1 with a property that all larger ones share, from `near`; None if it is above `most`."""
+    low, high = 0, near
     while not holds(high):
         if high >= most:
             return None
@@ -77,15 +80,6 @@ def _first(holds: Callable[[int], bool], most: int) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
-
-
-def _last_failing(learner: HasWorstCase, alpha: float, beta: float, suffices: int) -> int:
-    """Return the largest n < `suffices` at which the proof's own case fails, by doubling steps down; 0 if none does."""
-    if learner.worst_failure(alpha, suffices - 1).lower > beta:
-        return suffices - 1
-    # The rate of the case falls with n: the first n that does not fail comes after the last that does.
-    first = _first(lambda n: learner.worst_failure(alpha, n).lower <= beta, suffices)
-    return (first or 1) - 1
 
 
 def _verified(learner: HasWorstCase, alpha: float, beta: float, fails: int, suffices: int) -> Known | None:

@@ -21,11 +21,10 @@ from dpaudit.contract import (
     Survives,
     Verdict,
 )
-from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
 from dpaudit.engine.store import chained, load_run, write_line
 from dpaudit.engine.subjects import Subject
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.events.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding

@@ -28,7 +28,7 @@ from source_tree import ROOT
 
 import dpaudit
 from dpaudit.cli import main
-from dpaudit.registry import list_statements
+from dpaudit.registry import load
 
 PAGES_MADE = script("write_commands").PAGES
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -233,4 +233,4 @@ def test_the_pages_list_every_public_name_and_every_statement() -> None:
     listed = re.findall(
         r"^\| ([\w.-]+-[\w.-]+) \|", (ROOT / "docs/theorems.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert sorted(listed) == [entry.id for entry in list_statements()]
+    assert sorted(listed) == [entry.id for entry in load().statements]

@@ -17,7 +17,7 @@ import pytest
 from source_tree import MODULES, ROOT, SOURCES, circle, imports, tree_of
 
 import dpaudit
-from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.app import COMMANDS
 from dpaudit.cli.options import FORMS
 from dpaudit.results import _call_text
 
@@ -56,21 +56,21 @@ FLOORS = {
 
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
-    "dpaudit": 2_700,
+    "dpaudit": 2_643,
     "dpaudit.audit": 6_300,
     "dpaudit.bounds": 2_280,
-    "dpaudit.certificates": 1_190,
+    "dpaudit.certificates": 1_033,
     "dpaudit.cli": 2_910,
     "dpaudit.conformance": 379,
-    "dpaudit.contract": 1_810,
-    "dpaudit.engine": 3_270,
+    "dpaudit.contract": 1_799,
+    "dpaudit.engine": 2_982,
     "dpaudit.events": 6_000,
-    "dpaudit.exact": 2_046,
+    "dpaudit.exact": 2_045,
     "dpaudit.neighbours": 3_086,
     "dpaudit.outputs": 2_600,
-    "dpaudit.project": 1_290,
+    "dpaudit.project": 1_200,
     "dpaudit.registry": 495,
-    "dpaudit.report": 5_226,
+    "dpaudit.report": 5_072,
     "dpaudit.running": 2_700,
     "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,

@@ -21,14 +21,14 @@ from dpaudit.contract import (
     Survives,
     Verdict,
 )
-from dpaudit.engine.arguments import (
+from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
+from dpaudit.engine.tasks import (
     ExactArguments,
     LedgerArguments,
     PictureArguments,
     PrivacyArguments,
     UtilityArguments,
 )
-from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding

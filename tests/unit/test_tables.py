@@ -8,10 +8,9 @@ import math
 import pytest
 
 import dpaudit
-from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Header, Planned, Result
 from dpaudit.engine.store import Store
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.tasks import ExactArguments, Task
 from dpaudit.report import presenting as tables
 
 

@@ -13,7 +13,7 @@ import pytest
 from cli_support import TOYS, call, called, instant_privacy, repeat_in, verb  # noqa: F401  # acts by being here
 
 from dpaudit import cli, registry
-from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.app import COMMANDS
 from dpaudit.report.glossary import GLOSSARY
 
 

@@ -14,7 +14,7 @@ from cli_support import TOYS, call, called, instant_privacy, run, verb  # noqa: 
 from jsonschema import Draft202012Validator
 
 from dpaudit import cli
-from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.app import COMMANDS
 from dpaudit.cli.options import FORMS
 from dpaudit.engine.outcome import AUDITS
 from dpaudit.engine.store import load_run

@@ -11,8 +11,7 @@ import click
 import pytest
 from cli_support import called
 
-from dpaudit.cli.app import app
-from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.app import COMMANDS, app
 from dpaudit.cli.options import PLAIN
 from dpaudit.contract import Verdict
 from dpaudit.project.history import keep

@@ -13,9 +13,9 @@ from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.audit.finding import CoinCount, EventTest
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.engine.consistency_checks import check_record
 from dpaudit.engine.recomputed import BETS, POWER, recomputed
 from dpaudit.engine.records import Result, State
+from dpaudit.engine.store import check_record
 from dpaudit.errors import ToolFault
 from dpaudit.events.event import Bets
 

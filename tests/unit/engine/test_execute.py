@@ -17,14 +17,13 @@ from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import execute as execute_module
 from dpaudit.engine import perform as perform_module
-from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.execute import BACKENDS, Progress, execute
 from dpaudit.engine.outcome import detects, kind_of, outcome
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.records import Failure, Fault, Header, Result
 from dpaudit.engine.store import FILENAME, Store
-from dpaudit.engine.tasks import Task, canonical, exact_task, utility_tasks
+from dpaudit.engine.tasks import PrivacyArguments, Task, canonical, exact_task, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import load
 

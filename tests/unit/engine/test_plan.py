@@ -11,9 +11,16 @@ import toy_learners
 from msgspec.structs import replace
 
 from dpaudit.contract import Instance, Relation, UtilityClaim
-from dpaudit.engine.arguments import ExactArguments, PictureArguments, PrivacyArguments
 from dpaudit.engine.plan import PROFILES, make_plan
-from dpaudit.engine.tasks import Task, exact_task, offered_settings, utility_tasks
+from dpaudit.engine.tasks import (
+    ExactArguments,
+    PictureArguments,
+    PrivacyArguments,
+    Task,
+    exact_task,
+    offered_settings,
+    utility_tasks,
+)
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
 from dpaudit.utility.audit import stated_claim

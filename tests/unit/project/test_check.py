@@ -14,10 +14,10 @@ from dpaudit.contract import Verdict, exit_status
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
 from dpaudit.project.check import check, estimate
+from dpaudit.project.comparison import check_text
 from dpaudit.project.settings import Accepted, read_project
 from dpaudit.project.standings import Standing
 from dpaudit.project.subject import subject_of
-from dpaudit.project.table import check_text
 from dpaudit.record import encodable
 
 MECHANISMS = """

@@ -17,15 +17,13 @@ from toy_records import LOWER, law_finding, privacy_finding, utility_finding
 
 from dpaudit.audit.tested import CoinCount
 from dpaudit.contract import PrivacyClaim, Relation, Verdict
-from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Header, Planned, Result
 from dpaudit.engine.store import Store, digest_in, linked, load_run
-from dpaudit.engine.tasks import Task, canonical
+from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments, canonical
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.project.comparison import Change, compare, read_standings
+from dpaudit.project.comparison import Change, changes_text, compare, history_text, read_standings
 from dpaudit.project.history import PLACE, keep, read_history
 from dpaudit.project.standings import Counted, Standing, check_row
-from dpaudit.project.table import changes_text, history_text
 from dpaudit.report.json import render
 from dpaudit.utility.interval import failure_interval
 

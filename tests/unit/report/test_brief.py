@@ -14,7 +14,7 @@ from dpaudit.audit.finding import PowerAt, Witness
 from dpaudit.audit.tested import EventTest
 from dpaudit.contract import Direction, Origin, Verdict
 from dpaudit.events.event import Bets, Cells, Interval
-from dpaudit.report.findings import brief_lines
+from dpaudit.report.findings import brief_lines, parts
 from dpaudit.report.glossary import OFTEN
 from dpaudit.report.terminal import ShellCommand, laid_out
 
@@ -114,7 +114,7 @@ def test_without_evidence_there_is_a_next_step(gap, step) -> None:
 
 def test_a_next_step_is_written_as_the_reader_types_it() -> None:
     found = privacy_finding("no evidence", gaps=(gaps.Powerless(),))
-    lines = dict(brief_lines(found, shown=lambda name, value: f"--{name} {value}"))
+    lines = dict(parts(found, "it", shown=lambda name, value: f"--{name} {value}"))
     assert lines["next"].startswith("add --trials 100000")
 
 

@@ -15,8 +15,8 @@ from dpaudit.contract import Distribution
 from dpaudit.errors import InputError
 from dpaudit.progress import Line
 from dpaudit.seeding import generator
-from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, hard_cases, just_above, just_bad
+from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.sample_complexity import Decider, exact_size
 from dpaudit.utility.search import WorstCaseSearch
 

@@ -15,10 +15,10 @@ import dpaudit
 from dpaudit.contract import CaseFamily, Distribution, HasWorstCase, InputError, UtilityClaim
 from dpaudit.report.measured import measured_brief, measured_page
 from dpaudit.utility.audit import stated_claim
-from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.finding import SizeCertificate
 from dpaudit.utility.hard_cases import HardCase
 from dpaudit.utility.known import refuted
+from dpaudit.utility.problem import CaseFailure
 from dpaudit.utility.worst_case import Known, known_size
 from dpaudit_learners.points.exponential import ThresholdExponential
 

@@ -19,7 +19,7 @@ from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, in
 from dpaudit import pac
 from dpaudit.contract import ACCUSATIONS, Distribution, HasSettings, HasUtility
 from dpaudit.errors import InputError
-from dpaudit.registry import list_learners, list_statements, load
+from dpaudit.registry import list_learners, load
 from dpaudit_learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from dpaudit_learners.conjunctions.laplace import ConjunctionLaplace
 from dpaudit_learners.halfspaces.hull_point_joint import HullPointJoint
@@ -230,11 +230,11 @@ def test_what_is_printed_is_refuted(statement_id: str) -> None:
 
 
 def test_every_accusation_is_computed() -> None:
-    assert {entry.id for entry in list_statements() if entry.failure} <= set(AS_PRINTED)
+    assert {entry.id for entry in load().statements if entry.failure} <= set(AS_PRINTED)
 
 
 def test_former_ids_lead_somewhere() -> None:
-    ids = {entry.id for entry in list_statements()}
+    ids = {entry.id for entry in load().statements}
     for former, place in load().moved.items():
         assert former not in ids
         assert any(id in place for id in ids), former
@@ -246,7 +246,7 @@ PAPERS = {"KMMS", "NIS", "STE", "BMNS", "BMN", "OURS"}
 def test_every_check_can_refute() -> None:
     # Laws of sample complexity are refuted by the tests of `scaling_law`.
     laws = {statement.id for statement in scaling.STATEMENTS}
-    known = {entry.id for entry in list_statements() if entry.id.split("-")[0] in PAPERS} - laws
+    known = {entry.id for entry in load().statements if entry.id.split("-")[0] in PAPERS} - laws
     assert (
         known - {*AS_PRINTED, *(id for _, id, _, _, verdict in [*CASES, *MORE, *BMNS] if verdict == "refuted")} == set()
     )
@@ -270,4 +270,4 @@ def cited() -> set[str]:
 
 
 def test_every_cited_id_has_a_row() -> None:
-    assert cited() - {entry.id for entry in list_statements()} == set()
+    assert cited() - {entry.id for entry in load().statements} == set()

@@ -11,7 +11,7 @@ from ledger_rows import ledger_row
 from test_statements_refutable import in_quick
 
 from dpaudit import pac
-from dpaudit.registry import list_statements
+from dpaudit.registry import load
 from dpaudit_learners.mixtures.missed_facets import HardPolytope
 from dpaudit_learners.papers import (
     bmn,
@@ -43,7 +43,7 @@ CLASSES = {
     },
 }  # fmt: skip
 FULL = {"BMN-Thm4.9", "BMN-Thm4.10"}
-IDS = [entry.id for entry in list_statements() if entry.id.split("-")[0] in ("BMN", "BMNS")]
+IDS = [entry.id for entry in load().statements if entry.id.split("-")[0] in ("BMN", "BMNS")]
 
 
 @pytest.mark.parametrize("id", [pytest.param(id, marks=pytest.mark.full) if id in FULL else id for id in IDS])

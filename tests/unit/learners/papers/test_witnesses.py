@@ -18,7 +18,7 @@ from scipy import stats
 
 from dpaudit import cli, pac
 from dpaudit.contract import ACCUSATIONS, FAIL
-from dpaudit.registry import list_statements
+from dpaudit.registry import load
 
 Data = dict[str, Any]
 DEAR = {
@@ -349,7 +349,7 @@ OWN: dict[str, Callable[[Data], None]] = {
     "OURS-StableSelect": check_stable,
 }
 PAPERS = {"KMMS", "NIS", "STE", "BMNS", "BMN", "OURS"}
-IDS = [entry.id for entry in list_statements() if entry.id.split("-")[0] in PAPERS]
+IDS = [entry.id for entry in load().statements if entry.id.split("-")[0] in PAPERS]
 
 
 @pytest.mark.parametrize("id", [pytest.param(id, marks=pytest.mark.full) if id in DEAR else id for id in IDS])
