@@ -35,13 +35,7 @@ class Place:
         return replace(self, moves=(*self.moves, (step, place)))
 
     def find(self, request: Request) -> Pair:
-        """Return the pair of a request.
-
-        Raises
-        ------
-        ToolFault
-            If there is no such pair.
-        """
+        """Return the pair of a request; `ToolFault` if there is no such pair."""
         short = request.shortlist.pairs if request.shortlist is not None else ()
         pairs = [pair for _, pair in short] if self.listed else list(request.pairs)
         try:
@@ -58,38 +52,13 @@ class Place:
 class Choice:
     """The pair on which a claim is tested, and the events that are tested on it.
 
-    Attributes
-    ----------
-    index : int
-        Of the pair, as in the addresses of its runs.
-    pair : Pair
-        The pair.
-    place : Place
-        Where it is found.
-    reducer : Reducer or None
-        Picks the columns of wide outputs.
-    selected : tuple of Selection
-        The events, that over how floats are stored at the end, if it is `stored`.
-    shares : tuple of float
-        Of the verdict's error, of each of them.
-    stored : bool
-        Whether there is one over how floats are stored.
-    trained, different : int
-        Training runs counted, and those among them in another cell than the commonest one.
-    tried : tuple of str
-        The discretizers that were tried.
-    pilot : Pilot
-        What outputs look like.
-    not_run, pairs : int
-        Pairs that there were no runs for, and all pairs tried.
-    runs_of : tuple of int
-        Runs of the search on the other pairs.
-    reads : tuple of tuple of bool
-        Of each tested event but the stored one, whether a person reads it off outputs.
-    read : list of two batches, optional
-        Outputs from which a plainer event is chosen.
-    plain : PlainEvent, optional
-        That event, where it was chosen before.
+    The `index` is that of the pair in the addresses of its runs, the `place` that where it is found. A `reducer` picks
+    the columns of wide outputs. The `selected` events, that over how floats are stored at the end, if it is `stored`,
+    have `shares` of the verdict's error. `trained` counts training runs, and `different` those among them in another
+    cell than the commonest one. All discretizers that were `tried` are named; the `pilot` knows what outputs look like.
+    Of all `pairs` tried some were `not_run`, for want of runs; the search had so many `runs_of` the others. `reads`
+    says of each tested event but the stored one whether a person reads it off outputs; those in `read` are two batches
+    from which a plainer event is chosen, which is `plain` where it was chosen before.
     """
 
     index: int
@@ -117,10 +86,7 @@ class Choice:
     def to_json(self, claim: PrivacyClaim) -> dict[str, Any]:
         """Return the choice without records of the pair, which is found again by its place.
 
-        Raises
-        ------
-        InputError
-            If outputs are looked at by a function that is not of dpaudit.
+        `InputError` is raised if outputs are looked at by a function that is not of dpaudit.
         """
         selected = tuple(replace(one, orders=()) for one in self.selected)
         held = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _NOT_HELD}
@@ -132,13 +98,7 @@ class Choice:
 
     @classmethod
     def from_json(cls, held: Any, request: Request) -> Choice:
-        """Return the choice that `to_json` wrote, given the request whose pair it is of.
-
-        Raises
-        ------
-        ToolFault
-            If it is none, or not of that request.
-        """
+        """Return the choice that `to_json` wrote, of a request's pair; `ToolFault` if it is none of that request."""
         try:
             index, listed, moves = held["place"]
             place = Place(index, listed, tuple((step, at) for step, at in moves))

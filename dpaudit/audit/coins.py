@@ -134,10 +134,7 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
     """Return coins as an array (runs, m), and the sealed ones if there are any, which they must be.
 
-    Raises
-    ------
-    InputError
-        If they are no coins, or not those that were sealed.
+    `InputError` is raised if they are no coins, or not those that were sealed.
     """
     if isinstance(included, Coins):
         sealed, included = sealed or included, included.included

@@ -75,22 +75,10 @@ class Confirmation:
     """The fresh runs of the pair chosen: `make` yields what they show, `take` adds it, `finish` ends a look.
 
     Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
-    that look's part alone.
-
-    Attributes
-    ----------
-    couples : Couples
-        The jobs of all runs.
-    counts : list of tuple of Tally
-        The cells on both sides by each selected event's discretizer.
-    hits : list of Hits
-        Those of the guesses of all selected events, where the runs are in order; else none.
-    raised : Counter
-        Exceptions by type, message and line.
-    sides : tuple of int
-        Runs made on the data and on the neighbour.
-    look : float
-        The look's share of the error.
+    that look's part alone. The `couples` are the jobs of all runs. The `counts` are those of the cells on both sides by
+    each selected event's discretizer, the `hits` those of the guesses of all selected events, where the runs are in
+    order. Exceptions are `raised` by type, message and line; `sides` are the runs made on the data and on the
+    neighbour.
     """
 
     def __init__(self, request: Request, choice: Choice) -> None:

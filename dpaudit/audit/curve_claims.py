@@ -78,12 +78,8 @@ def resolve_claims(
 ) -> tuple[CurveClaim | None, PrivacyClaim]:
     """Return the claim that is a curve, if one was given, and the claim to test, or to search by where it is a curve.
 
-    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here.
-
-    Raises
-    ------
-    InputError
-        If two claims are given at once, or what is given is no claim.
+    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here. `InputError`
+    is raised if two claims are given at once, or what is given is no claim.
     """
     if claim is None:
         return None, resolve_claim(source, epsilon, delta, relation)

@@ -123,16 +123,11 @@ class CellSums:
     """Runs on both sides, of N pasts of L cells each, added up in the order of the posteriors r.
 
     In that order the cells with a stake are the last ones (w+) or the first (w-), and those whose stake is cut to its
-    cap are at the end. Where it is not cut, log e is ln(c r) + ln(1 + exp(-epsilon)) for b = 1 and ln(c (1 - r)) +
-    ln(1 + exp(epsilon)) for b = 0 if the stake is w+, and with the two constants exchanged if it is w-. So the sum of
-    log e over any number of runs needs the sums below four posteriors only.
+    cap are at the end. Where it is not cut, log e is ln(c r) + ln(1 + exp(-epsilon)) for b = 1 and ln(c (1 - r)) + ln(1
+    + exp(epsilon)) for b = 0 if the stake is w+, and with the two constants exchanged if it is w-. So the sum of log e
+    over any number of runs needs the sums below four posteriors only.
 
-    Parameters
-    ----------
-    rate : array, shape (N, L)
-        The posteriors.
-    hits, misses : array, shape (N, L)
-        Runs in each cell on data and on neighbour.
+    Given are the posteriors and the runs in each cell on data and on neighbour, all of shape (N, L).
     """
 
     def __init__(self, rate: Array, hits: Array, misses: Array) -> None:
@@ -237,17 +232,9 @@ def log_sum_exp(values: Array) -> Array:
 def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Array, zeros: Array) -> Array:
     """Return the logarithm of the product of e over a batch, shape (N, G), by expert and epsilon.
 
-    Parameters
-    ----------
-    rate, mass : array, shape (N, L)
-        The past of each of N experts, as of `place_bet`.
-    epsilon : array, shape (G,)
-        The epsilons that are bet against; those that differ by less than a tenth share their caps, as parts of
-        exp(-epsilon).
-    delta : float
-        The delta of the claim.
-    ones, zeros : array, shape (N, L)
-        The batch's runs in each cell on data and on neighbour.
+    `rate` and `mass`, shape (N, L), are the past of each of N experts, as of `place_bet`; `ones` and `zeros`, of the
+    same shape, the batch's runs in each cell on data and on neighbour. The epsilons that are bet against, shape (G,),
+    share their caps, as parts of exp(-epsilon), where they differ by less than a tenth.
     """
     ratio = np.exp(np.minimum(epsilon, _MOST_EPSILON))
     row = np.arange(len(rate))[:, None]

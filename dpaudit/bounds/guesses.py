@@ -87,16 +87,9 @@ class Tested(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule of numbers of guesses over one ranking.
+    """A schedule of numbers of guesses over one ranking, k_1 < ... < k_K.
 
-    Parameters
-    ----------
-    guesses : tuple of int
-        k_1 < ... < k_K.
-    coins : int
-        m, the coins that were flipped, guessed or not, of all runs together.
-    one_sided : bool
-        Whether only one side of the coins is ever guessed.
+    Of all runs together m `coins` were flipped, guessed or not; `one_sided` is whether only one side is ever guessed.
     """
 
     guesses: tuple[int, ...]
@@ -131,15 +124,7 @@ class Schedule:
         return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
 
     def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
-        """Return, for each number of guesses, the least p-value of its count over the points, and the point.
-
-        Parameters
-        ----------
-        right : array of int, shape (K,)
-            N_k for each k of the schedule.
-        points : Points
-            What the claim implies.
-        """
+        """Return, for each number of guesses, the least p-value of its count N_k over the points, and the point."""
         v, r = np.asarray(right)[:, None], self._counts[:, None]
         every = p_value(v, r, points.epsilon, delta_runs=self.delta_runs(points.delta))
         best = every.argmin(axis=1)
@@ -219,15 +204,9 @@ class Schedule:
 def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
     """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
 
-    Parameters
-    ----------
-    rejects : callable
-        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
-    union_lower : float
-        The bound by the union bound, from which on points are tested.
-    claim : float
-        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
-        powers of 1.005 from there on.
+    The test, which rejects the claim of a parameter up to `union_lower`, the bound by the union bound, is asked from
+    there on. The grid is made from the claim: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
+    powers of 1.005 from there on.
     """
     base = claim * (1 + _ABOVE) if claim > 0 else 1.0
 

@@ -47,14 +47,7 @@ _LEAST = 1e-6
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
     """Return Pr[at least v of the r surest guesses of m are right] at mu, of canaries that do not interfere.
 
-    Parameters
-    ----------
-    right, guesses, coins : int
-        v, r and m.
-    mu : float
-        At least 0.
-    one_sided : bool
-        Whether the r highest scores are guessed to be in, and no others.
+    `one_sided` says whether the r highest scores are guessed to be in, and no others.
     """
     wrong = _wrong_share(_thresholds(guesses, coins, mu, one_sided), mu)
     return float(np.minimum(bdtr(guesses - right, guesses, wrong), 1.0).mean())

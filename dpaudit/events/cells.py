@@ -50,14 +50,8 @@ class CutBins:
 class GridBins(CutBins):
     """Bins whose cuts are moved down to a grid of equal squares, so that a table by square suffices.
 
-    Attributes
-    ----------
-    low, scale : float
-        A value v is in square floor((v - low) * scale).
-    table : array of int, shape (squares,)
-        The bin of each square.
-    centres : array, shape (size,)
-        A value in the middle of each bin.
+    A value v is in square floor((v - low) * scale). The `table` has the bin of each square, `centres`, shape (size,), a
+    value in the middle of each bin.
     """
 
     low: float

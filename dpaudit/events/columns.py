@@ -109,16 +109,10 @@ KEPT_NUMBERS = 8_000_000
 
 @dataclass(frozen=True)
 class Flattener:
-    """Turns a batch of outputs into a matrix, one row an output.
+    """Turns a batch of outputs into a matrix of `width` columns, one row an output.
 
-    Attributes
-    ----------
-    leaves : tuple of Leaf
-        Those that are numbers, rows of numbers or categories; of text its length and which known text it is.
-    width : int
-        Columns of the matrix.
-    plan : LeafPlan
-        All leaves.
+    The `leaves` are those that are numbers, rows of numbers or categories; of text its length and which known text it
+    is. The `plan` has all leaves.
     """
 
     leaves: tuple[Leaf, ...]

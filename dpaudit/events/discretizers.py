@@ -34,15 +34,9 @@ OTHER = -1
 class Discretizer:
     """Maps a batch of outputs to a batch of outcome cells; by default by a rule that was fitted to no runs.
 
-    Attributes
-    ----------
-    name : str
-        The name by which findings call it.
-    ordered : bool
-        Whether cells are integers that ascend with a score, so that events {cell >= t} make sense; others get an order
-        from their counts.
-    screened : bool
-        Whether it is the best of many features, which is better by luck than one score is.
+    Findings call it by its `name`. Cells are `ordered` if they are integers that ascend with a score, so that events
+    {cell >= t} make sense; others get an order from their counts. It is `screened` if it is the best of many features,
+    which is better by luck than one score is.
     """
 
     name: str
@@ -160,10 +154,7 @@ class Atoms(Discretizer):
 class ScoreBins(Discretizer):
     """Base of discretizers whose cells are the bins of a real score, which ascend with it.
 
-    Attributes
-    ----------
-    edges : array
-        The ascending cuts between the bins; each belongs to the bin above it.
+    The `edges` are the ascending cuts between the bins; each belongs to the bin above it.
     """
 
     edges: Array
@@ -264,20 +255,11 @@ MOST_COMPARED = 100_000
 
 @dataclass(frozen=True)
 class Pilot:
-    """The discretizer that keeps outputs apart as they are, and whether no other is needed.
+    """The discretizer that keeps outputs apart as they are, if they repeat, and whether no other is needed.
 
-    Attributes
-    ----------
-    discretizer : Discretizer or None
-        None where outputs hardly ever repeat.
-    sufficient : bool
-        True where cells are few, so that no score could say more than their histogram.
-    plan : LeafPlan
-        The leaves of the outputs; none where cells suffice.
-    not_compared : tuple of str
-        The relations between parts of such outputs that no feature shows.
-    atoms : Discretizer or None
-        Keeps those apart that repeat among outputs that hardly ever do; None where there are none.
+    It is `sufficient` where cells are few, so that no score could say more than their histogram; else the `plan` has
+    the leaves of the outputs. `not_compared` are the relations between parts of such outputs that no feature shows. The
+    `atoms` keep those apart that repeat among outputs that hardly ever do.
     """
 
     discretizer: Discretizer | None

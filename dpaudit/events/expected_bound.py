@@ -21,12 +21,7 @@ IntArray = NDArray[np.int64]
 class PlannedTest:
     """The test to come of an event that is to be chosen.
 
-    Attributes
-    ----------
-    runs : int
-        Fresh runs a side that will confirm.
-    delta, gamma : float
-        The claim's delta and the error of the confidence bound.
+    Fresh `runs` a side will confirm it; `delta` is the claim's, `gamma` the error of the confidence bound.
     """
 
     runs: int
@@ -77,25 +72,13 @@ def expected_bound(
     """Return the lower bound on epsilon that each event can be expected to give on fresh runs, marked down for luck.
 
     With p = (x + 1/2) / (m + 1) and q likewise it is ln((p - delta) / q) - sqrt(a^2 + b^2), where a and b are the
-    distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at
-    z = z_s + z_gamma sqrt(m / runs). For many counts that is z_gamma standard errors of the confirmation plus z_s of
-    the training; for few it stays finite and cautious where the normal approximation on the log scale does not.
+    distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at z =
+    z_s + z_gamma sqrt(m / runs). For many counts that is z_gamma standard errors of the confirmation plus z_s of the
+    training; for few it stays finite and cautious where the normal approximation on the log scale does not. It is -inf
+    for events with p <= delta.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array
-        Training runs in each event on the likelier and on the other side.
-    trained, neighbour_trained : int
-        Training runs made on each side.
-    test : PlannedTest
-        The test to come.
-    events : float
-        From how many events one will be chosen.
-
-    Returns
-    -------
-    array
-        -inf for events with p <= delta.
+    Given are the training runs in each event and all of them, on the likelier and on the other side, and from how many
+    `events` one will be chosen.
     """
     x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
     p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
@@ -113,22 +96,14 @@ def refutation_score(
 ) -> Array:
     """Return by how many standard errors of training each prefix of the atoms would refute a claim.
 
-    With x of m and y of k training runs in an event it is (b - epsilon) / sqrt(1 / x + 1 / (y + 1/2)), where b is
-    ln((L - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs: the bound of
-    the test to come if shares are what training shows. The normal distribution function of it is about the probability
-    that the test refutes the claim; `expected_bound`, which is cautious, would rather have a safe event that does not.
+    With x of m and y of k training runs in an event it is (b - epsilon) / sqrt(1 / x + 1 / (y + 1/2)), where b is ln((L
+    - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs: the bound of the test
+    to come if shares are what training shows. The normal distribution function of it is about the probability that the
+    test refutes the claim; `expected_bound`, which is cautious, would rather have a safe event that does not.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array of int, shape (m,)
-        Training runs in each atom, in order, on the likelier side and on the other.
-    test : PlannedTest
-        The test to come.
-    epsilon : float
-        The claim.
-    ordered : bool
-        Whether the order comes from elsewhere. If not, atoms without a hit on one side come first by luck, so that
-        each of them counts one more there.
+    Given are the training runs in each atom, shape (m,), in order, on the likelier side and on the other. The order is
+    `ordered` if it comes from elsewhere; if not, atoms without a hit on one side come first by luck, so that each of
+    them counts one more there.
     """
     x, y = np.cumsum(hits), np.cumsum(neighbour_hits + (0 if ordered else 1))
     low = _wilson(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
@@ -183,20 +158,9 @@ def prefix_bounds(
     one of them is wrong the others hold it back. If the order comes from these counts, each event's own counts are one
     of them. If models see no signal, the bound is that by the counts, as it is without models.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array of int, shape (m,)
-        Training runs in each atom, in order, on the likelier side and on the other.
-    test : PlannedTest
-        The test to come.
-    ordered : bool
-        Whether the order comes from elsewhere and not from these counts.
-    models : sequence of PrefixRatio
-        ln(p/q) of each prefix by models.
-    penalty : float
-        By how many of its standard errors each model is marked down: fewer runs in an event make it no less certain.
-    rivals : int
-        How many such orders the best event will be chosen from: of twenty with one event each the luckiest wins too.
+    Counts, shape (m,), and `ordered` are as for `refutation_score`. Each model is marked down by so many of its
+    standard errors as the `penalty` says: fewer runs in an event make it no less certain. The best event will be chosen
+    from so many `rivals`: of twenty orders with one event each the luckiest wins too.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
@@ -227,17 +191,8 @@ MOST_MET = 400
 def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
     """Return the least probability of an event, impossible on the other side, that training has tested.
 
-    Training meets it x times with probability `POWER`, where x is the least count whose `refutation_score` is positive;
-    infinite if none is.
-
-    Parameters
-    ----------
-    training : int
-        Runs on each side that learn.
-    test : PlannedTest
-        The test to come.
-    epsilon : float
-        The claim.
+    So many `training` runs a side meet it x times with probability `POWER`, where x is the least count whose
+    `refutation_score` is positive; infinite if none is.
     """
     counts = range(1, min(training, MOST_MET) + 1)
     least = next((x for x in counts if _score(x, 0.0, training, test, epsilon) > 0), None)
@@ -248,17 +203,10 @@ def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
 
 @lru_cache(maxsize=4096)
 def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: float) -> float:
-    """Return the least ln((p - delta) / q) of an event of probability q = `mass` that training has tested.
+    """Return the least ln((p - delta) / q) of an event of probability q, the `mass`, on the other side that is tested.
 
-    It is where the `refutation_score` of the counts expected is 2: training then errs to a score of a third or less
-    with probability 0.05. Infinite where no p <= 1 reaches it, and for an event that never happens on one side.
-
-    Parameters
-    ----------
-    mass : float
-        The event's probability q on the unlikelier side.
-    training, test, epsilon
-        As for `learnable_delta`.
+    It is where the `refutation_score` of the counts expected in training is 2: training then errs to a score of a third
+    or less with probability 0.05. Infinite where no p <= 1 reaches it, and for an event that never happens on one side.
     """
     if not mass:
         return math.inf

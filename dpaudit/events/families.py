@@ -26,13 +26,7 @@ ITERATIONS = 100
 
 @dataclass(frozen=True)
 class ScaleMixture:
-    """Posterior mean and variance of each atom's log-likelihood ratio g.
-
-    Attributes
-    ----------
-    mean, variance : array, shape (m,)
-        Of g given the atom's counts.
-    """
+    """Posterior mean and variance of each atom's log-likelihood ratio g given its counts, shape (m,)."""
 
     mean: Array
     variance: Array
@@ -111,23 +105,12 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PrefixFamily:
-    """Prefixes of the atoms in an order, meant to be likelier on one side.
+    """Prefixes of the atoms in an order that comes from what the `name` says, meant to be likelier on one side.
 
-    Attributes
-    ----------
-    name : str
-        What the order comes from.
-    direction : Direction
-        On which side the prefixes are meant to be likelier.
-    order : array of int
-        The atoms.
-    models : tuple of PrefixRatio
-        ln(p/q) of each prefix by models with a prior, p being the likelier side.
-    penalty : float
-        By how many of its standard errors each model is marked down.
-    draws : callable
-        Return draws of ln(P[data] / P[neighbour]) of each atom by the models, given a generator, the number of draws a
-        model, and by how much errors are taken for greater than they say; shape (draws, atoms).
+    The `models` are ln(p/q) of each prefix by models with a prior, p being the likelier side, each marked down by so
+    many of its standard errors as the `penalty` says. `draws` returns draws of ln(P[data] / P[neighbour]) of each atom
+    by the models, shape (draws, atoms), given a generator, the number of draws a model, and by how much errors are
+    taken for greater than they say.
     """
 
     name: str

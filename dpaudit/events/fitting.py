@@ -144,22 +144,11 @@ def fitted_discretizers(
 ) -> list[Discretizer]:
     """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
 
-    Parameters
-    ----------
-    data, neighbour : batch
-        Training outputs.
-    thorough : bool
-        Whether to fit scikit-learn's classifiers too, where outputs have several columns.
-    float_bits : bool
-        Whether to look at the bits of floats and not only at their values.
-    discrete : Discretizer, optional
-        Cells that keep all outputs apart, to be ranked; without them the outputs that repeat are ranked.
-    reducer : Reducer, optional
-        What made the outputs, where they were wide.
-    confirm : int, optional
-        Fresh runs a side to come; where it is given, features of every leaf are screened for what they promise.
-    epsilon : float
-        The claim.
+    If `thorough`, scikit-learn's classifiers are fitted too, where outputs have several columns. With `float_bits` the
+    bits of floats are looked at and not only their values. The `discrete` cells, which keep all outputs apart, are
+    ranked; without them the outputs that repeat are. Wide outputs were made by a `reducer`. Where the number of fresh
+    runs a side to come is given, `confirm`, features of every leaf are screened for what they promise beyond the claim,
+    `epsilon`.
     """
     flattener = Flattener.fit([data, neighbour], reducer)
     left, right = flattener(data), flattener(neighbour)
@@ -311,18 +300,10 @@ class Classifier(Score):
 
 @dataclass(frozen=True, eq=False)
 class Trees(Score):
-    """Fitted boosted trees: the sum of a base and of the value that each tree has for a row.
+    """Fitted boosted trees: the sum of a base and of the value that each tree has for a row of `width` numbers.
 
-    Attributes
-    ----------
-    width : int
-        Numbers of a row.
-    base : float
-        The score without a tree.
-    ends : array of int
-        Where each tree begins among the nodes, and the end of the last.
-    nodes : dict of str to array
-        The fields of scikit-learn's nodes, those of all trees one after the other.
+    The `nodes` are the fields of scikit-learn's nodes, those of all trees one after the other. The `ends` are where
+    each tree begins among them, and the end of the last.
     """
 
     width: int

@@ -61,20 +61,11 @@ STEPS = np.linspace(-1.0, 4.0, 21)
 
 @dataclass(frozen=True)
 class Guess:
-    """A guess of the coin by two disjoint sets of cells.
+    """A guess of the coin by two disjoint sets of cells, with its share of the error.
 
-    Attributes
-    ----------
-    event : CellSet
-        The cells that speak for the side on which they are likelier.
-    opposite : CellSet or None
-        The cells that speak for the other side.
-    direction : Direction
-        The side that `event` speaks for.
-    share : float
-        Its share of the error.
-    mass, right : float
-        The probability that a run is in either set, and that the guess is right then, by training.
+    The cells of `event` speak for the side that `direction` names, on which they are likelier, those of `opposite` for
+    the other. By training a run is in either set with the probability `mass`, and the guess is `right` then with
+    another.
     """
 
     event: CellSet
@@ -160,18 +151,9 @@ def choose_guesses(
 ) -> list[tuple[int, int, float, float, float]]:
     """Return the guesses to test: the lengths of both ends, the share of the error, the mass and how often it is right.
 
-    There are none where no prefix that may be tried has a training run in it.
-
-    Parameters
-    ----------
-    first, second : PrefixFamily
-        The order from the likeliest on data on, and that from the likeliest on neighbour on.
-    data, neighbour : array of int
-        Training counts of each atom.
-    test : PlannedTest
-        The test to come; its runs are those of one side.
-    most : int
-        Guesses at most.
+    There are none where no prefix that may be tried has a training run in it; else `most` at most. `first` is the order
+    from the likeliest on data on, `second` that from the likeliest on neighbour on; given are the training counts of
+    each atom too. The runs of the test to come are those of one side.
     """
     mass = (data + neighbour) / (data.sum() + neighbour.sum())
     share = _draws(first, data, neighbour)

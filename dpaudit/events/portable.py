@@ -38,10 +38,8 @@ _NUMBERS = "biufS"
 def to_json(value: Any) -> Any:
     """Return a rule, or a part of one, as JSON.
 
-    Raises
-    ------
-    InputError
-        If it has a part that is neither a record, an array nor a function of dpaudit, as a user's function is.
+    `InputError` is raised if it has a part that is neither a record, an array nor a function of dpaudit, as a user's
+    function is.
     """
     if value is None or isinstance(value, bool | str) or type(value) is int:
         return value if not isinstance(value, Enum) else {"enum": [_name(type(value)), value.value]}
@@ -79,13 +77,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """Return the rule that `to_json` wrote.
-
-    Raises
-    ------
-    ToolFault
-        If it is none.
-    """
+    """Return the rule that `to_json` wrote; `ToolFault` if it is none."""
     try:
         return _made(value)
     except (LookupError, TypeError, ValueError, AttributeError, binascii.Error, zlib.error) as error:

@@ -163,18 +163,10 @@ class Patterns(Score):
     """The log-likelihood ratio of a row's pattern of repeated values, plus one of its other values given the pattern.
 
     It is the log-likelihood ratio itself where the other values are independent given side and pattern, as when one
-    noisy number is released and all else are flags.
-
-    Attributes
-    ----------
-    atoms : tuple of array
-        The repeated values of each column, ascending.
-    codes : array of int, shape (k,)
-        The known patterns, ascending; all others are one pattern, without a score.
-    base : array, shape (k,)
-        The shrunken log-likelihood ratio of each.
-    tables : tuple of (NaiveBayes, columns) or None
-        The score of the other values in each pattern; None where runs were too few.
+    noisy number is released and all else are flags. The `atoms` are the repeated values of each column, the `codes` the
+    known patterns, both ascending; all others are one pattern, without a score. The `base`, shape (k,), has the
+    shrunken log-likelihood ratio of each, the `tables` the score of the other values in each and their columns; None
+    where runs were too few.
     """
 
     atoms: tuple[Array, ...]

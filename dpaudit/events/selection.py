@@ -31,30 +31,11 @@ from dpaudit.jsonable import stable_repr
 class Selection:
     """The best event over the cells of a discretizer, and the guesses of coins that are made by it.
 
-    Attributes
-    ----------
-    discretizer : Discretizer
-        The map from outputs to cells.
-    training : tuple of Tally
-        The counts on the two sides that selected it.
-    event : CellSet
-        The event.
-    direction : Direction
-        The side on which it is likelier.
-    order : str
-        What the order comes from that it is taken from: "score", "likelihood ratio" or "law".
-    ranking : tuple of hashable
-        All atoms in that order, the cell `RARE` among them, from the likeliest on data to the likeliest on neighbour.
-    compared : int
-        How many events it was selected from.
-    expected : float
-        The bound on epsilon that the best event can be expected to give.
-    markdown : float
-        By how much that has been lowered for the luck of models.
-    orders : tuple of PrefixFamily
-        The order that it is a prefix of, from the likeliest on data on, and the contrary one.
-    guesses : tuple of Guess
-        The guesses of coins that fresh runs are to test; none where the event is tested by itself.
+    It was selected by the counts of the two sides in `training`, from so many events as were `compared`, and is
+    likelier on the side of `direction`. The `order` that it is taken from is that of a "score", a "likelihood ratio" or
+    a "law"; in the `ranking` all atoms are in that order, the cell `RARE` among them, from the likeliest on data to the
+    likeliest on neighbour; `orders` are it and the contrary one. The bound on epsilon that is `expected` of it has been
+    lowered by the `markdown` for the luck of models. Without `guesses` the event is tested by itself.
     """
 
     discretizer: Discretizer
@@ -111,18 +92,8 @@ IntArray = NDArray[np.int64]
 class CellFamilies:
     """Counted cells of both sides, and the families of nested events over them that are compared.
 
-    Attributes
-    ----------
-    discretizer : Discretizer
-        The map from outputs to cells.
-    training : tuple of Tally
-        The counts of the two sides.
-    cells : list
-        The cells that are common enough to be atoms of their own; all others are one atom, the last.
-    data, neighbour : array, shape (len(cells) + 1,)
-        Counts of each atom on the two sides.
-    orders : list of Order
-        Orders, each in both directions.
+    The `cells` are those common enough to be atoms of their own; all others are one atom, the last. The counts of each
+    atom on the two sides are `data` and `neighbour`, shape (len(cells) + 1,). The `orders` are each in both directions.
     """
 
     discretizer: Discretizer

@@ -66,14 +66,7 @@ def multisets(universe: int, n: int) -> Rows:
 def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> tuple[Ranks, Ranks]:
     """Return the least rank in each orbit of the permutations' group on all multisets, and the orbit sizes.
 
-    Parameters
-    ----------
-    rows : array, shape (m, n)
-        All multisets, as `multisets` lists them.
-    permutations : sequence of integer arrays, shape (universe,)
-        Generators: index v goes to ``permutation[v]``.
-    universe : int
-        The number of examples in the universe.
+    The rows are all multisets, as `multisets` lists them; each permutation takes index v to ``permutation[v]``.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -146,14 +139,7 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
     The exact audit looks at one pair of each orbit, so epsilon and delta must be functions of the orbit: for every e,
     sum over o of (Pr[A(S) = o] - exp(e) Pr[A(S') = o])_+ must be the same for (S, S') and for its image, in both
     directions, to within the laws' errors. That single laws are the same up to names of atoms is not enough: the names
-    could differ between S and S'.
-
-    Parameters
-    ----------
-    learner : HasLaw
-    sample, neighbour : Sample
-    permutation : array, shape (2 * domain size,)
-        Example (x_i, y) is number 2 i + y.
+    could differ between S and S'. Example (x_i, y) is number 2 i + y.
     """
     before = learner.law(sample), learner.law(neighbour)
     after = tuple(learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour))

@@ -71,11 +71,7 @@ def pairs_of_source(
 
     "patterns:DIMENSION" are the patterns of `query_patterns`, for a mechanism that answers queries; "random:COUNT" are
     `random_pairs` over a learner's domain, with the sizes of its instance and the relation of its claim by default.
-
-    Raises
-    ------
-    InputError
-        If the text names no source, one that does not fit the mechanism, or a number below 1.
+    `InputError` is raised if the text names no source, one that does not fit the mechanism, or a number below 1.
     """
     if not is_source(text):
         raise InputError.of("pairs", text, "patterns:DIMENSION or random:COUNT")
@@ -96,10 +92,7 @@ def pairs_of_source(
 def pairs_beside(place: Place, role: str) -> Place:
     """Return the place of the pairs beside a mechanism for which none were given; `role` names them in messages.
 
-    Raises
-    ------
-    InputError
-        If there are none: the message names what might be meant.
+    If there are none, `InputError` names what might be meant.
     """
     module = place.module()
     if hasattr(module, PAIRS):

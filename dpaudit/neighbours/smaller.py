@@ -228,10 +228,7 @@ def _table(value: Any) -> Table | None:
 def take_rows(value: Any, rows: Sequence[int]) -> Any:
     """Return some rows of a dataset, as a dataset of the same type; rows of pandas are renumbered.
 
-    Raises
-    ------
-    InputError
-        If it has not these rows, or none.
+    `InputError` is raised if it has not these rows, or none.
     """
     table = _table(value)
     if table is None or any(row >= table.size for row in rows):

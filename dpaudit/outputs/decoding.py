@@ -39,10 +39,7 @@ _unpack = msgspec.msgpack.Decoder().decode
 class StandIn:
     """An output, or a part of one, of a class that only the process of the mechanism has; each has a class of its own.
 
-    Attributes
-    ----------
-    parts : any
-        What `outputs.parts` makes of it.
+    Its `parts` are those that `outputs.parts` makes of it.
     """
 
     __slots__ = ("parts",)
@@ -79,10 +76,7 @@ parts.register(StandIn, lambda value: value.parts)
 def decode(content: bytes | memoryview, count: int) -> Any:
     """Return so many outputs from bytes: an array if the batch was one, else a list.
 
-    Raises
-    ------
-    ToolFault
-        If the bytes are none that `encode` makes of so many outputs.
+    `ToolFault` is raised if the bytes are none that `encode` makes of so many outputs.
     """
     try:
         rows, column = _unpack(content)

@@ -44,13 +44,7 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 def encode(outputs: Any) -> bytes:
-    """Return a batch of outputs as bytes.
-
-    Raises
-    ------
-    InputError
-        If an output cannot be taken apart, or they are too many bytes.
-    """
+    """Return a batch of outputs as bytes; `InputError` if one cannot be taken apart, or they are too many bytes."""
     for careful in (False, True):
         write = _Writer(careful).column
         try:

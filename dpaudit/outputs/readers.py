@@ -56,22 +56,10 @@ _WORD = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class WholeValues:
-    """Integers of any size as arrays.
+    """Integers of any size as arrays: sign, bits of the magnitude, and the value rounded, infinite beyond the range.
 
-    Attributes
-    ----------
-    low : array of uint64
-        The lowest 64 bits of the magnitude.
-    high : array of uint64
-        The highest 64 bits of the magnitude, shifted to the top.
-    sign : array of int8
-        -1, 0 or 1.
-    length : array of int32
-        Bits of the magnitude.
-    real : array of float64
-        The value, rounded; infinite beyond the range.
-    big : list of int or None
-        The integers themselves where some have more than 63 bits.
+    `low` are the lowest 64 bits of the magnitude, `high` the highest 64, shifted to the top. The integers themselves
+    are in `big` where some have more than 63 bits.
     """
 
     low: NDArray[np.uint64]
@@ -169,12 +157,7 @@ def byte_string(values: Sequence[Any]) -> list[bytes]:
 class Block:
     """Reads sequences and arrays of numbers as rows of a fixed width; shorter ones are padded with `MISSING`.
 
-    Attributes
-    ----------
-    width : int
-        Numbers in a row.
-    names : tuple of str
-        What each number is, where they are more than elements.
+    The `names` say what each number is, where they are more than elements.
     """
 
     width: int
@@ -226,12 +209,7 @@ def _number(value: Any) -> float:
 class Categories:
     """Reads a category of each value: a number for each that training showed, `OTHER` for the rest.
 
-    Attributes
-    ----------
-    of : callable or None
-        Maps a value to a hashable category; None where values are categories themselves.
-    numbers : mapping
-        The number of each known category.
+    `of` maps a value to a hashable category; None where values are categories themselves.
     """
 
     of: Callable[[Any], Hashable] | None

@@ -139,10 +139,7 @@ JsonValue = None | bool | int | float | str | NonFinite | Items | Entries | Numb
 def encode_value(value: Any, most: int = MOST_ITEMS) -> JsonValue:
     """Return a value as JSON data from which `decode_value` makes an equal one, of the same type.
 
-    Raises
-    ------
-    InputError
-        If its type is not known, or it holds more than `most` numbers and texts.
+    `InputError` is raised if its type is not known, or it holds more than `most` numbers and texts.
     """
     return _encoded(value, [most], DEPTH)
 
@@ -207,11 +204,8 @@ def _sample(value: Any) -> Examples:
 def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
     """Return what was encoded; samples are built by the `domain` of the learner that takes them.
 
-    Raises
-    ------
-    InputError
-        If an array's elements do not fit its shape, a frame's columns are of several lengths, a set or a dictionary
-        cannot hold what is in it, or a sample's domain is not given.
+    `InputError` is raised if an array's elements do not fit its shape, a frame's columns are of several lengths, a set
+    or a dictionary cannot hold what is in it, or a sample's domain is not given.
     """
     match value:
         case NonFinite():

@@ -52,10 +52,8 @@ class Lacking(NamedTuple):
 def client_of(address: str) -> Any:
     """Return the connection to a scheduler, one for each address.
 
-    Raises
-    ------
-    InputError
-        If `distributed` is not installed, no scheduler answers there, or it is one of another version.
+    `InputError` is raised if `distributed` is not installed, no scheduler answers there, or it is one of another
+    version.
     """
     try:
         import distributed
@@ -95,14 +93,8 @@ def by_futures(
 ) -> Iterator[bytes]:
     """Yield what calls return or raise, as `send` makes bytes of it, in the order of the calls or as it comes.
 
-    Raises
-    ------
-    InputError
-        If workers lack the mechanism's module, or have other versions.
-    WorkerGone
-        If workers died in some calls again and again.
-    ToolFault
-        If the scheduler is gone.
+    `InputError` is raised if workers lack the mechanism's module, or have other versions; `WorkerGone` if workers died
+    in some calls again and again; `ToolFault` if the scheduler is gone.
     """
     run = _Run(address, send, iter(calls))
     try:

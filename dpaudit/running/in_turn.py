@@ -17,14 +17,8 @@ from dpaudit.running.run_notes import noted
 class InTurn:
     """Inputs and generators of a call whose runs are made on two inputs in turn; it stands in the place of one input.
 
-    Attributes
-    ----------
-    sides : tuple
-        The two inputs.
-    generators : tuple of Generator
-        The generator of the runs on either, so that their outputs do not depend on the order of the sides.
-    turns : array of uint8, shape (size,)
-        For each run, in the order in which they are made, the number of its input.
+    The runs on either input have a generator of their own, so that their outputs do not depend on the order of the
+    sides. The `turns`, shape (size,), are for each run, in the order in which they are made, the number of its input.
     """
 
     sides: tuple[Any, Any]

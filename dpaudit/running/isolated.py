@@ -40,14 +40,9 @@ _RUNS, _WORK = "runs", "work"
 
 @dataclass(frozen=True)
 class Timeout:
-    """The most seconds that a run may take, and what one is that takes longer.
+    """The most seconds that a run may take, infinite where there is no limit, and what one is that takes longer.
 
-    Parameters
-    ----------
-    seconds : float
-        The seconds; infinite where there is no limit.
-    is_ : {"output", "error"}
-        An output, or a fault.
+    It is an "output", or an "error", a fault.
     """
 
     seconds: float
@@ -74,15 +69,9 @@ def limit_of(seconds: float | None, is_: str = "output") -> Timeout | None:
 class Isolated:
     """Runs of a mechanism in a process that is kept from call to call, and ended with whatever takes too long in it.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The mechanism, with its probe. Unless it is batched, its function is a dataclass that passes each output to its
-        field `emit` before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all
-        runs of a call have so many times as much together, and where they take longer that is a fault, as an exception
-        is.
-    timeout : Timeout
-        The limit.
+    The mechanism is there with its probe. Unless it is batched, its function is a dataclass that passes each output to
+    its field `emit` before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all
+    runs of a call have so many times as much together, and where they take longer that is a fault, as an exception is.
     """
 
     def __init__(self, mechanism: Any, timeout: Timeout) -> None:
@@ -111,12 +100,7 @@ class Isolated:
         """Yield what ``work(mechanism, item)`` makes of each item, in their order, in so many processes at most.
 
         It is made of plain values and arrays, which come as outputs do. Outputs are taken apart in those processes, so
-        that nothing depends on which of them makes a run.
-
-        Raises
-        ------
-        RunFault
-            If a run ended its process.
+        that nothing depends on which of them makes a run. `RunFault` is raised if a run ended its process.
         """
         children = [self._child(i) for i in range(max(1, min(n_jobs, len(items))))]
         content = sendable(work)

@@ -148,12 +148,8 @@ class RunFault(ToolFault):
 def running_on(words: tuple[str, ...], runs: int) -> Iterator[None]:
     """Note that so many runs are made on some inputs in the block; end a copy of this process that comes out of it.
 
-    Raises
-    ------
-    RunFault, InputError
-        If a run is a fault or asked to exit: the message names the input.
-    ToolFault
-        If a copy came out of this block, or of an earlier one.
+    `RunFault` or `InputError` is raised, with the input, if a run is a fault or asked to exit; `ToolFault` if a copy
+    came out of this block, or of an earlier one.
     """
     notes, home = noted(), os.getpid()
     notes.enter(words)

@@ -60,22 +60,10 @@ Couple = tuple[Job, Job]
 class Sampler:
     """Makes runs of a mechanism at addresses below one root seed.
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        What is run.
-    seed : int
-        The root seed.
-    n_jobs, backend
-        As for `joblib.Parallel`; one job runs in this process, unless the backend is "dask".
-    address : str, optional
-        That of a scheduler of dask.
-    numbers : int
-        About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
-    view : callable, optional
-        What of a batch of outputs is returned.
-    report : callable, optional
-        Called with the number of runs made, batch by batch.
+    `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
+    else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
+    runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
+    batch by batch.
     """
 
     mechanism: Mechanism

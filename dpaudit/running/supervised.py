@@ -33,14 +33,10 @@ GRACE = 10.0
 def supervised(command: Callable[[], int]) -> int:
     """Return the status of a command that a copy of this process runs.
 
-    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the
-    terminal and the group of this process, which passes signals that ask to end on to it, and it ends with this one.
-    What it has stored is safe, however it ends. Where processes do not fork the command runs here.
-
-    Raises
-    ------
-    ChildDied
-        If the copy ended before the command did; the message names how, and the input.
+    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the terminal
+    and the group of this process, which passes signals that ask to end on to it, and it ends with this one. What it has
+    stored is safe, however it ends. Where processes do not fork the command runs here. `ChildDied` is raised, with how
+    and on which input, if the copy ended before the command did.
     """
     if not can_fork():
         return command()

@@ -67,14 +67,8 @@ def spread(
     return is made of plain values and arrays, and comes as outputs do, so that nothing foreign is executed here. A
     worker's standard output is the standard error; signals that ask to end are left to this process, with which it
     ends, however that dies. With the backend "dask" calls are made by the cluster whose scheduler has the `address`.
-    `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`.
-
-    Raises
-    ------
-    InputError
-        If something cannot be sent to a worker.
-    WorkerDied
-        If a worker process died.
+    `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`. `InputError` is raised if something
+    cannot be sent to a worker, `WorkerDied` if a worker process died.
     """
     if backend == DASK:
         yield from _on_cluster(calls, str(address), ordered)
@@ -241,12 +235,7 @@ def apart(
 def in_own_process(call: Callable[[], T]) -> T:
     """Return what a call returns, plain values, made in a process of its own where commands keep audited code apart.
 
-    Raises
-    ------
-    ChildDied
-        If the call ended its process.
-    DpauditError
-        Of what else the call raised.
+    `ChildDied` is raised if the call ended its process, `DpauditError` of what else it raised.
     """
     if not APART:
         return call()
@@ -303,12 +292,8 @@ def in_blocks(
     """Yield the parts with which children answer items, one each, in the order of the items.
 
     ``send(child, items)`` begins the call of a child for a block of items; `warned` is called with what that returns.
-    When a caller stops, or something fails, children that are at work are ended.
-
-    Raises
-    ------
-    ChildDied
-        If a child ended, or did not answer each of its items once.
+    When a caller stops, or something fails, children that are at work are ended. `ChildDied` is raised if a child
+    ended, or did not answer each of its items once.
     """
     waiting, answers, shown = iter(items), dict[int, bytes](), 0
     size, sent = 1, 0

@@ -41,22 +41,12 @@ class Noise:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A source of noise as it was called.
+    """A source of noise as it was called, named as ``Generator.laplace``.
 
-    Attributes
-    ----------
-    name : str
-        As ``Generator.laplace``.
-    family : str
-        "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to a value.
-    scale : float or None
-        Its scale, or standard deviation; None where there is no single one.
-    sensitivity : float or None
-        The sensitivity that the call declares, as mechanisms of diffprivlib do.
-    metric : str
-        The metric of that sensitivity.
-    loss : callable, optional
-        distance -> epsilon, as the map of a measurement of OpenDP says.
+    The `family` is "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to
+    a value. The `scale`, or standard deviation, is None where there is no single one. A call may declare a
+    `sensitivity`, as mechanisms of diffprivlib do, in a `metric`. `loss` maps a distance to epsilon, as the map of a
+    measurement of OpenDP says.
     """
 
     name: str

@@ -37,20 +37,11 @@ def quantile_edges(values: NDArray[np.float64], cells: int = CELLS) -> NDArray[n
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class LeafFeature:
-    """A feature of the values of a leaf.
+    """A feature of the values of a leaf, named as "bit 3" or "length"; the name of the value itself is empty.
 
-    Attributes
-    ----------
-    name : str
-        The feature, as "bit 3" or "length"; empty for the value itself.
-    read : callable
-        Maps values to their cells or, where there are edges, to real numbers.
-    shown : callable
-        Maps a cell to what it stands for; by default the cell itself. CellNumbers between edges are shown as intervals.
-    edges : array, optional
-        Cuts between the cells of a real number.
-    representation : bool
-        Whether it shows how a value is stored rather than which it is.
+    It can `read` cells from values or, where there are edges, real numbers, which the `edges` cut into cells; these are
+    shown as intervals. `shown` maps any other cell to what it stands for, by default the cell itself. A
+    `representation` shows how a value is stored rather than which it is.
     """
 
     name: str
@@ -86,19 +77,7 @@ def one_of(*shown: str | int) -> Callable[[int], str | int]:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One feature of one leaf.
-
-    Attributes
-    ----------
-    leaf : Leaf
-        What of the output it reads.
-    column : LeafFeature
-        What it reads of that.
-    kind : str
-        The group of similar features that it belongs to.
-    index : int
-        Its place there.
-    """
+    """A feature of outputs: what a `column` reads of a `leaf`, the `index`-th of a `kind` of similar features."""
 
     leaf: Leaf
     column: LeafFeature

@@ -47,14 +47,9 @@ DENSE, REACHED, GAP = 0, 1, 2
 
 @dataclass(frozen=True)
 class FloatSupport:
-    """Distinguishes doubles that noise of one sampler can return from the gaps between them.
+    """Distinguishes doubles that noise of one sampler, of its centre and scale, can return from the gaps between.
 
-    Attributes
-    ----------
-    centre, scale : float
-        Of the noise.
-    grid : int
-        The uniform number behind it is a multiple of 2^-grid.
+    The uniform number behind the noise is a multiple of 2^-grid.
     """
 
     centre: float

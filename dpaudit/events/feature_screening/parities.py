@@ -29,13 +29,7 @@ RELATIONS = 4
 
 @dataclass(frozen=True)
 class Parity:
-    """The parity of some bits of an output; `ABSENT` where the output lacks one of them.
-
-    Attributes
-    ----------
-    bits : tuple of Feature
-        Features with the cells 0 and 1.
-    """
+    """The parity of some bits of an output, features of cells 0 and 1; `ABSENT` where the output lacks one of them."""
 
     bits: tuple[Feature, ...]
     representation: bool = False

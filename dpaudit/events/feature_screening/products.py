@@ -77,15 +77,7 @@ class Standardised:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The product of two numbers of an output, each standardised.
-
-    Attributes
-    ----------
-    factors : tuple of (Feature, Standardised)
-        The numbers.
-    edges : array
-        Cuts between cells.
-    """
+    """The product of two numbers of an output, each standardised, and the cuts between its cells."""
 
     factors: tuple[tuple[Feature, Standardised], ...]
     edges: Floats

@@ -39,25 +39,14 @@ def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
 
 
 def best_events(data: Floats, neighbour: Floats, confirm: int) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the best prefix of the cells by likelihood ratio of each of many features.
+    """Return the best prefix of the cells by likelihood ratio of each of many features, for `confirm` fresh runs.
 
-    Parameters
-    ----------
-    data, neighbour : array, shape (..., parts, cells)
-        Training runs in each cell of each feature. With two parts each is ordered by the other's counts, so that many
-        cells of few runs promise nothing by luck; the mean promise decides how many cells to take of the order by all
-        runs.
-    confirm : int
-        Fresh runs a side to come.
+    Given are the training runs in each cell of each feature, shape (..., parts, cells). With two parts each is ordered
+    by the other's counts, so that many cells of few runs promise nothing by luck; the mean promise decides how many
+    cells to take of the order by all runs.
 
-    Returns
-    -------
-    promise : array, shape (...,)
-        What the event promises; -inf where there is one cell only.
-    inside : array of bool, shape (..., cells)
-        Its cells.
-    forward : array of bool, shape (...,)
-        Whether it is data's.
+    Returned are what the event promises, shape (...), -inf where there is one cell only; whether each cell is in it,
+    shape (..., cells); and whether it is data's, shape (...).
     """
     *many, _, cells = data.shape
     if cells < 2:

@@ -138,15 +138,7 @@ def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class WholeOfRow:
-    """Reads what a row of whole numbers makes as an integer; what is no whole number counts as 0.
-
-    Attributes
-    ----------
-    block : Block
-        The row.
-    of : callable
-        The ufunc that combines its numbers.
-    """
+    """Reads what a ufunc makes of the whole numbers of a row as an integer; what is no whole number counts as 0."""
 
     block: readers.Block
     of: np.ufunc

@@ -63,20 +63,11 @@ def screen_features(
     epsilon: float = 0.0,
     stored: bool | None = False,
 ) -> list[Promising]:
-    """Return the most promising features of some training runs, the best first.
+    """Return the most promising features of some training runs of the two sides, the best first.
 
-    Parameters
-    ----------
-    plan : LeafPlan
-        The leaves.
-    data, neighbour : batch
-        Training outputs of the two sides.
-    confirm : int
-        Fresh runs a side to come.
-    epsilon : float
-        The claim; where some feature promises clearly more, no parities are searched.
-    stored : bool
-        Whether features of how values are stored take part; None for these alone.
+    `confirm` fresh runs a side are to come. Where some feature promises clearly more than the claim, `epsilon`, no
+    parities are searched. `stored` says whether features of how values are stored take part; None stands for these
+    alone.
     """
     left, right = data[:ROWS], neighbour[:ROWS]
     outputs = join([left, right])
