@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import islice, repeat
@@ -305,7 +305,8 @@ def with_generator(function: Callable[..., Any], arguments: int) -> Callable[...
         signature.bind(*[None] * arguments)
     except TypeError as error:
         for keyword in (*GENERATORS, *([""] if arguments == 2 else [])):
-            if _binds(signature, arguments - 1, keyword):
+            with suppress(TypeError):
+                signature.bind(*[None] * (arguments - 1), **({keyword: None} if keyword else {}))
                 return Called(function, keyword)
         _refuse_more(function, signature, arguments)
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
@@ -315,14 +316,6 @@ def with_generator(function: Callable[..., Any], arguments: int) -> Callable[...
             allowed=wanted,
         ) from None
     return function
-
-
-def _binds(signature: inspect.Signature, arguments: int, keyword: str) -> bool:
-    try:
-        signature.bind(*[None] * arguments, **({keyword: None} if keyword else {}))
-    except TypeError:
-        return False
-    return True
 
 
 def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:

@@ -220,17 +220,13 @@ def _serve(
         while True:
             arguments = value_of(requests.recv_bytes())
             send(BEGUN)
-            send(*_answer(function, partial(send, PART), arguments))
+            try:
+                answer = RETURNED, function(partial(send, PART), *arguments)
+            except BaseException as error:  # an interrupt that the audited code raises, for instance
+                answer = RAISED, error_as_bytes(error)
+            send(*answer)
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError, AttributeError):
                     stream.flush()
     finally:
         os._exit(0)
-
-
-def _answer(function: Callable[..., bytes], emit: Callable[[bytes], None], arguments: Any) -> tuple[bytes, bytes]:
-    """Return the last message of a call: what it returns, or raises."""
-    try:
-        return RETURNED, function(emit, *arguments)
-    except BaseException as error:  # an interrupt that the audited code raises, for instance
-        return RAISED, error_as_bytes(error)

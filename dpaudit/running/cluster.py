@@ -152,7 +152,7 @@ class _Run:
             some = list(islice(self.calls, self.size))
             if not some:
                 return
-            group = _Group(self.begun, _dumped(some), len(some))
+            group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
             self.open[group.number], self.begun = group, self.begun + 1
             self._submit(group)
 
@@ -174,7 +174,9 @@ class _Run:
                 results, seconds = found
                 del self.open[group.number]
                 self.client.cancel([one for one in group.futures if one is not future])
-                self._learn(seconds, group.size)
+                # Later groups are to be of about `WORTH` seconds.
+                self.took = [*self.took[-64:], max(seconds, 1e-6) / group.size]
+                self.size = max(1, min(MOST, math.floor(WORTH / median(self.took)), 2 * self.size))
                 return list(results)
             if status == "error":
                 raise self._error(future)
@@ -196,11 +198,6 @@ class _Run:
         usual = median(self.took) * group.size
         return time.monotonic() - group.began > max(LEAST_LATE, LATE * usual)
 
-    def _learn(self, seconds: float, size: int) -> None:
-        """Let groups be of about `WORTH` seconds."""
-        self.took = [*self.took[-64:], max(seconds, 1e-6) / size]
-        self.size = max(1, min(MOST, math.floor(WORTH / median(self.took)), 2 * self.size))
-
     def _error(self, future: Any) -> BaseException:
         error: BaseException = future.exception()
         if type(error).__name__ == "KilledWorker":
@@ -216,10 +213,6 @@ class _Run:
         futures = [one for group in self.open.values() for one in group.futures]
         if futures and self.client.status == "running":
             self.client.cancel(futures)
-
-
-def _dumped(calls: list[Callable[[], Any]]) -> bytes:
-    return bytes(cloudpickle().dumps(calls))
 
 
 def _made(

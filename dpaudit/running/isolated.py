@@ -59,13 +59,6 @@ class Timeout:
             raise InputError(message, names=("timeout",), value=self.seconds, system=sys.platform)
 
 
-def limit_of(seconds: float | None, is_: str = "output") -> Timeout | None:
-    """Return the limit of a run; None where runs are made in this process."""
-    if seconds is None:
-        return Timeout(math.inf) if APART else None
-    return Timeout(seconds, is_)
-
-
 class Isolated:
     """Runs of a mechanism in a process that is kept from call to call, and ended with whatever takes too long in it.
 
@@ -90,11 +83,6 @@ class Isolated:
     def apart(self) -> bool:
         """Whether runs are made in another process than this, so that outputs come as plain values."""
         return bool(APART) or not self.timeout.unlimited
-
-    @property
-    def reduces(self) -> bool:
-        """Whether what is kept of outputs is made in processes of the mechanism, and comes from them by `reduced`."""
-        return self.timeout.unlimited and bool(APART)
 
     def reduced(self, work: Work, items: Items[Any], n_jobs: int) -> Iterator[Any]:
         """Yield what ``work(mechanism, item)`` makes of each item, in their order, in so many processes at most.
@@ -174,18 +162,18 @@ class Isolated:
         """Return a process of this thread by its number; another one if that has ended."""
         known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
         if number not in known or known[number].closed:
-            known[number] = Child(self._serve if not known else self._serve_reseeded)
+            known[number] = Child(partial(self._serve, bool(known)))
         return known[number]
 
-    def _serve(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make the call that a request asks for, in a child."""
+    def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
+        """Make the call that a request asks for, in a child.
+
+        In one beside another, or in its place, the state of generators that all share goes elsewhere.
+        """
+        if again:
+            np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         enter_folder()
         return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
-
-    def _serve_reseeded(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make it in a child beside another, or in its place: the state of generators that all share goes elsewhere."""
-        np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
-        return self._serve(emit, kind, *arguments)
 
     def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
@@ -231,11 +219,8 @@ class Isolated:
         return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))
 
 
-@lru_cache(1)
-def _read_work(content: bytes) -> Work:
-    """Return work, in the child, which gets the same with each block of items."""
-    work: Work = value_of(content)
-    return work
+_read_work = lru_cache(1)(value_of)
+"""Returns work, in the child, which gets the same with each block of items."""
 
 
 class _Ended(msgspec.Struct, array_like=True):

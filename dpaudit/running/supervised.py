@@ -56,7 +56,9 @@ def supervised(command: Callable[[], int]) -> int:
         keep_apart()
         status = command()
         notes.end(status)
-        threading.Thread(target=_leave, args=(status,), daemon=True).start()
+        leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads the audited code has left
+        leaving.daemon = True
+        leaving.start()
         return status
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if notes.status is not None:  # whatever happened to the process afterwards
@@ -73,12 +75,6 @@ def _keep_standard_output() -> None:
         own = os.dup(1)
         os.dup2(2, 1)
         sys.stdout = open(own, "w", 1 if shown.line_buffering else -1, encoding=shown.encoding, errors=shown.errors)
-
-
-def _leave(status: int) -> None:
-    """End the process soon after its command, whatever threads the audited code has left in it."""
-    time.sleep(LEFT)
-    os._exit(status)
 
 
 def _pass_on(child: int) -> None:

@@ -71,7 +71,13 @@ def spread(
     cannot be sent to a worker, `WorkerDied` if a worker process died.
     """
     if backend == DASK:
-        yield from _on_cluster(calls, str(address), ordered)
+        from dpaudit.running.cluster import WorkerGone, by_futures
+
+        try:
+            for content in by_futures(calls, partial(sent, hides()), str(address), ordered):
+                yield result_of(content)
+        except WorkerGone as error:
+            raise WorkerDied(str(error)) from error
         return
     from concurrent.futures.process import BrokenProcessPool
     from pickle import PicklingError
@@ -131,16 +137,6 @@ class Workers(NamedTuple):
     def __call__(self, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
         """Make calls; yield what they return in their order."""
         return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
-
-
-def _on_cluster(calls: Iterable[Callable[[], T]], address: str, ordered: bool) -> Iterator[T]:
-    from dpaudit.running.cluster import WorkerGone, by_futures
-
-    try:
-        for content in by_futures(calls, partial(sent, hides()), address, ordered):
-            yield result_of(content)
-    except WorkerGone as error:
-        raise WorkerDied(str(error)) from error
 
 
 def sent(hidden: bool, call: Callable[[], Any]) -> bytes:
