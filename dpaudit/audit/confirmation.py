@@ -94,16 +94,11 @@ class Confirmation:
         self.guesses = [
             (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
         ]
-        self.hits = [
-            Hits([self._number(guess, choice.shares[i], runs) for runs in self._runs_by_look()])
-            for i, guess in self.guesses
-        ]
+        size = self.sampler.chunk(self.planned)
+        made = [min(self.planned, chunks.stop * size) for chunks, _ in self._looks]
+        self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()
         self.sides, self.look, self._ended = (0, 0), 1.0, 0
-
-    def _runs_by_look(self) -> Iterator[int]:
-        size = self.sampler.chunk(self.planned)
-        return (min(self.planned, chunks.stop * size) for chunks, _ in self._looks)
 
     def run(self) -> None:
         """Make the runs, look by look while there is time."""

@@ -27,7 +27,6 @@ exp(-epsilon)): the clipped likelihood ratio.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,18 +195,13 @@ class CellSums:
         up_pays = last[:, 1] - ratio * last[:, 2] > delta / 2
         down_pays = first[:, 2] - ratio * first[:, 1] > delta / 2
         for turn, pays in enumerate((up_pays, down_pays, up_pays & down_pays)):
-            for some in _in_parts(np.flatnonzero(pays)):
+            places, step = np.flatnonzero(pays), _MOST_NUMBERS // len(_CAPS)
+            for some in (places[start : start + step] for start in range(0, len(places), step)):
                 caps = _CAPS[:, None] / ratio[some]
                 sides = (upper[some], caps) if turn == 1 else (caps, lower[some])
                 best = self.log_payoff(row[some], ratio[some], delta, *sides).argmax(axis=0)
                 (lower if turn == 1 else upper)[some] = caps[best, np.arange(len(some))]
         return upper, lower
-
-
-def _in_parts(places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Yield parts of an array of which few enough numbers are worked on at a time."""
-    step = _MOST_NUMBERS // len(_CAPS)
-    yield from (places[start : start + step] for start in range(0, len(places), step))
 
 
 def log_payoffs(bet: Bet) -> tuple[Array, Array]:

@@ -157,8 +157,10 @@ class Training:
         pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
         left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
-            left -= _reduce(candidate, training, pilot)
-            pilot = []  # they have chosen the columns
+            # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
+            reducing = max(0, (training - len(pilot[0])) // 2)
+            candidate.reducer = learned_reducer(self.request.sampler, pair, pilot, ("reduce", index, 0), reducing)
+            left, pilot = left - reducing, []
         runs = min(most, max(1, left // 2))
         first = candidate.sampler.sides(pair, ("fit", index), runs)
         if pilot:
@@ -208,17 +210,6 @@ def _count_runs(candidate: Candidate, runs: int) -> None:
         for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
             for side, tallies in enumerate(sides):
                 candidate.count(side, tallies)
-
-
-def _reduce(candidate: Candidate, training: int, pilot: list[Any]) -> int:
-    """Let half of the training runs choose the columns that a candidate looks at; return the runs made on each side.
-
-    A pilot's outputs, beside these runs, say what the leaves are and about where, and are summed up too.
-    """
-    sampler, pair, index = candidate.request.sampler, candidate.pair, candidate.index
-    runs = max(0, (training - len(pilot[0])) // 2)
-    candidate.reducer = learned_reducer(sampler, pair, pilot, ("reduce", index, 0), runs)
-    return runs
 
 
 def _compare(candidate: Candidate, sides: list[Any]) -> None:

@@ -104,7 +104,13 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         checks = self._before()
-        self._refuse_failing()
+        failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
+        if failing and isinstance(self.pairs[0], MadePair) and len(self.outputs) >= FAILING:  # on a user's dataset
+            raise InputError(
+                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
+                names=("data",),
+                said=self.outputs[0].words,
+            )
         self.warnings = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
@@ -116,18 +122,6 @@ class Hygiene:
                 )
         asked = all(earlier is not None for earlier in before)
         self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
-
-    def _refuse_failing(self) -> None:
-        """Raise `InputError` if all runs on a user's dataset ended in an exception, which is then not audited."""
-        pair = self.pairs[0]
-        if not isinstance(pair, MadePair) or len(self.outputs) < FAILING:
-            return
-        if all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs):
-            raise InputError(
-                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
-                names=("data",),
-                said=self.outputs[0].words,
-            )
 
     def _before(self) -> tuple[Check, ...]:
         data = self._check_batch(0, "data")

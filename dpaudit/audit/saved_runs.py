@@ -94,47 +94,21 @@ def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
 
 
 class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
-    """The first line of a file: the audit that its runs belong to.
-
-    Attributes
-    ----------
-    settings : dict of str to str
-        All that must be the same where the audit goes on.
-    digest : str
-        Of the line.
-    """
+    """The first line of a file: the audit of its runs, by all settings that must be the same where it goes on."""
 
     settings: dict[str, str]
     digest: str
 
 
 class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
-    """The audit began, or went on.
-
-    Attributes
-    ----------
-    trials : int
-        Runs on each side that it might make in all, those of earlier links among them.
-    digest : str
-        Of the line and all before it.
-    """
+    """The audit began, or went on, with so many runs on each side that it might make in all, with earlier links."""
 
     trials: Size
     digest: str
 
 
 class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
-    """Runs that were bet on together.
-
-    Attributes
-    ----------
-    pair : int
-        The index of the pair.
-    outputs : tuple of two batches of outputs
-        Those of the runs on either side.
-    digest : str
-        Of the line and all before it.
-    """
+    """Runs of a pair, by its index, that were bet on together: a batch of outputs on either side."""
 
     pair: Count
     outputs: tuple[JsonValue, JsonValue]
@@ -144,18 +118,8 @@ class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
 class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
     """Runs that were not bet on chose the columns of a pair's wide outputs to look at; later batches hold these.
 
-    Attributes
-    ----------
-    pair : int
-        The index of the pair.
-    runs : int
-        Those on each side that chose.
-    outputs : tuple of two batches of outputs
-        The first of them on either side, which show of what an output consists.
-    reductions : tuple of JsonValue
-        The fields of the `Reduction` of each part of an output that is wide.
-    digest : str
-        Of the line and all before it.
+    So many `runs` on each side chose. The first outputs on either side show of what an output consists; the
+    `reductions` are the fields of the `Reduction` of each part of an output that is wide.
     """
 
     pair: Count

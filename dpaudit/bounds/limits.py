@@ -67,6 +67,13 @@ def _verified(
     return limit
 
 
+def wilson_limit(hits: Array, trials: int, z: float) -> Array:
+    """Return the Wilson limit of a binomial probability: upper for z > 0, lower for z < 0."""
+    centre = hits + z * z / 2
+    half = z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)
+    return np.maximum(centre + half, 0.0) / (trials + z * z)
+
+
 _CAP = 0.75
 """The share of its wealth that a bet may lose at most, so that one unlikely value ends no test."""
 

@@ -21,8 +21,7 @@ from dpaudit.events.explicit import ChosenEvent
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_strategy
-from dpaudit.neighbours.sampled import pairs_from_strategy
+from dpaudit.neighbours.named import is_strategy, pairs_from_strategy
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed

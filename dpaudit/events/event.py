@@ -146,11 +146,9 @@ class Cells(_Event, frozen=True, tag="cells"):
     def has(self, cells: Sequence[Hashable]) -> NDArray[np.bool_]:
         """Say for each cell that was read whether it is in the event."""
         listed = set(self._cells())
-        inside = np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_)
+        whole = (type(cell) is int and any(low <= cell <= high for low, high in self.ranges) for cell in cells)
+        inside = np.array([cell in listed or found for cell, found in zip(cells, whole, strict=True)], dtype=np.bool_)
         return inside ^ bool(self.complement)
-
-    def _in_ranges(self, cell: Hashable) -> bool:
-        return type(cell) is int and any(low <= cell <= high for low, high in self.ranges)
 
 
 class Interval(_Event, frozen=True, tag="interval"):

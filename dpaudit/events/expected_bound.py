@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
+from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
 
 Array = NDArray[np.float64]
@@ -47,17 +48,12 @@ class PrefixRatio:
         return cls(np.log(x / (hits[-1] + 1)) - np.log(y / (neighbour_hits[-1] + 1)), np.sqrt(1 / x + 1 / y))
 
 
-def _selection_penalty(delta: float, events: float) -> float:
-    """Return the number z_s of training standard errors by which an event is marked down for being the best of some.
-
-    Without it the best-looking event is the luckiest one. Of k events without a signal the luckiest is some
-    sqrt(2 ln k) standard errors off, so where there is little to choose from there is little to mark down; above 90
-    nested events the number does not grow. Small events pay for delta > 0, so they are marked down less: for Laplace
-    and geometric noise 3 reached 99.5 to 100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian
-    noise and delta > 0 it was 1 to 2.
-    """
-    most = 3.0 if delta == 0 else 1.5
-    return min(most, math.sqrt(2 * math.log(max(events, 1.0))))
+MARKDOWN, MARKDOWN_OF_DELTA = 3.0, 1.5
+"""The most training standard errors z_s by which an event is marked down for being the best of some: without it the
+best-looking event is the luckiest one. Of k events without a signal the luckiest is some sqrt(2 ln k) standard errors
+off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
+grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
+100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2."""
 
 
 def expected_bound(
@@ -82,9 +78,9 @@ def expected_bound(
     """
     x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
     p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
-    penalty = _selection_penalty(test.delta, events)
-    low = _wilson(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
-    high = _wilson(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
+    penalty = min(MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA, math.sqrt(2 * math.log(max(events, 1.0))))
+    low = wilson_limit(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
+    high = wilson_limit(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
     good = (low > test.delta) & (p > test.delta)
     room, least = np.where(good, p - test.delta, 1.0), np.where(good, low - test.delta, 1.0)
     spread = np.hypot(np.log(room / least), np.log(high / q))
@@ -106,17 +102,11 @@ def refutation_score(
     them counts one more there.
     """
     x, y = np.cumsum(hits), np.cumsum(neighbour_hits + (0 if ordered else 1))
-    low = _wilson(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
-    high = _wilson(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
+    low = wilson_limit(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
+    high = wilson_limit(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
     good = (low > test.delta) & (x > 0)
     bound = np.log(np.where(good, low - test.delta, 1.0) / high)
     return to_grid(np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf))
-
-
-def pooled_mass(hits: IntArray, trained: int, neighbour_hits: IntArray, neighbour_trained: int) -> Array:
-    """Return (x + y + 1) / (m + k + 2) of x and y hits in m and k runs: the mass of each event on both sides."""
-    mass: Array = np.divide(hits + neighbour_hits + 1.0, trained + neighbour_trained + 2.0)
-    return mass
 
 
 def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
@@ -133,13 +123,6 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
         few = 1 + 1 / (q * runs)
         error: Array = np.sqrt((1 - p) / (p * runs) + (1 - q) / (q * runs)) * few
     return error
-
-
-def _wilson(hits: Array, trials: int, z: float) -> Array:
-    """Return the Wilson limit of a binomial probability: upper for z > 0, lower for z < 0."""
-    centre = hits + z * z / 2
-    half = z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)
-    return np.maximum(centre + half, 0.0) / (trials + z * z)
 
 
 def prefix_bounds(
@@ -168,7 +151,7 @@ def prefix_bounds(
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
     by_counts = to_grid(expected_bound(*counts, test, events=rivals * real))
     if models:
-        pooled = pooled_mass(*counts)
+        pooled: Array = (inside + outside + 1.0) / (counts[1] + counts[3] + 2.0)  # of either side
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
         bounds += [] if ordered else [by_counts]

@@ -81,6 +81,7 @@ def is_plain(event: Event, output: Any) -> bool:
     return not (keyed or INTRICATE.match(event.feature))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # outputs may be as large as numbers are
 def choose(
     sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
 ) -> ChosenEvent | None:
@@ -90,11 +91,6 @@ def choose(
     which are compared; near is what has the part `worth` of the best one. With `float_bits` events over how floats are
     stored take part.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers are
-        return _chosen(sides, delta, error, float_bits, worth)
-
-
-def _chosen(sides: Sequence[Any], delta: float, error: float, float_bits: bool, worth: float) -> ChosenEvent | None:
     halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
     proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}
     found: list[ChosenEvent] = []

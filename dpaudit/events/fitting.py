@@ -343,13 +343,6 @@ class Trees(Score):
         return [TreePredictor(nodes[first:last].copy(), none, none) for first, last in pairwise(self.ends.tolist())]
 
 
-def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
-    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
-    with controller("sklearn").limit(limits=1):
-        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
-    return Classifier(model)
-
-
 def boosting(data: Array, neighbour: Array) -> Classifier:
     """Fit gradient-boosted trees: any interaction, given enough runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -365,4 +358,7 @@ def boosting(data: Array, neighbour: Array) -> Classifier:
         early_stopping=False,
         random_state=0,
     )
-    return _classifier(model, data, neighbour)
+    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
+    with controller("sklearn").limit(limits=1):
+        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
+    return Classifier(model)

@@ -269,13 +269,8 @@ def _walks(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
     try:
         mode, evidence, factor = modes(x, both, middle, precision, first)
     except Singular:
-        return [_mode(hits, total, centre, one, start) for one in precision]
+        return [walk for one in precision for walk in _walks(hits, total, centre, one[None], start)]
     return [Walk(mode[i], float(evidence[i]), factor[:, i]) for i in range(len(precision))]
-
-
-def _mode(*given: Array) -> Walk:
-    mode, evidence, factor = modes(*(one[None] for one in given))
-    return Walk(mode[0], float(evidence[0]), factor[:, 0])
 
 
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:

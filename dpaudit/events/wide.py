@@ -306,17 +306,16 @@ class Reducer:
 
     def __call__(self, outputs: Any) -> Any:
         """Return the reduced rows, shape (outputs, columns), or tuples of the other leaves' values and such a row."""
-        rows = np.concatenate([_reduced(leaf, reduction, outputs) for leaf, reduction in self.wide], axis=1)
+        reduced = []
+        for leaf, reduction in self.wide:
+            values, where = leaf.read(outputs)
+            found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
+            reduced.append(spread(found, where, len(outputs), MISSING))
+        rows = np.concatenate(reduced, axis=1)
         if not self.others:
             return rows
         kept = [_values(leaf, outputs) for leaf in self.others]
         return list(zip(*kept, rows, strict=True))
-
-
-def _reduced(leaf: Leaf, reduction: Reduction, outputs: Any) -> NDArray[np.float64]:
-    values, where = leaf.read(outputs)
-    found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
-    return spread(found, where, len(outputs), MISSING)
 
 
 def _values(leaf: Leaf, outputs: Any) -> list[Any]:

@@ -85,7 +85,10 @@ class WholeValues:
         except OverflowError:
             return _big(list(map(int, values)))
         magnitude = np.abs(small).view(np.uint64) if len(small) else np.zeros(0, np.uint64)
-        length = _bit_length(magnitude)
+        length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
+        # Rounding to a float may carry into the next power of two.
+        over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
+        length = np.asarray(length - over.astype(np.int32), dtype=np.int32)
         high = magnitude << np.minimum(64 - length, 63).astype(np.uint64)
         return cls(magnitude, high, np.sign(small).astype(np.int8), length, small.astype(np.float64))
 
@@ -118,13 +121,6 @@ def _big(values: list[int]) -> WholeValues:
                     dtype=np.uint64)  # fmt: skip
     sign = np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
     return WholeValues(low, high, sign, length, np.array(list(map(_number, values))), values)
-
-
-def _bit_length(magnitude: NDArray[np.uint64]) -> NDArray[np.int32]:
-    length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
-    # Rounding to a float may carry into the next power of two.
-    over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
-    return np.asarray(length - over.astype(np.int32), dtype=np.int32)
 
 
 OTHER = -1

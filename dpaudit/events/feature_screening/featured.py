@@ -19,8 +19,8 @@ from scipy.special import xlogy
 
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import Cells, CellSet, Event, Interval
+from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
-from dpaudit.events.feature_screening.parities import Parity
 from dpaudit.events.feature_screening.products import Product
 from dpaudit.events.feature_screening.search import Screened, screen_features
 from dpaudit.outputs import readers

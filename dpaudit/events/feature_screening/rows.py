@@ -92,7 +92,9 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
     """Return numbers of a row that training showed several times at one place, each a cell of its own."""
     found = []
     for j in range(min(rows.shape[1], MOST_ENTRIES)):
-        known = _repeated(_entry(j, rows))
+        values, counts = np.unique(_entry(j, rows), return_counts=True)
+        # Of fewer values quantiles separate all.
+        known = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
         if len(known):
             shown = one_of("another", *map(repr, known.tolist()))
             found.append(LeafFeature(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
@@ -102,12 +104,6 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
 def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
     """Return the number of each row's element among the known ones; 0 for all others."""
     return places_of(known, _entry(place, rows)) + 1
-
-
-def _repeated(column: Rows) -> Rows:
-    """Return the commonest of the values that repeat; none where quantiles separate all values."""
-    values, counts = np.unique(column, return_counts=True)
-    return commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
 
 
 _RELATIONS: dict[str, Callable[[Rows, Rows], Rows]] = {

@@ -15,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.compared import MODULUS, WIDEST, check_characters, far_places, remainders
+from dpaudit.events.feature_screening.compared import (
+    MODULUS,
+    MOST_BITS,
+    WIDEST,
+    Parity,
+    check_characters,
+    far_places,
+    parities,
+    remainders,
+)
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
-from dpaudit.events.feature_screening.parities import MOST_BITS, Parity, parities
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
 from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
@@ -237,7 +245,9 @@ _BYTES: tuple[Group, ...] = (
 def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
     """Yield the features of a leaf, fitted to its training values, after the values that each some of them read."""
     if isinstance(leaf.reader, readers.Categories):
-        yield values, [Feature(leaf, _category(leaf.reader), "category")]
+        # 0 is that of a category that training did not show.
+        shown = one_of("another", *map(_shown, leaf.reader.numbers))
+        yield values, [Feature(leaf, LeafFeature("", partial(np.add, 1), shown), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()))
     elif isinstance(values, np.ndarray) and values.ndim == 2:
@@ -249,11 +259,6 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
 
 def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
     return [Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))]
-
-
-def _category(reader: readers.Categories) -> LeafFeature:
-    """Return the category of a leaf that is one; 0 for one that training did not show."""
-    return LeafFeature("", partial(np.add, 1), one_of("another", *map(_shown, reader.numbers)))
 
 
 def _shown(category: Any) -> str:

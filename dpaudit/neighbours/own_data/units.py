@@ -65,7 +65,15 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
     if isinstance(unit, str):
         column = column_number("unit", unit, columns)
         names = columns[column].values.tolist()
-        _check_categories(unit, data)
+        kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
+        if kind is not None and (absent := len(kind) - data[unit].nunique()):
+            raise InputError(
+                "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
+                "them out with data[{given}].cat.remove_unused_categories()",
+                names=("unit",),
+                absent=absent,
+                given=repr(unit),
+            )
     elif hasattr(unit, "__len__"):
         names = list(unit)
     else:
@@ -82,19 +90,6 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
             raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return Units(np.array([numbers[name] for name in names], dtype=np.int64), column, False)
-
-
-def _check_categories(unit: str, data: Any) -> None:
-    """Raise `InputError` if a column of categories knows units that have no row."""
-    kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
-    if kind is not None and (absent := len(kind) - data[unit].nunique()):
-        raise InputError(
-            "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take them "
-            "out with data[{given}].cat.remove_unused_categories()",
-            names=("unit",),
-            absent=absent,
-            given=repr(unit),
-        )
 
 
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
