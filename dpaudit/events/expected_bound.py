@@ -151,7 +151,7 @@ def prefix_bounds(
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
     by_counts = to_grid(expected_bound(*counts, test, events=rivals * real))
     if models:
-        pooled: Array = (inside + outside + 1.0) / (counts[1] + counts[3] + 2.0)  # of either side
+        pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)  # of either side
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
         bounds += [] if ordered else [by_counts]
