@@ -11,15 +11,12 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
-from dpaudit.bounds.base import MAX_COINS
+from dpaudit.bounds.base import MAX_COINS, Bools
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words, decode, encodable
-
-Bools = NDArray[np.bool_]
 
 LEAST = 2
 """The least number of canaries."""

@@ -23,6 +23,7 @@ from dpaudit.audit.choice import Choice
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import CoinCount, EventTest
+from dpaudit.bounds.base import Bools
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
@@ -32,7 +33,6 @@ from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
 Codes = NDArray[np.uint16]
-Bools = NDArray[np.bool_]
 
 
 class Hits:

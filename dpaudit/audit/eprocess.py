@@ -30,9 +30,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array, Bools, Integers
 
 ESTIMATES = ((0.5, 0.75), (0.5, 0.25))
 """Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power."""
@@ -144,13 +144,13 @@ class CellSums:
         """Return what is expected of one run, if r and the cells' shares `mass` were true."""
         return cls(rate, mass * rate, mass * (1 - rate))
 
-    def _below(self, row: NDArray[np.int64], rate: Array) -> Array:
+    def _below(self, row: Integers, rate: Array) -> Array:
         """Return the sums over a row's cells with posteriors below `rate`, of log-likelihoods, hits and misses."""
         at = np.searchsorted(self._keys, row + np.minimum(np.maximum(rate, 0.0), 1.0))
         return self._sums.reshape(-1, 3).take(at + row, axis=0)
 
     def log_payoff(
-        self, row: NDArray[np.int64], ratio: Array, delta: float = 0.0, upper: Array | float = 0.0,
+        self, row: Integers, ratio: Array, delta: float = 0.0, upper: Array | float = 0.0,
         lower: Array | float = 0.0,
     ) -> Array:  # fmt: skip
         """Return the sum of log e over a row's runs, bet against `ratio` = exp(epsilon) with the caps u and v.
@@ -180,7 +180,7 @@ class CellSums:
         total = total + last[..., 0] + last[..., 1] * rare + last[..., 2] * common
         return np.asarray(total + first[..., 0] + first[..., 1] * common + first[..., 2] * rare)
 
-    def best_caps(self, row: NDArray[np.int64], ratio: Array, delta: float) -> tuple[Array, Array]:
+    def best_caps(self, row: Integers, ratio: Array, delta: float) -> tuple[Array, Array]:
         """Return the caps u and v with the greatest `log_payoff`, by row and ratio, both of shape (M,).
 
         At delta > 0 they are chosen on a grid of exp(-epsilon) 2^(-k/2), first u, then v, then u again. A direction is
@@ -254,7 +254,7 @@ def epsilon_grid(claim: float, ratio: float = GRID_RATIO) -> Array:
     return np.unique(np.append(_GRID_START * ratio ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE]))
 
 
-def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:
+def last_before_survivor(grid: Array, rejected: Bools) -> float:
     """Return the last grid point before the first that was never rejected; 0 if the first never was.
 
     Let e be the true epsilon and g the first grid point >= e. If the result exceeds or equals e, it is a grid

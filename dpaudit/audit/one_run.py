@@ -14,11 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 from msgspec import UNSET
-from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
-from dpaudit.audit.coins import LEAST, Bools, Coins, read_included
+from dpaudit.audit.coins import LEAST, Coins, read_included
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -31,7 +30,7 @@ from dpaudit.audit.one_run_finding import (
     RankingName,
 )
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_COINS
+from dpaudit.bounds.base import MAX_COINS, Array, Bools, Integers
 from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
 from dpaudit.bounds.guesses import (
     FIRST,
@@ -50,9 +49,6 @@ from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
 from dpaudit.contract.curve_claims import MOST
 from dpaudit.errors import InputError
 from dpaudit.results import remembering
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 UNFAIR = 1e-6
 """Coins of which so many or so few are in that fair ones would be with a smaller probability are refused."""

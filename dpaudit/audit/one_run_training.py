@@ -10,10 +10,11 @@ import numpy as np
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
-from dpaudit.audit.coins import LEAST, Bools, flip_coins
+from dpaudit.audit.coins import LEAST, flip_coins
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run import Ranked, finding_of
 from dpaudit.audit.one_run_finding import OneRunFinding
+from dpaudit.bounds.base import Bools
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.outputs.canonical import canonical

@@ -38,18 +38,16 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dpaudit.audit.eprocess import FIRST_BATCH, batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
 from dpaudit.bounds import POWER
+from dpaudit.bounds.base import Array
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
-
-Array = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _BELIEFS = np.stack([v.ravel() for v in np.meshgrid(_NODES, _NODES)], axis=1)

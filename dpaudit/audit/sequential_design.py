@@ -34,7 +34,6 @@ from typing import Any, Self
 
 import numpy as np
 from msgspec import UNSET
-from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
@@ -44,6 +43,7 @@ from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
@@ -113,7 +113,7 @@ class Session:
         self.runs, self.gamma, self.name = runs, gamma, name
         self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if self._searching else eprocess.GRID_RATIO)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
-        self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
+        self.refuted: Bools = np.zeros(len(self.grid), dtype=bool)
         self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
         if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
@@ -138,7 +138,7 @@ class Session:
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
     @property
-    def log_evidence(self) -> NDArray[np.float64]:
+    def log_evidence(self) -> Array:
         """The logarithm of the e-process against each epsilon, shape (G,): of several pairs the mean of two.
 
         They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do

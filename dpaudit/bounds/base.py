@@ -21,6 +21,8 @@ from dpaudit.arguments import read_number
 from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MAX_RUNS = 10**12
 """The most runs on one side up to which the numerical error of the tail probabilities has been measured."""

@@ -35,16 +35,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, expit, log_expit
 
 from dpaudit.arguments import read_number
-from dpaudit.bounds.base import MAX_RUNS, Bound, check_range, whole_numbers
+from dpaudit.bounds.base import MAX_RUNS, Array, Bound, check_range, whole_numbers
 from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit
 from dpaudit.bounds.melded import log_density
 from dpaudit.errors import InputError
-
-Array = NDArray[np.float64]
 
 MAX_EPSILON = Bound.max_epsilon
 """No larger epsilon is tested."""

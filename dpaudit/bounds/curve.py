@@ -14,15 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtrik, ndtri
 
 from dpaudit.arguments import read_number
-from dpaudit.bounds.base import CountArrays
+from dpaudit.bounds.base import Array, CountArrays, Integers
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
 
-Array = NDArray[np.float64]
 
-
-def lower_hull(x: Array, y: Array) -> NDArray[np.int64]:
+def lower_hull(x: Array, y: Array) -> Integers:
     """Return which points are corners of the greatest convex function that is nowhere above the points.
 
     The points, at least one, are in lexicographic order: of those with one x only the first, lowest one counts.

@@ -13,16 +13,13 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
 from dpaudit.arguments import read_number
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_RUNS, Bound
+from dpaudit.bounds.base import MAX_RUNS, Array, Bound
 from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
-
-Array = NDArray[np.float64]
 
 _REACH = 6.0
 """Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side."""

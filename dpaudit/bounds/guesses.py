@@ -61,14 +61,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, betaincinv, expit, gammaln, ndtr, ndtri
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
 from dpaudit.contract.curve_claims import MOST
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 FIRST = 8
 """The least number of guesses of a schedule; each further one is twice as large."""

@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, ndtr, ndtri
 
 from dpaudit.bounds import POWER
+from dpaudit.bounds.base import Array
 
-Array = NDArray[np.float64]
 Orders = Sequence[tuple[float, float]]
 
 LABEL_SHARES = (

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array, Bools
 
 LEVEL_MARGIN = 1e-6
 """The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
@@ -97,7 +97,7 @@ class MeanTest:
         self.answer = ""
         """"above" or "below" once decided, the first that was; empty before."""
 
-    def take(self, values: NDArray[np.float64]) -> str:
+    def take(self, values: Array) -> str:
         """Bet on further values and return the answer, empty while the test is undecided."""
         if self.answer or len(values) == 0:
             return self.answer
@@ -112,7 +112,7 @@ class MeanTest:
             self.answer = min(ends, key=ends.__getitem__)
         return self.answer
 
-    def _past(self, values: NDArray[np.float64]) -> tuple[Any, Any]:
+    def _past(self, values: Array) -> tuple[Any, Any]:
         """Return, before each value, the mean's distance from b and the variance, and remember the values."""
         counts = self._count + np.arange(len(values))
         sums = self._sum + np.concatenate([[0.0], np.cumsum(values)])
@@ -122,6 +122,6 @@ class MeanTest:
         return means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
 
 
-def _first(reached: NDArray[np.bool_]) -> int:
+def _first(reached: Bools) -> int:
     """Return the first index at which a condition holds, the length if nowhere."""
     return int(np.argmax(reached)) if reached.any() else len(reached)

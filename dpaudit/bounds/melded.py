@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammaln, ndtri
 
 from dpaudit.arguments import CONFIDENCE, read_number
-from dpaudit.bounds.base import Bound, CountArrays
-
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array, Bound, CountArrays
 
 Tail = Callable[[Array, NDArray[np.intp]], Array]
 """``tail(t, index)``: p-values at parameters t of the events with those indices, shape (len(index),)."""

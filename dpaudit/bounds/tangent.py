@@ -24,14 +24,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
+from dpaudit.bounds.base import Array
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract.curve_claims import CurveClaim
-
-Array = NDArray[np.float64]
 
 SLACK = 1e-12
 """Deltas are raised by it, more than rounding can have lowered them."""

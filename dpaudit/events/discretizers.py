@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
 from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
@@ -21,8 +22,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
-
-Array = NDArray[np.float64]
 
 FEW = 200
 """Cells up to this many are compared as they are: histograms of more bins reached 79 to 84 % of the best bound on
@@ -119,7 +118,7 @@ class PackedRows(Discretizer):
         sizes = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))
         return cls(tuple(lows), sizes) if math.prod(sizes) <= most else None
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
         rows = np.asarray(found).reshape(len(outputs), -1)
@@ -139,7 +138,7 @@ class Atoms(Discretizer):
     numbers: Mapping[Hashable, int]
     name: str = "repeated outputs"
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the number of each output's atom."""
         if not (isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind == "f"):
             return np.array([self.numbers.get(canonical(value), OTHER) for value in outputs], dtype=np.int64)
@@ -205,7 +204,7 @@ class Ranked(ScoreBins):
 
     base: Discretizer
     bins: Mapping[Hashable, int]
-    edges: NDArray[np.float64]
+    edges: Array
     name: str = "ranked histogram"
 
     @classmethod
@@ -223,7 +222,7 @@ class Ranked(ScoreBins):
         edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
         return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the bin of each output's cell; unknown cells have the bin of ratio 1."""
         cells = self.base(outputs)
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
@@ -241,7 +240,7 @@ class Ranked(ScoreBins):
         return int(np.searchsorted(self.edges, 0.0, side="right"))
 
     @cached_property
-    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sorted(self) -> tuple[Integers, Integers]:
         whole = sorted(v for v in self.bins if isinstance(v, int)) or [OTHER]
         return np.array(whole), np.array([self.bins.get(v, self.middle) for v in whole])
 

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class PrefixRatio:
     error: Array
 
     @classmethod
-    def by_counts(cls, hits: IntArray, neighbour_hits: IntArray) -> PrefixRatio:
+    def by_counts(cls, hits: Integers, neighbour_hits: Integers) -> PrefixRatio:
         """Return ln(p/q) with p = (x + 1/2) / (m + 1) and q likewise, and sqrt(1 / (x + 1/2) + 1 / (y + 1/2)).
 
         Given are the runs x and y in each prefix, shape (m,), on the likelier side and on the other; the last prefix is
@@ -57,9 +54,9 @@ grow. Small events pay for delta > 0, so they are marked down less: for Laplace 
 
 
 def expected_bound(
-    hits: NDArray[np.int64],
+    hits: Integers,
     trained: int,
-    neighbour_hits: NDArray[np.int64],
+    neighbour_hits: Integers,
     neighbour_trained: int,
     test: PlannedTest,
     *,
@@ -88,7 +85,7 @@ def expected_bound(
 
 
 def refutation_score(
-    hits: IntArray, neighbour_hits: IntArray, test: PlannedTest, epsilon: float, *, ordered: bool
+    hits: Integers, neighbour_hits: Integers, test: PlannedTest, epsilon: float, *, ordered: bool
 ) -> Array:
     """Return by how many standard errors of training each prefix of the atoms would refute a claim.
 
@@ -126,8 +123,8 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
 
 
 def prefix_bounds(
-    hits: IntArray,
-    neighbour_hits: IntArray,
+    hits: Integers,
+    neighbour_hits: Integers,
     test: PlannedTest,
     *,
     ordered: bool = False,

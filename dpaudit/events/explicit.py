@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
@@ -56,7 +56,6 @@ INTRICATE = re.compile(r"histogram|repeated value|product|parity|sum of squares|
 """The features that say little to a person, among them parts of a table of pandas as it is taken apart."""
 STORED = "lowest bit"
 
-Array = NDArray[np.float64]
 Explicit = Interval | Cells
 """The events that are proposed."""
 

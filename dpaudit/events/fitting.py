@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
@@ -22,8 +23,6 @@ from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Sc
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
-
-Array = NDArray[np.float64]
 
 Fit = Callable[[Array, Array], Score]
 
@@ -64,7 +63,7 @@ class Scored(ScoreBins):
         """The score in the middle of each bin; a column as it is estimates no ratio."""
         return None if self.score is None else super().midpoints
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the bin of each output's score."""
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
@@ -308,7 +307,7 @@ class Trees(Score):
 
     width: int
     base: float
-    ends: NDArray[np.int64]
+    ends: Integers
     nodes: dict[str, NDArray[Any]]
     slow = True
 

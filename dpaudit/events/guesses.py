@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
@@ -36,9 +37,6 @@ from dpaudit.events.event import CellSet, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, likelier_first
 from dpaudit.outputs.canonical import canonical
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MOST = 5
 """Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less."""
@@ -144,8 +142,8 @@ _UNNAMED = object()
 def choose_guesses(
     first: PrefixFamily,
     second: PrefixFamily,
-    data: IntArray,
-    neighbour: IntArray,
+    data: Integers,
+    neighbour: Integers,
     test: PlannedTest,
     most: int = MOST,
 ) -> list[tuple[int, int, float, float, float]]:
@@ -182,7 +180,7 @@ def choose_guesses(
     return sorted(found, key=lambda guess: -guess[3])
 
 
-def _draws(family: PrefixFamily, data: IntArray, neighbour: IntArray) -> Array:
+def _draws(family: PrefixFamily, data: Integers, neighbour: Integers) -> Array:
     """Return draws of the probability that a run in each atom is of the data, both sides being as frequent."""
     rng = np.random.default_rng(0)
     if family.draws is None:

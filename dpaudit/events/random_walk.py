@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array
 
 STEPS = np.geomspace(0.002, 8.0, 10)
 """The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty."""

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, to_grid
 from dpaudit.events.random_walk import fit_walks
-
-Array = NDArray[np.float64]
 
 BINS = 64
 """Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
@@ -170,7 +169,7 @@ class Patterns(Score):
     """
 
     atoms: tuple[Array, ...]
-    codes: NDArray[np.int64]
+    codes: Integers
     base: Array
     tables: tuple[tuple[NaiveBayes, NDArray[np.intp]] | None, ...]
 
@@ -192,9 +191,9 @@ class Patterns(Score):
     def _fit(
         cls,
         atoms: tuple[Array, ...],
-        codes: NDArray[np.int64],
+        codes: Integers,
         sides: tuple[Array, Array],
-        coded: tuple[NDArray[np.int64], NDArray[np.int64]],
+        coded: tuple[Integers, Integers],
     ) -> Patterns:
         data, neighbour = sides
         each = [places_of(codes, code) for code in coded]
@@ -227,7 +226,7 @@ class Patterns(Score):
         return score
 
 
-def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
+def _code(atoms: tuple[Array, ...], rows: Array) -> Integers:
     """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
     code = np.zeros(len(rows), dtype=np.int64)
     for values, column in zip(atoms, rows.T, strict=True):
@@ -235,7 +234,7 @@ def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
     return code
 
 
-def _others(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.bool_]:
+def _others(atoms: tuple[Array, ...], rows: Array) -> Bools:
     """Say which scalars are no repeated values."""
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
 

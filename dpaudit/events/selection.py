@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Integers
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
@@ -85,9 +86,6 @@ class Selection:
         return "law" if self.order == "law" else self.discretizer.name
 
 
-IntArray = NDArray[np.int64]
-
-
 @dataclass(frozen=True)
 class CellFamilies:
     """Counted cells of both sides, and the families of nested events over them that are compared.
@@ -99,8 +97,8 @@ class CellFamilies:
     discretizer: Discretizer
     training: tuple[Tally, Tally]
     cells: list[Any]
-    data: IntArray
-    neighbour: IntArray
+    data: Integers
+    neighbour: Integers
     orders: list[Order]
 
     @property
@@ -238,7 +236,7 @@ class CellFamilies:
         inside = frozenset(taken)
         return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
-    def _sides(self, family: PrefixFamily) -> tuple[IntArray, IntArray]:
+    def _sides(self, family: PrefixFamily) -> tuple[Integers, Integers]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]

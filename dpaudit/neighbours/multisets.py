@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Law, Relation
 from dpaudit.errors import InputError
 
 Rows = NDArray[np.integer[Any]]
 Ranks = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def _steps(universe: int, n: int) -> Ranks:
@@ -93,7 +93,7 @@ def _added(rows: Rows, choices: int) -> Rows:
     return grown
 
 
-def distinct(rows: Rows) -> NDArray[np.bool_]:
+def distinct(rows: Rows) -> Bools:
     """Mark the first occurrence of each element of each sorted row."""
     return np.concatenate([np.ones((len(rows), 1), np.bool_), rows[:, 1:] != rows[:, :-1]], axis=1)
 
@@ -165,7 +165,7 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
     return domain.sample(domain.points()[image // 2], image % 2, sample.counts)
 
 
-def _aligned(pair: tuple[Law, ...]) -> tuple[Floats, Floats]:
+def _aligned(pair: tuple[Law, ...]) -> tuple[Array, Array]:
     """Return the log-probabilities of both laws over the atoms of either."""
     p, q = pair
     if p.atoms == q.atoms:
@@ -176,7 +176,7 @@ def _aligned(pair: tuple[Law, ...]) -> tuple[Floats, Floats]:
     return first, second
 
 
-def _curve(p: Floats, q: Floats, epsilons: Floats) -> Floats:
+def _curve(p: Array, q: Array, epsilons: Array) -> Array:
     """Return the sum over the atoms of (exp(p) - exp(e + q))_+, which is delta(e), at every e."""
     first, second = np.exp(p), np.exp(q)
     block = max(1, 2**20 // max(1, len(first)))

@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Integers
 from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening import numbers, texts
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature
 from dpaudit.events.feature_screening.products import Sides
 from dpaudit.outputs.readers import WholeValues
-
-Floats = NDArray[np.float64]
 
 CHOSEN = 4
 """Moduli, places and check sums that are returned."""
@@ -84,7 +83,7 @@ def _small_moduli(sides: Sequence[Sequence[int]], spread: int) -> list[int]:
     return best
 
 
-def _excess(cells: NDArray[np.int64], side: NDArray[np.int64], width: int) -> float:
+def _excess(cells: Integers, side: Integers, width: int) -> float:
     """Return by how many standard deviations the chi-squared statistic of two sides' cells exceeds its mean.
 
     Multiples of a modulus have more cells, so that they show less than itself.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
 
@@ -26,7 +27,7 @@ REPEATING = 0.25
 """The share of different values up to which texts are looked at once each."""
 
 
-def quantile_edges(values: NDArray[np.float64], cells: int = CELLS) -> NDArray[np.float64]:
+def quantile_edges(values: Array, cells: int = CELLS) -> Array:
     """Return cuts that divide values into cells of about equal mass."""
     if not len(values):
         return np.zeros(0)
@@ -47,7 +48,7 @@ class LeafFeature:
     name: str
     read: Callable[[Any], NDArray[Any]]
     shown: Callable[[int], str | int] = int
-    edges: NDArray[np.float64] | None = None
+    edges: Array | None = None
     representation: bool = False
 
     def cells(self, values: Any, places: NDArray[np.intp] | None = None) -> CellNumbers:
@@ -65,7 +66,7 @@ class LeafFeature:
         return f"[{low}, {'inf' if code == len(self.edges) else f'{self.edges[code]:.6g}'})"
 
 
-def number(name: str, read: Callable[[Any], NDArray[np.float64]], values: Any) -> LeafFeature:
+def number(name: str, read: Callable[[Any], Array], values: Any) -> LeafFeature:
     """Return the feature of a real number, cut into cells of equal mass for values like these."""
     return LeafFeature(name, read, edges=quantile_edges(read(values)))
 
@@ -112,7 +113,7 @@ class Feature:
         values, where = self.leaf.read(outputs)
         return spread(self.column.cells(*distinct(values)), where, len(outputs), ABSENT)
 
-    def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
+    def real(self, outputs: Sequence[Any]) -> Array:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
         values, where = self.leaf.read(outputs)
         return spread(self.column.read(values), where, len(outputs), -np.inf)

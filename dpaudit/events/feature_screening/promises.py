@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import to_grid
-
-Floats = NDArray[np.float64]
 
 TRAINING = 2.0
 """Standard errors of the training runs that a promise is marked down by."""
@@ -21,24 +20,22 @@ CONFIRMATION = 2.0
 """The same for the confirmation runs to come."""
 
 
-def promise(
-    x: Floats, m: float | Floats, y: Floats, k: float | Floats, confirm: int, training: float = TRAINING
-) -> Floats:
+def promise(x: Array, m: float | Array, y: Array, k: float | Array, confirm: int, training: float = TRAINING) -> Array:
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
     high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
     return to_grid(np.log(np.maximum(low, 1e-300)) - np.log(high))
 
 
-def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
+def _wilson(p: Array, size: float | Array, side: float) -> Array:
     """Return Wilson's limit one standard error below (side -1) or above (side 1) shares p of `size` runs."""
     centre = p + 0.5 / size
     half = np.sqrt(p * (1 - p) / size + 0.25 / size**2)
-    limit: Floats = (centre + side * half) / (1 + 1 / size)
+    limit: Array = (centre + side * half) / (1 + 1 / size)
     return np.clip(limit, 0.0, 1.0)
 
 
-def best_events(data: Floats, neighbour: Floats, confirm: int) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+def best_events(data: Array, neighbour: Array, confirm: int) -> tuple[Array, Bools, Bools]:
     """Return the best prefix of the cells by likelihood ratio of each of many features, for `confirm` fresh runs.
 
     Given are the training runs in each cell of each feature, shape (..., parts, cells). With two parts each is ordered
@@ -61,9 +58,7 @@ def best_events(data: Floats, neighbour: Floats, confirm: int) -> tuple[Floats, 
     return mean.max(axis=-1), (place <= length[..., None]) == forward[..., None], forward
 
 
-def best_half_lines(
-    data: Floats, neighbour: Floats, confirm: int
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+def best_half_lines(data: Array, neighbour: Array, confirm: int) -> tuple[Array, Bools, Bools]:
     """Return the same of the cells below, or above, one threshold: as few events need no order to be learned.
 
     All parts are counted together, which leaves less to mark down.
@@ -75,17 +70,17 @@ def best_half_lines(
     found = below.reshape(*data.shape[:-2], 4, cells - 1)
     which, cut = np.divmod(np.argmax(found.reshape(*data.shape[:-2], -1), axis=-1), cells - 1)
     lower = np.arange(cells) <= cut[..., None]
-    forward: NDArray[np.bool_] = (which == 0) | (which == 3)
+    forward: Bools = (which == 0) | (which == 3)
     return found.max(axis=(-2, -1)), lower == (which % 2 == 0)[..., None], forward
 
 
-def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
+def _order(data: Array, neighbour: Array) -> NDArray[np.intp]:
     """Return the cells by descending likelihood ratio, along the last axis."""
     ratio = to_grid(np.log(data + 0.5) - np.log(neighbour + 0.5))
     return np.argsort(-ratio, axis=-1, kind="stable")
 
 
-def _promises(data: Floats, neighbour: Floats, confirm: int) -> Floats:
+def _promises(data: Array, neighbour: Array, confirm: int) -> Array:
     """Return the promises, shape (..., 2, parts, cells - 1), of the prefixes on data and of the rest on neighbour.
 
     A part without runs on either side promises nothing.

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
@@ -143,7 +143,7 @@ class WholeOfRow:
         """Return the integers."""
         return self.of_rows(self.block(values))
 
-    def of_rows(self, rows: NDArray[np.float64]) -> readers.WholeValues:
+    def of_rows(self, rows: Array) -> readers.WholeValues:
         """Return the integers of rows that are read already."""
         usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
         return readers.WholeValues.of(self.of.reduce(usual, axis=1))

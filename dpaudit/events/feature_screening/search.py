@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.feature_screening import numbers, rows, texts
 from dpaudit.events.feature_screening.compared import (
     MODULUS,
@@ -27,7 +27,7 @@ from dpaudit.events.feature_screening.compared import (
 )
 from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
-from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
+from dpaudit.events.feature_screening.promises import best_events, best_half_lines, promise
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
@@ -84,7 +84,7 @@ def screen_features(
     part = np.concatenate([np.minimum(4 * np.arange(n) // n, PARTS - 1) for n in (len(left), len(right)) if n])
     groups = part + PARTS * side
     features: list[Screened] = []
-    counts: list[Floats] = []
+    counts: list[Array] = []
     bits: list[tuple[Feature, CellNumbers]] = []
     for feature, cells in _features(plan, outputs, stored):
         if cells.min() == cells.max():
@@ -111,7 +111,7 @@ def _chosen(
     """Yield features that are chosen by comparing the sides on the runs to `fit`."""
     if not (fit & neighbour).any() or not (fit & ~neighbour).any():
         return
-    columns, whole = list[tuple[Feature, Floats]](), 0
+    columns, whole = list[tuple[Feature, Array]](), 0
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         place = np.arange(len(outputs)) if where is None else where
@@ -182,7 +182,7 @@ def _of_many_kinds(order: Sequence[int], features: Sequence[Screened]) -> list[i
     return [*first.values(), *(i for i in order if i not in first.values())]
 
 
-def _counts(cells: CellNumbers, groups: NDArray[np.int64]) -> Floats:
+def _counts(cells: CellNumbers, groups: Integers) -> Array:
     """Return the runs in each cell of a feature that any run is in, shape (sides, parts, cells)."""
     codes = cells - ABSENT
     width = int(codes.max(initial=0)) + 1
@@ -190,7 +190,7 @@ def _counts(cells: CellNumbers, groups: NDArray[np.int64]) -> Floats:
     return counts[:, :, counts.sum(axis=(0, 1)) > 0]
 
 
-def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -> tuple[Floats, Floats]:
+def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) -> tuple[Array, Array]:
     """Return what each feature's best event promises on the parts that rank, and on the part that recounts.
 
     Features of as many cells are judged together: most have two. Where cells are ordered, or two, half-lines compete
@@ -268,7 +268,7 @@ def _shown(category: Any) -> str:
     return text[: numbers.SHOWN]
 
 
-def _of_rows(leaf: Leaf, table: NDArray[np.float64]) -> Iterator[tuple[Any, list[Feature]]]:
+def _of_rows(leaf: Leaf, table: Array) -> Iterator[tuple[Any, list[Feature]]]:
     names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
     if table.shape[1] < 2 or names:
         columns = rows.entries(table, names)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit import seeding
+from dpaudit.bounds.base import Integers
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, column_number, value_type
 
@@ -43,12 +43,12 @@ class Units:
     a unit of its own.
     """
 
-    codes: NDArray[np.int64]
+    codes: Integers
     column: int | None = None
     alone: bool = True
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The number of rows of each unit."""
         return np.bincount(self.codes)
 
