@@ -143,7 +143,15 @@ class Training:
         if left > 0:
             if len(candidate.discretizers) > LAST:
                 candidate.keep([*candidate.by_promise(careful=True)[:LAST], *candidate.refuting_place()])
-            _count_runs(candidate, left)
+            addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
+            couples = list(candidate.sampler.couples(candidate.pair, addresses, left))
+            # Some of the runs are counted by slow discretizers as well.
+            slowly = [all([candidate.take_slowly(i, job.size) for i, job in enumerate(couple)]) for couple in couples]
+            for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
+                count = CountCells(tuple(candidate.discretizers), slow)
+                for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
+                    for side, tallies in enumerate(sides):
+                        candidate.count(side, tallies)
         return candidate
 
     def _fit(self, candidate: Candidate, pilot: list[Any], training: int) -> int:
@@ -198,18 +206,6 @@ class Training:
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
-
-
-def _count_runs(candidate: Candidate, runs: int) -> None:
-    """Add runs on each side to the candidate's counts, some of them by slow discretizers as well."""
-    addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
-    couples = list(candidate.sampler.couples(candidate.pair, addresses, runs))
-    slowly = [all([candidate.take_slowly(side, job.size) for side, job in enumerate(couple)]) for couple in couples]
-    for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
-        count = CountCells(tuple(candidate.discretizers), slow)
-        for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
-            for side, tallies in enumerate(sides):
-                candidate.count(side, tallies)
 
 
 def _compare(candidate: Candidate, sides: list[Any]) -> None:

@@ -137,7 +137,11 @@ class Hygiene:
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         seed, passed = _passed(not repeated), Answer.PASSED
-        return (*self._checks(generator=passed, seed=seed, state=passed), *self._processes())
+        checks = self._checks(generator=passed, seed=seed, state=passed)
+        differ = self._spread and self._workers_differ()
+        # Where workers agree, a finding is the same with one job or several.
+        spent, self.spent = self.spent, 0
+        return (*checks, Check(CheckName.PROCESS, Answer.DEPENDS, spent)) if differ else checks
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -217,12 +221,6 @@ class Hygiene:
                 break
         streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
         return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
-
-    def _processes(self) -> tuple[Check, ...]:
-        """Return that workers differ, if they do: where they agree, a finding is the same with one job or several."""
-        differ = self._spread and self._workers_differ()
-        spent, self.spent = self.spent, 0
-        return (Check(CheckName.PROCESS, Answer.DEPENDS, spent),) if differ else ()
 
     def _workers_differ(self) -> bool:
         """Say whether two workers give different outputs of equal generators, and each of them always the same."""

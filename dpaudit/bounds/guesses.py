@@ -188,11 +188,14 @@ class Schedule:
 
     def _crossing(self, critical: Integers, points: Points) -> float:
         """Return the second bound of the theorem, the least over the best points."""
-        runs = self.delta_runs(points.delta)
-        return min(
-            self.crossing(critical, float(points.epsilon[j])) + self._delta_term(float(points.epsilon[j]), runs[j])
-            for j in self._best_points(critical, points)
-        )
+        places: Integers = np.arange(len(points.epsilon))
+        if len(places) > _CROSSED_AT:  # those at which the union bound is least: the others would hardly be better
+            v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
+            each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
+            total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
+            places = total.argsort()[:_CROSSED_AT]
+        chosen = zip(points.epsilon[places].tolist(), self.delta_runs(points.delta)[places].tolist(), strict=True)
+        return min(self.crossing(critical, epsilon) + self._delta_term(epsilon, runs) for epsilon, runs in chosen)
 
     def _delta_term(self, epsilon: float, delta_runs: float) -> float:
         """Return m delta L."""
@@ -201,15 +204,6 @@ class Schedule:
         steps = {after - before for before, after in pairwise((0, *self.guesses))}
         share = max(_largest_share(step, epsilon) for step in steps)
         return min(float(additive_term(epsilon, delta_runs)), delta_runs * share * (1 + _MARGIN))
-
-    def _best_points(self, critical: Integers, points: Points) -> list[int]:
-        """Return the points at which the union bound of a crossing is least: the others would hardly be better."""
-        if len(points.epsilon) <= _CROSSED_AT:
-            return list(range(len(points.epsilon)))
-        v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
-        each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
-        total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
-        return [int(j) for j in total.argsort()[:_CROSSED_AT]]
 
     def level(self, points: Points, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-from dpaudit.bounds.base import Array, Bools
+from dpaudit.bounds.base import Array
 
 LEVEL_MARGIN = 1e-6
 """The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
@@ -107,9 +107,11 @@ class MeanTest:
         above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
         below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
         self._above, self._below = float(above[-1]), float(below[-1])
-        ends = {name: _first(wealth >= self._needed) for name, wealth in (("above", above), ("below", below))}
-        if min(ends.values()) < len(values):
-            self.answer = min(ends, key=ends.__getitem__)
+        # The first value at which either wealth suffices; their number if none does.
+        ends = {name: np.flatnonzero(found >= self._needed) for name, found in (("above", above), ("below", below))}
+        firsts = {name: int(reached[0]) for name, reached in ends.items() if len(reached)}
+        if firsts:
+            self.answer = min(firsts, key=firsts.__getitem__)
         return self.answer
 
     def _past(self, values: Array) -> tuple[Any, Any]:
@@ -120,8 +122,3 @@ class MeanTest:
         self._count, self._sum, self._squares = counts[-1] + 1, float(sums[-1]), float(squares[-1])
         means = sums[:-1] / counts
         return means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
-
-
-def _first(reached: Bools) -> int:
-    """Return the first index at which a condition holds, the length if nowhere."""
-    return int(np.argmax(reached)) if reached.any() else len(reached)

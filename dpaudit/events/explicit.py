@@ -159,7 +159,15 @@ def _half_lines(
     pooled = np.sort(np.concatenate(values))
     if not len(pooled) or (pooled[0] == pooled[-1] and len(pooled) == sum(runs)):
         return
-    cuts = _cuts(pooled)
+    # Places between values of both sides, sorted, at many of their quantiles.
+    usual = np.unique(pooled[np.isfinite(pooled)])
+    between = usual[:-1] / 2 + usual[1:] / 2
+    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
+    if len(usual) < 2:
+        cuts = np.concatenate(ends)
+    else:
+        at = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
+        cuts = np.unique(np.concatenate([*ends, *(between[np.clip(at - off, 0, len(between) - 1)] for off in (0, 1))]))
 
     def promised(cuts: Array, upwards: bool, first: int) -> Array:
         below = [np.searchsorted(side, cuts, side="left") for side in values]
@@ -176,18 +184,6 @@ def _half_lines(
             kept = np.flatnonzero(promised(short, upwards, first) >= ROUNDED * worth.max())
             cut = float(short[kept[0]]) if len(kept) else end
             yield Interval(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
-
-
-def _cuts(pooled: Array) -> Array:
-    """Return places between values of both sides, sorted, at many of their quantiles."""
-    usual = np.unique(pooled[np.isfinite(pooled)])
-    between = usual[:-1] / 2 + usual[1:] / 2
-    with np.errstate(over="ignore"):  # nothing but infinity is beyond the greatest number
-        ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
-    if len(usual) < 2:
-        return np.concatenate(ends)
-    places = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
-    return np.unique(np.concatenate([*ends, *(between[np.clip(places - off, 0, len(between) - 1)] for off in (0, 1))]))
 
 
 def _listed(

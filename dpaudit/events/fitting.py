@@ -200,8 +200,14 @@ def _scores(
             (boosting, groups, "boosted trees"),
         ):
             rows = [np.column_stack([columns[one][side][:CLASSIFIER_ROWS] for one in taken]) for side in (0, 1)]
-            if fit is Discriminant.fit or _pays(fit, rows, naive, confirm):
-                yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
+            if fit is not Discriminant.fit and naive > CLEAR and confirm is not None:
+                # Where columns say nothing together that they do not say alone, a slow score promises less than naive
+                # ones on the same few rows, and would take most of an audit's time. Elsewhere it is worth it.
+                most = _tried(rows)
+                few, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
+                if _promised(fit(*few), fresh, confirm) <= naive - TRIED_SLACK:
+                    continue
+            yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
 
 
 def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[tuple[str, ...], float]:
@@ -227,19 +233,6 @@ def _tried(sides: Sequence[Array]) -> int:
     """Return the rows a side that scores are tried on, and again as many that compare them; 0 for too few."""
     most = min(TRIED_ROWS, *(len(side) // 2 for side in sides))
     return most if most >= LEAST_TRIED_ROWS else 0
-
-
-def _pays(fit: Fit, rows: Sequence[Array], naive: float, confirm: int | None) -> bool:
-    """Say whether a slow score is worth fitting on all rows.
-
-    Where columns say nothing together that they do not say alone, it promises less than naive scores on the same few
-    rows, and would take most of an audit's time. It is worth it where rows are few or the signal is weak.
-    """
-    if naive <= CLEAR or confirm is None:
-        return True
-    most = _tried(rows)
-    fitted, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
-    return _promised(fit(*fitted), fresh, confirm) > naive - TRIED_SLACK
 
 
 def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:

@@ -16,7 +16,6 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.multisets import (
     Ranks,
-    Rows,
     checked_permutation,
     distinct,
     multisets,
@@ -92,8 +91,16 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     groups = zip((n - 1, n, n + 1), np.split(inputs, np.searchsorted(inputs, [start(n), start(n + 1)])), strict=True)
     made = [row for size, group in groups for row in unrank(group - start(size), universe, size)]
     origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
-    pairs = int((degree * sizes).sum())
-    return PairPlan(left, right, _maker(domain, made, flagged), len(made), pairs, total, lambda _: origin)
+    pairs, points = int((degree * sizes).sum()), domain.points()
+
+    def make(i: int) -> Any:
+        """Return the sample of row i, with its public flags where examples have them."""
+        if not len(made[i]):
+            return domain.empty_sample()
+        public, example = np.divmod(made[i].astype(np.int64), 2 * len(points))
+        return domain.sample(points[example // 2], example % 2, public=public > 0 if flagged else None)
+
+    return PairPlan(left, right, make, len(made), pairs, total, lambda _: origin)
 
 
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:
@@ -104,19 +111,6 @@ def _check_limit(what: str, count: int, limit: int, n: int) -> None:
         )
         text += "pairs by {samples:=}, or use the black-box audit"
         raise InputError(text, parameter="n", value=n, names=("samples",))
-
-
-def _maker(domain: Domain, rows: list[Rows], flagged: bool) -> Callable[[int], Any]:
-    """Return the function that makes the sample of row i, with its public flags where examples have them."""
-    points = domain.points()
-
-    def make(i: int) -> Any:
-        if not len(rows[i]):
-            return domain.empty_sample()
-        public, example = np.divmod(rows[i].astype(np.int64), 2 * len(points))
-        return domain.sample(points[example // 2], example % 2, public=public > 0 if flagged else None)
-
-    return make
 
 
 def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> PairPlan:

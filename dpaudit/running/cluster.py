@@ -122,8 +122,14 @@ class _Run:
             self._fill(len(held))
             if not self.open:
                 return
-            if not self.news.wait(PULSE):
-                self._refuse_lonely()
+            if not self.news.wait(PULSE):  # nothing is new: are there workers?
+                if self.client.nthreads():
+                    self.alone = 0.0
+                elif not self.alone:
+                    self.alone = time.monotonic()
+                elif time.monotonic() - self.alone > LONELY:
+                    died = "they died, for want of memory perhaps"
+                    raise WorkerGone(f"the cluster has had no worker for {LONELY:g} s: {died}")
             self.news.clear()
             for group in list(self.open.values()):
                 if (found := self._ended(group)) is None:
@@ -135,15 +141,6 @@ class _Run:
                 while following in held:
                     yield from held.pop(following)
                     following += 1
-
-    def _refuse_lonely(self) -> None:
-        """Raise `WorkerGone` if the cluster has been without workers for too long."""
-        if self.client.nthreads():
-            self.alone = 0.0
-        elif not self.alone:
-            self.alone = time.monotonic()
-        elif time.monotonic() - self.alone > LONELY:
-            raise WorkerGone(f"the cluster has had no worker for {LONELY:g} s: they died, for want of memory perhaps")
 
     def _fill(self, held: int) -> None:
         """Begin groups until the cluster has enough to do; results that wait for an earlier one count as well."""

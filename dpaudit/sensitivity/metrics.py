@@ -164,7 +164,7 @@ def _hamming(first: Any, second: Any) -> Distance:
 
 
 def _symmetric(first: Any, second: Any) -> Distance:
-    one, other = Counter(_elements(first, "symmetric")), Counter(_elements(second, "symmetric"))
+    one, other = (Counter(_elements(output, "symmetric")) for output in (first, second))
     return Distance(Fraction((one - other).total() + (other - one).total()))
 
 

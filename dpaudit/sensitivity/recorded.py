@@ -274,7 +274,15 @@ def recorded_finding(
     delta: float,
 ) -> RecordedFinding:
     """Return what the pair shows on which recorded values move farthest, after a search for it."""
-    unseen, steady = _not_covered(mechanism, pairs)
+    unseen: tuple[str, ...] = ()
+    steady = True
+    for pair in pairs:  # the first on which a run returns shows what is added to no known value
+        record, output = mechanism.recorded(inputs_of(pair)[0])
+        if not isinstance(output, Raised):
+            drawn = ((one.primitive.name, one.place) for one in record.untraced)
+            unseen = tuple(dict.fromkeys(f"{name} ({place})" if place else name for name, place in drawn))
+            steady = mechanism.steady(pair)
+            break
 
     def refutes(found: PairMoves) -> bool:
         return any(move.exceeds or _loses(move, found, epsilon, delta) for move in found.of_noise)
@@ -301,17 +309,6 @@ def _loses(move: ValueMove, found: PairMoves, epsilon: float | None, delta: floa
     """Return whether a value alone, released, loses more than the claim."""
     loss = None if epsilon is None else loss_alone(move, found, delta)
     return loss is not None and epsilon is not None and loss > epsilon * (1 + float(ROUNDING))
-
-
-def _not_covered(mechanism: RecordedMechanism, pairs: Sequence[Pair]) -> tuple[tuple[str, ...], bool]:
-    """Return the draws that are added to no known value, and whether all that is random is recorded."""
-    for pair in pairs:
-        record, output = mechanism.recorded(inputs_of(pair)[0])
-        if isinstance(output, Raised):
-            continue
-        found = [f"{one.primitive.name} ({one.place})" if one.place else one.primitive.name for one in record.untraced]
-        return tuple(dict.fromkeys(found)), mechanism.steady(pair)
-    return (), True
 
 
 def _finding(

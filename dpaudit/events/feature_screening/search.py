@@ -102,7 +102,14 @@ def screen_features(
         again = np.append(again, _promises(of_each, confirm, [feature.ordered for feature in chosen])[1])
     order = np.append(np.argsort(-promised[:screened], kind="stable")[:RECOUNTED], np.arange(screened, len(features)))
     order = order[np.argsort(-(again - MARKDOWN * (np.arange(len(features)) >= screened))[order], kind="stable")]
-    return [Promising(features[i], float(again[i])) for i in _of_many_kinds(order.tolist(), features)[:RETURNED]]
+    # The best feature of each kind comes before any second one of a kind: a number leaks through its sums and
+    # differences with others as well, and some of so many promise more by luck. A tail of one number was lost where
+    # three of them were returned.
+    first: dict[str, int] = {}
+    for i in order.tolist():
+        first.setdefault(features[i].kind, i)
+    best = [*first.values(), *(i for i in order.tolist() if i not in first.values())]
+    return [Promising(features[i], float(again[i])) for i in best[:RETURNED]]
 
 
 def _chosen(
@@ -168,18 +175,6 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
     found += [f"products of two numbers beyond the first {MOST_COLUMNS}"] if single > MOST_COLUMNS else []
     found += [f"parities of integers' bits beyond the first {MOST_BITS}"] if bits > MOST_BITS else []
     return tuple(found)
-
-
-def _of_many_kinds(order: Sequence[int], features: Sequence[Screened]) -> list[int]:
-    """Return the best feature of each kind before any second one of a kind, each part in the order given.
-
-    A number leaks through its sums and differences with others as well, and some of so many promise more by luck: a
-    tail of one number was lost where three of them were returned.
-    """
-    first: dict[str, int] = {}
-    for i in order:
-        first.setdefault(features[i].kind, i)
-    return [*first.values(), *(i for i in order if i not in first.values())]
 
 
 def _counts(cells: CellNumbers, groups: Integers) -> Array:
