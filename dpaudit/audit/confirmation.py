@@ -108,14 +108,9 @@ class Confirmation:
                 for shown in self.make(self.couples[chunks]):
                     self.take(shown)
             else:
-                self._count(self.couples[chunks])
+                for runs, found in self.sampler.summed(self.couples[chunks], self._reduce(), _added):
+                    self.add(runs, *self._by_selected(found))
             self.end_look()
-
-    def _count(self, couples: Couples) -> None:
-        """Make the runs of some couples, whose order does not matter, and add what they show."""
-        for runs, found in self.sampler.summed(couples, self._reduce(), _added):
-            counts, raised = self._by_selected(found)
-            self.add(runs, counts, raised)
 
     def end_look(self) -> None:
         """Note that all runs of a look are added."""

@@ -255,23 +255,17 @@ def guess_test(
     if guesses is not None:
         schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
     elif len(points.epsilon) > 1:
-        schedule = Schedule((_one_number(points, m, one_sided, gamma),), m, one_sided)
+        # Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is
+        # tried: one number, which the claim and the number of canaries fix, has more power than a schedule. It is that
+        # with which the least mu of independent Gaussian scores is detected.
+        last = max(1, m // 2 if one_sided else m)
+        numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
+        critical = Schedule(tuple(numbers), m, one_sided).critical(gamma, points)
+        best = detectable_mu(numbers, list(map(int, critical)), m, POWER, one_sided=one_sided)[1]
+        schedule = Schedule((numbers[best],), m, one_sided)
     else:
         schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
     return GuessTest(schedule, gamma, ranked.counts(name, schedule))
-
-
-def _one_number(points: Points, coins: int, one_sided: bool, gamma: float) -> int:
-    """Return the number of guesses with which the least mu of independent Gaussian scores is detected.
-
-    Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is tried:
-    one number, which the claim and the number of canaries fix, has more power than a schedule.
-    """
-    last = max(1, coins // 2 if one_sided else coins)
-    numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
-    many = Schedule(tuple(numbers), coins, one_sided)
-    critical = many.critical(gamma, points)
-    return numbers[detectable_mu(numbers, list(map(int, critical)), coins, POWER, one_sided=one_sided)[1]]
 
 
 def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> Points:

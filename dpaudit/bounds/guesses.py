@@ -194,16 +194,14 @@ class Schedule:
             each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
             total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
             places = total.argsort()[:_CROSSED_AT]
-        chosen = zip(points.epsilon[places].tolist(), self.delta_runs(points.delta)[places].tolist(), strict=True)
-        return min(self.crossing(critical, epsilon) + self._delta_term(epsilon, runs) for epsilon, runs in chosen)
-
-    def _delta_term(self, epsilon: float, delta_runs: float) -> float:
-        """Return m delta L."""
-        if delta_runs == 0:
-            return 0.0
-        steps = {after - before for before, after in pairwise((0, *self.guesses))}
-        share = max(_largest_share(step, epsilon) for step in steps)
-        return min(float(additive_term(epsilon, delta_runs)), delta_runs * share * (1 + _MARGIN))
+        steps, found = {after - before for before, after in pairwise((0, *self.guesses))}, []
+        for epsilon, runs in zip(points.epsilon[places].tolist(), self.delta_runs(points.delta)[places], strict=True):
+            term = 0.0  # m delta L
+            if runs:
+                share = max(_largest_share(step, epsilon) for step in steps)
+                term = min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
+            found.append(self.crossing(critical, epsilon) + term)
+        return min(found)
 
     def level(self, points: Points, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""

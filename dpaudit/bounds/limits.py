@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,7 +101,13 @@ class MeanTest:
         if self.answer or len(values) == 0:
             return self.answer
         gaps = values - self._b
-        edge, spread = self._past(values)
+        counts = self._count + np.arange(len(values))
+        sums = self._sum + np.concatenate([[0.0], np.cumsum(values)])
+        squares = self._squares + np.concatenate([[0.0], np.cumsum(values**2)])
+        self._count, self._sum, self._squares = counts[-1] + 1, float(sums[-1]), float(squares[-1])
+        # Before each value the mean's distance from b, and the variance.
+        means = sums[:-1] / counts
+        edge, spread = means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
         growth = edge / (spread + edge**2)
         above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
         below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
@@ -113,12 +118,3 @@ class MeanTest:
         if firsts:
             self.answer = min(firsts, key=firsts.__getitem__)
         return self.answer
-
-    def _past(self, values: Array) -> tuple[Any, Any]:
-        """Return, before each value, the mean's distance from b and the variance, and remember the values."""
-        counts = self._count + np.arange(len(values))
-        sums = self._sum + np.concatenate([[0.0], np.cumsum(values)])
-        squares = self._squares + np.concatenate([[0.0], np.cumsum(values**2)])
-        self._count, self._sum, self._squares = counts[-1] + 1, float(sums[-1]), float(squares[-1])
-        means = sums[:-1] / counts
-        return means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)

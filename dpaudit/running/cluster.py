@@ -119,7 +119,15 @@ class _Run:
         held: dict[int, list[bytes]] = {}
         following = 0
         while True:
-            self._fill(len(held))
+            threads = max(1, sum(self.client.nthreads().values()))
+            # Results that wait for an earlier one count as well.
+            while len(self.open) < AHEAD * threads and len(held) + len(self.open) < 10 * AHEAD * threads:
+                some = list(islice(self.calls, self.size))
+                if not some:
+                    break
+                group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
+                self.open[group.number], self.begun = group, self.begun + 1
+                self._submit(group)
             if not self.open:
                 return
             if not self.news.wait(PULSE):  # nothing is new: are there workers?
@@ -141,17 +149,6 @@ class _Run:
                 while following in held:
                     yield from held.pop(following)
                     following += 1
-
-    def _fill(self, held: int) -> None:
-        """Begin groups until the cluster has enough to do; results that wait for an earlier one count as well."""
-        threads = max(1, sum(self.client.nthreads().values()))
-        while len(self.open) < AHEAD * threads and held + len(self.open) < 10 * AHEAD * threads:
-            some = list(islice(self.calls, self.size))
-            if not some:
-                return
-            group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
-            self.open[group.number], self.begun = group, self.begun + 1
-            self._submit(group)
 
     def _submit(self, group: _Group) -> None:
         expected = {name: versions()[name] for name in _SAME}
@@ -184,16 +181,11 @@ class _Run:
             if self.client.status != "running" or group.lost > AGAIN:
                 raise ToolFault(f"the scheduler at {self.address} is gone, or loses what it is given")
             self._submit(group)
-        elif self._late(group):
-            self._submit(group)
+        elif len(group.futures) == 1 and len(self.took) >= AHEAD > len(self.open):
+            # It is made once more if it takes much longer than others, while workers have nothing else to do.
+            if time.monotonic() - group.began > max(LEAST_LATE, LATE * median(self.took) * group.size):
+                self._submit(group)
         return None
-
-    def _late(self, group: _Group) -> bool:
-        """Say whether a group takes much longer than others, while workers have nothing else to do."""
-        if len(group.futures) > 1 or len(self.took) < AHEAD or len(self.open) >= AHEAD:
-            return False
-        usual = median(self.took) * group.size
-        return time.monotonic() - group.began > max(LEAST_LATE, LATE * usual)
 
     def _error(self, future: Any) -> BaseException:
         error: BaseException = future.exception()

@@ -52,7 +52,13 @@ def supervised(command: Callable[[], int]) -> int:
         line.follow(thread=False)
         begin(notes)
         bound_memory()
-        _keep_standard_output()
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            # What code of C prints goes to standard error, and `sys.stdout` alone to standard output.
+            shown = sys.stdout
+            own = os.dup(1)
+            os.dup2(2, 1)
+            buffered = 1 if shown.line_buffering else -1
+            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors)
         keep_apart()
         status = command()
         notes.end(status)
@@ -66,15 +72,6 @@ def supervised(command: Callable[[], int]) -> int:
     if -code in STOPPING:
         return 128 - code
     raise ChildDied(f"the command {ended_by(code)}{notes.words()}; what was stored before is kept")
-
-
-def _keep_standard_output() -> None:
-    """Let what code of C prints go to standard error, and `sys.stdout` alone to standard output."""
-    with suppress(OSError, ValueError, AttributeError):  # closed, or none
-        shown = sys.stdout
-        own = os.dup(1)
-        os.dup2(2, 1)
-        sys.stdout = open(own, "w", 1 if shown.line_buffering else -1, encoding=shown.encoding, errors=shown.errors)
 
 
 def _pass_on(child: int) -> None:

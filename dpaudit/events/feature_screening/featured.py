@@ -8,7 +8,7 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, product, starmap
 from typing import Any
@@ -113,19 +113,14 @@ def sampler_of(values: Array) -> FloatSupport | None:
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
     centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
     tried = list(starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS)))
-    return next((one for one in _not_excluded(tried, far[-FIRST:]) if one.fits(far)), None)
-
-
-def _not_excluded(samplers: Sequence[FloatSupport], values: Array) -> Iterator[FloatSupport]:
-    """Yield the samplers that miss too few of some values for `fits` to be out of reach, whatever the others show.
-
-    All samplers are looked at together, at a few values each: most of them miss the very farthest values.
-    """
-    centres, scales, steps = (np.repeat(one, len(values)) for one in np.array([
-        (one.centre, one.scale, 2.0**one.grid) for one in samplers]).reshape(-1, 3).T)  # fmt: skip
-    cells = _support_cells(np.tile(values, len(samplers)), centres, scales, steps).reshape(len(samplers), len(values))
-    most = math.floor((1 - ON_GRID) * FARTHEST)
-    return compress(samplers, ((cells == GAP).sum(axis=1) <= most).tolist())
+    # All are looked at together at a few values each: most of them miss too many of the very farthest values for `fits`
+    # to be in reach, whatever the others show.
+    some = far[-FIRST:]
+    given = np.array([(one.centre, one.scale, 2.0**one.grid) for one in tried]).reshape(-1, 3).T
+    cells = _support_cells(np.tile(some, len(tried)), *(np.repeat(one, len(some)) for one in given))
+    missed = (cells.reshape(len(tried), len(some)) == GAP).sum(axis=1)
+    kept = compress(tried, (missed <= math.floor((1 - ON_GRID) * FARTHEST)).tolist())
+    return next((one for one in kept if one.fits(far)), None)
 
 
 def round_numbers(low: float, high: float, most: int) -> list[float]:
