@@ -111,11 +111,6 @@ def _array(held: Any) -> Any:
     return np.frombuffer(raw, np.dtype(dtype)).reshape(shape).copy()
 
 
-def _partial(held: Any) -> Any:
-    function, args, keywords = held
-    return partial(_made(function), *map(_made, args), **{name: _made(one) for name, one in keywords.items()})
-
-
 def _record(held: Any) -> Any:
     name, values = held
     kind = _named(name)
@@ -147,7 +142,7 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
     "counts": lambda held: Counter({_made(key): _made(one) for key, one in held}),
     "scalar": lambda held: _array(held["array"])[()],
     "array": _array,
-    "partial": _partial,
+    "partial": lambda held: partial(_made(held[0]), *map(_made, held[1]), **{k: _made(v) for k, v in held[2].items()}),
     "record": _record,
     "attribute": lambda held: operator.attrgetter(_ATTRIBUTES[held]),
     "method": _method,

@@ -16,9 +16,8 @@ from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
-from dpaudit.events.feature_screening.feature import quantile_edges
+from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
-from dpaudit.events.feature_screening.promises import best_events
 from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr

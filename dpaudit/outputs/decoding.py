@@ -269,11 +269,6 @@ def _raised(count: int, depth: int, *columns: Any) -> list[Any]:
     return [Raised.of(*one) for one in zip(*texts, strict=True)]
 
 
-def _rationals(count: int, depth: int, above: Any, below: Any) -> list[Any]:
-    both = _read(above, count, depth), _read(below, count, depth)
-    return [Fraction(*one) for one in zip(*both, strict=True)]
-
-
 @lru_cache(maxsize=256)
 def _class(module: str, name: str, number: bool) -> type[StandIn]:
     _check(type(module) is str and type(name) is str and len(module) <= NAMES and 0 < len(name) <= NAMES)
@@ -301,7 +296,7 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
     "dict": _mappings,
     "numbers": _numbers,
     "complex": lambda count, depth, content: np.frombuffer(content, np.complex128).tolist(),
-    "rational": _rationals,
+    "rational": lambda count, depth, *both: list(map(Fraction, *(_read(column, count, depth) for column in both))),
     "array": _arrays,
     "records": _records,
     "objects": _objects,

@@ -18,8 +18,7 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
-from dpaudit.running.in_turn import InTurn
-from dpaudit.running.isolated import Context, Isolated, Timeout, predicted
+from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.run_notes import noted
 from dpaudit.withheld import foreign
 

@@ -1,4 +1,7 @@
-"""Runs of a mechanism in a process of their own: one that takes too long, or ends its process, harms no other."""
+"""Runs of a mechanism in a process of their own: one that takes too long, or ends its process, harms no other.
+
+Runs on both sides of a pair are made in one random order, so that what drifts from call to call drifts on both alike.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import compress
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.folders import enter_folder
@@ -20,12 +25,39 @@ from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.running.child import Child, Late
-from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import Place, add, taken
 from dpaudit.running.workers import Items, in_blocks
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """Inputs and generators of a call whose runs are made on two inputs in turn; it stands in the place of one input.
+
+    The runs on either input have a generator of their own, so that their outputs do not depend on the order of the
+    sides. The `turns`, shape (size,), are for each run, in the order in which they are made, the number of its input.
+    """
+
+    sides: tuple[Any, Any]
+    generators: tuple[np.random.Generator, np.random.Generator]
+    turns: NDArray[np.uint8]
+
+    def runs(self) -> Iterator[tuple[Any, np.random.Generator]]:
+        """Yield the input and the generator of each run, and note which input it is."""
+        notes, known = noted(), tuple(zip(self.sides, self.generators, strict=True))
+        for turn in self.turns.tolist():
+            notes.turn = turn
+            yield known[turn]
+
+    def split(self, outputs: Any) -> tuple[Any, Any]:
+        """Return the outputs on either input, given those of all runs in their order."""
+        masks = self.turns == 0, self.turns == 1
+        if isinstance(outputs, np.ndarray):
+            return outputs[masks[0]], outputs[masks[1]]
+        return list(compress(outputs, masks[0].tolist())), list(compress(outputs, masks[1].tolist()))
+
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""

@@ -24,8 +24,7 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.in_turn import InTurn
-from dpaudit.running.isolated import Isolated
+from dpaudit.running.isolated import InTurn, Isolated
 from dpaudit.running.processes import APART
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import DASK, WorkerDied, spread

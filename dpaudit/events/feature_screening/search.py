@@ -25,9 +25,18 @@ from dpaudit.events.feature_screening.compared import (
     parities,
     remainders,
 )
-from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
+from dpaudit.events.feature_screening.feature import (
+    ABSENT,
+    CellNumbers,
+    Feature,
+    LeafFeature,
+    best_events,
+    best_half_lines,
+    distinct,
+    one_of,
+    promise,
+)
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
-from dpaudit.events.feature_screening.promises import best_events, best_half_lines, promise
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
