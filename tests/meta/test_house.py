@@ -72,7 +72,7 @@ ROOMS = {
     "dpaudit.registry": 495,
     "dpaudit.report": 5_226,
     "dpaudit.running": 2_598,
-    "dpaudit.sensitivity": 2_168,
+    "dpaudit.sensitivity": 2_117,
     "dpaudit.utility": 2_757,
     "learners": 876,
     "learners.boxes": 750,
