@@ -188,10 +188,6 @@ class Place:
     listed: bool = False
     moves: tuple[tuple[int, int], ...] = ()
 
-    def moved(self, step: int, place: int) -> Place:
-        """Return the place of a variation."""
-        return replace(self, moves=(*self.moves, (step, place)))
-
     def find(self, request: Request) -> Pair:
         """Return the pair of a request; `ToolFault` if there is no such pair."""
         short = request.shortlist.pairs if request.shortlist is not None else ()

@@ -123,7 +123,7 @@ class Training:
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
                 if best.index:
-                    self.place = self.place.moved(step, best.index - 1)
+                    self.place = replace(self.place, moves=(*self.place.moves, (step, best.index - 1)))
                 numbers = [index, *range(self.pairs, self.pairs + len(variations))]
                 self.runs_of |= dict(zip(numbers, (bets.runs for bets in search.bets), strict=True))
                 index = numbers[best.index]

@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,6 @@ def _code_of(source: Any) -> str:
     except (TypeError, OSError):
         held = getattr(getattr(home, "__code__", None), "co_code", b"")
     return hashlib.blake2b(held, digest_size=16).hexdigest()
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file, which only its owner may read where it is made: outputs may hold records."""
-    return os.open(path, flags, 0o600)
 
 
 def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
@@ -198,16 +194,14 @@ class SavedRuns:
     def _append(self, record: Any) -> None:
         self._before = self._digest(record)
         line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
-        with open(self.path, "r+b" if self.path.exists() else "x+b", opener=_private) as file:
+        # Only its owner may read the file where it is made: outputs may hold records.
+        private = partial(os.open, mode=0o600)
+        with open(self.path, "r+b" if self.path.exists() else "x+b", opener=private) as file:
             # Behind the last line there may be a part of one, and none that another process wrote.
             file.seek(self._size)
             if b"\n" in file.read():
-                raise InputError(
-                    "{continued} is being written by another process: one audit at a time goes on from it",
-                    names=(_PARAMETER,),
-                    parameter=_PARAMETER,
-                    value=str(self.path),
-                )
+                text = "{continued} is being written by another process: one audit at a time goes on from it"
+                raise InputError(text, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
             file.truncate(self._size)
             file.seek(self._size)
             file.write(line)

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -200,7 +201,11 @@ def _listed(
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
-    known = [cell for cell in known if parts[cell] is not MISSING and _can_be_listed(parts[cell])]
+    kept, known = known, []
+    for cell in (cell for cell in kept if parts[cell] is not MISSING):
+        with suppress(InputError):  # what a certificate does not hold is not listed
+            encode_value(parts[cell])
+            known.append(cell)
     counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
     runs = np.array([len(outputs) for outputs in sides])
     for first in (0, 1):
@@ -213,14 +218,6 @@ def _listed(
             for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
                 event = Cells.of_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
                 yield event, tuple(Direction)[likelier]
-
-
-def _can_be_listed(part: Any) -> bool:
-    try:
-        encode_value(part)
-    except InputError:
-        return False
-    return True
 
 
 def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:

@@ -45,12 +45,6 @@ class ValueMove:
         return self.distance.lower / scale if scale else self.distance.lower
 
     @property
-    def says_something(self) -> bool:
-        """Whether it is the value of noise: not one that more was added to, nor a centre of 0 on both inputs."""
-        centred = self.value.given and not np.any(self.value.value) and not np.any(self.other)
-        return not self.value.partial and not centred
-
-    @property
     def scale(self) -> float | None:
         """The scale of the noise as it was added."""
         known, factor = self.primitive.scale, self.value.factor
@@ -73,8 +67,9 @@ class PairMoves:
 
     @property
     def of_noise(self) -> tuple[ValueMove, ...]:
-        """The moves of values of noise."""
-        return tuple(move for move in self.moves if move.says_something)
+        """The moves of values of noise: of none that more was added to, nor of a centre of 0 on both inputs."""
+        known = ((one, one.value) for one in self.moves if not one.value.partial)
+        return tuple(one for one, it in known if not it.given or np.any(it.value) or np.any(one.other))
 
     @property
     def size(self) -> float:
