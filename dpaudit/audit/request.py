@@ -229,6 +229,18 @@ NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
 
+def _wide_limits(width: int, runs: int) -> tuple[str, ...]:
+    """Return what `runs` runs a side cannot learn of rows of so many numbers; nothing where it is little or width 0."""
+    dense = least_dense_shift(width, runs) if width else 0.0
+    if dense < NOTED_SHIFT:
+        return ()
+    return (
+        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
+        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
+        f"{dense:.2g} or more in all (Mahalanobis distance)",
+    )
+
+
 @dataclass(frozen=True)
 class Request:
     """A black-box audit with all its arguments resolved.
@@ -322,13 +334,7 @@ class Request:
         claim, checks, unseen = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
-        wide: tuple[str, ...] = ()
-        if pilot.width and (dense := least_dense_shift(pilot.width, summed)) >= NOTED_SHIFT:
-            wide = (
-                f"outputs hold rows of {pilot.width} numbers: {summed} runs a side can learn a shift of one number by "
-                f"{least_shift(pilot.width, summed):.2g} standard deviations, and one of all numbers by unknown signs "
-                f"only if it is {dense:.2g} or more in all (Mahalanobis distance)",
-            )
+
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,
@@ -358,7 +364,7 @@ class Request:
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=claim.claim_id,
             warnings=(
-                *wide,
+                *_wide_limits(pilot.width, summed),
                 *self.hygiene.warnings,
                 *([f"{not_run} of {len(self.pairs)} pairs were not run: more trials look at all"] if not_run else []),
                 *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),

@@ -57,14 +57,14 @@ FLOORS = {
 # Lines of each room, which it may exceed by 5 %; beyond that the line is changed by hand, and the commit says why.
 ROOMS = {
     "dpaudit": 2_700,
-    "dpaudit.audit": 6_273,
+    "dpaudit.audit": 6_236,
     "dpaudit.bounds": 2_026,
     "dpaudit.certificates": 1_190,
     "dpaudit.cli": 2_910,
     "dpaudit.conformance": 379,
     "dpaudit.contract": 1_810,
     "dpaudit.engine": 3_270,
-    "dpaudit.events": 5_408,
+    "dpaudit.events": 5_405,
     "dpaudit.exact": 2_046,
     "dpaudit.neighbours": 3_029,
     "dpaudit.outputs": 2_594,
