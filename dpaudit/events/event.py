@@ -145,8 +145,10 @@ class Cells(_Event, frozen=True, tag="cells"):
     def has(self, cells: Sequence[Hashable]) -> Bools:
         """Say for each cell that was read whether it is in the event."""
         listed = set(self._cells())
-        whole = (type(cell) is int and any(low <= cell <= high for low, high in self.ranges) for cell in cells)
-        inside = np.array([cell in listed or found for cell, found in zip(cells, whole, strict=True)], dtype=np.bool_)
+        inside = np.array(
+            [c in listed or (type(c) is int and any(low <= c <= high for low, high in self.ranges)) for c in cells],
+            dtype=np.bool_,
+        )
         return inside ^ bool(self.complement)
 
 
