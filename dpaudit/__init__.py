@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from dpaudit.bounds.melded import epsilon_lower
     from dpaudit.contract import CurveClaim, Pair, PrivacyClaim, Relation
     from dpaudit.errors import DpauditError, InputError, ToolFault
-    from dpaudit.neighbours.named import query_patterns
+    from dpaudit.neighbours.named import pairs_from_strategy, query_patterns
     from dpaudit.neighbours.own_data.pairs import neighbours_of
     from dpaudit.neighbours.own_data.tables import read_dataset, register_dataset
-    from dpaudit.neighbours.sampled import pairs_from_strategy
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.report.presenting import to_frame
     from dpaudit.sensitivity.audit import audit_sensitivity
@@ -56,10 +55,9 @@ _HOMES = {
     "bounds.melded": "epsilon_lower",
     "contract": "CurveClaim Pair PrivacyClaim Relation",
     "errors": "DpauditError InputError ToolFault",
-    "neighbours.named": "query_patterns",
+    "neighbours.named": "pairs_from_strategy query_patterns",
     "neighbours.own_data.pairs": "neighbours_of",
     "neighbours.own_data.tables": "read_dataset register_dataset",
-    "neighbours.sampled": "pairs_from_strategy",
     "outputs.parts": "register_flattener",
     "report.presenting": "to_frame",
     "sensitivity.audit": "audit_sensitivity",

@@ -27,7 +27,8 @@ from reliability.commands import FOUND, finished
 import dpaudit
 from dpaudit.audit.tested import CoinCount
 from dpaudit.contract import Verdict
-from dpaudit.engine.store import FILENAME, digest_in, linked, load_run
+from dpaudit.engine.lines import digest_in, linked
+from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import DpauditError
 from dpaudit.project.comparison import read_standings

@@ -43,8 +43,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit import CurveClaim, PrivacyClaim
-from dpaudit.audit.canary_scores import Ranked
-from dpaudit.audit.one_run import guess_test
+from dpaudit.audit.one_run import Ranked, guess_test
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.bounds.guesses import Points, Schedule, lower_bound
 from dpaudit.bounds.tangent import gaussian_delta

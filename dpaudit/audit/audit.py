@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -28,7 +29,8 @@ from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.progress import Progress, followed
 from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism, check_generator, one_run
-from dpaudit.running.isolated import limit_of
+from dpaudit.running.isolated import Timeout
+from dpaudit.running.processes import APART
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
 from dpaudit.sensitivity.screening import Shortlist, shortlist
@@ -250,7 +252,7 @@ def sampler_of(
     """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy`."""
     check_jobs(n_jobs, backend, address)
     seconds, word = OPTIONS["timeout"].read(timeout), OPTIONS["timeout_is"].read(timeout_is)
-    limit = limit_of(seconds, word)
+    limit = Timeout(seconds, word) if seconds is not None else Timeout(math.inf) if APART else None
     return Sampler(
         as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend, address=address
     )

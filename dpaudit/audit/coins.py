@@ -11,15 +11,12 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
-from dpaudit.bounds.base import MAX_COINS
+from dpaudit.bounds.base import MAX_COINS, Bools
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words, decode, encodable
-
-Bools = NDArray[np.bool_]
 
 LEAST = 2
 """The least number of canaries."""
@@ -134,10 +131,7 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:
     """Return coins as an array (runs, m), and the sealed ones if there are any, which they must be.
 
-    Raises
-    ------
-    InputError
-        If they are no coins, or not those that were sealed.
+    `InputError` is raised if they are no coins, or not those that were sealed.
     """
     if isinstance(included, Coins):
         sealed, included = sealed or included, included.included

@@ -23,6 +23,7 @@ from dpaudit.audit.choice import Choice
 from dpaudit.audit.evidence import Observations, different
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import CoinCount, EventTest
+from dpaudit.bounds.base import Bools
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
@@ -32,7 +33,6 @@ from dpaudit.running.sampling import Couple, Couples, Observed, narrowed
 
 Tallies = tuple[Tally, Tally]
 Codes = NDArray[np.uint16]
-Bools = NDArray[np.bool_]
 
 
 class Hits:
@@ -75,22 +75,10 @@ class Confirmation:
     """The fresh runs of the pair chosen: `make` yields what they show, `take` adds it, `finish` ends a look.
 
     Each selected event has a share of the verdict's error; of the `look` at which the time was over all of them have
-    that look's part alone.
-
-    Attributes
-    ----------
-    couples : Couples
-        The jobs of all runs.
-    counts : list of tuple of Tally
-        The cells on both sides by each selected event's discretizer.
-    hits : list of Hits
-        Those of the guesses of all selected events, where the runs are in order; else none.
-    raised : Counter
-        Exceptions by type, message and line.
-    sides : tuple of int
-        Runs made on the data and on the neighbour.
-    look : float
-        The look's share of the error.
+    that look's part alone. The `couples` are the jobs of all runs. The `counts` are those of the cells on both sides by
+    each selected event's discretizer, the `hits` those of the guesses of all selected events, where the runs are in
+    order. Exceptions are `raised` by type, message and line; `sides` are the runs made on the data and on the
+    neighbour.
     """
 
     def __init__(self, request: Request, choice: Choice) -> None:
@@ -106,16 +94,11 @@ class Confirmation:
         self.guesses = [
             (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
         ]
-        self.hits = [
-            Hits([self._number(guess, choice.shares[i], runs) for runs in self._runs_by_look()])
-            for i, guess in self.guesses
-        ]
+        size = self.sampler.chunk(self.planned)
+        made = [min(self.planned, chunks.stop * size) for chunks, _ in self._looks]
+        self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()
         self.sides, self.look, self._ended = (0, 0), 1.0, 0
-
-    def _runs_by_look(self) -> Iterator[int]:
-        size = self.sampler.chunk(self.planned)
-        return (min(self.planned, chunks.stop * size) for chunks, _ in self._looks)
 
     def run(self) -> None:
         """Make the runs, look by look while there is time."""
@@ -125,14 +108,9 @@ class Confirmation:
                 for shown in self.make(self.couples[chunks]):
                     self.take(shown)
             else:
-                self._count(self.couples[chunks])
+                for runs, found in self.sampler.summed(self.couples[chunks], self._reduce(), _added):
+                    self.add(runs, *self._by_selected(found))
             self.end_look()
-
-    def _count(self, couples: Couples) -> None:
-        """Make the runs of some couples, whose order does not matter, and add what they show."""
-        for runs, found in self.sampler.summed(couples, self._reduce(), _added):
-            counts, raised = self._by_selected(found)
-            self.add(runs, counts, raised)
 
     def end_look(self) -> None:
         """Note that all runs of a look are added."""

@@ -78,12 +78,8 @@ def resolve_claims(
 ) -> tuple[CurveClaim | None, PrivacyClaim]:
     """Return the claim that is a curve, if one was given, and the claim to test, or to search by where it is a curve.
 
-    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here.
-
-    Raises
-    ------
-    InputError
-        If two claims are given at once, or what is given is no claim.
+    `bets` says whether the point is bet against: nothing that was seen may choose it, so it is fixed here. `InputError`
+    is raised if two claims are given at once, or what is given is no claim.
     """
     if claim is None:
         return None, resolve_claim(source, epsilon, delta, relation)
@@ -140,7 +136,9 @@ def curve_test(
     if not orders:
         return CurveTest(claim, lower)
     error, runs = gamma * (1 - event_share(claim)), min(sides)
-    short = detectable_shortfall(orders, exact_mu(claim), max(1, runs // LEARNING), error)
+    # The largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders.
+    exact = min(math.sqrt(2 * epsilon / order) for order, epsilon in orders)
+    short = detectable_shortfall(orders, exact, max(1, runs // LEARNING), error)
     return CurveTest(claim, lower, detectable_shortfall=short, holder=_holder(main, counts, orders, runs, error))
 
 
@@ -174,11 +172,6 @@ def _holder(main: Selection, counts: tuple[Tally, Tally], orders: Orders, runs: 
     bet = fit_bet(by_label(trained[0], ends), by_label(trained[1], ends), orders, runs, error)
     shown = bet.log_evidence(by_label(fresh[0], ends), by_label(fresh[1], ends))
     return HolderEvidence(bet.alpha, bet.epsilon, shown, error)
-
-
-def exact_mu(claim: CurveClaim) -> float:
-    """Return the largest shift, in standard deviations, with which Gaussian noise keeps a claim on orders."""
-    return min(math.sqrt(2 * epsilon / order) for order, epsilon in orders_of(claim, LARGEST_ORDER))
 
 
 def untestable_orders(claim: CurveClaim) -> list[float]:

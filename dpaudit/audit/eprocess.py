@@ -27,13 +27,12 @@ exp(-epsilon)): the clipped likelihood ratio.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array, Bools, Integers
 
 ESTIMATES = ((0.5, 0.75), (0.5, 0.25))
 """Pseudo-count on each side, and standard errors by which the posterior is moved towards 1/2; both affect power."""
@@ -123,16 +122,11 @@ class CellSums:
     """Runs on both sides, of N pasts of L cells each, added up in the order of the posteriors r.
 
     In that order the cells with a stake are the last ones (w+) or the first (w-), and those whose stake is cut to its
-    cap are at the end. Where it is not cut, log e is ln(c r) + ln(1 + exp(-epsilon)) for b = 1 and ln(c (1 - r)) +
-    ln(1 + exp(epsilon)) for b = 0 if the stake is w+, and with the two constants exchanged if it is w-. So the sum of
-    log e over any number of runs needs the sums below four posteriors only.
+    cap are at the end. Where it is not cut, log e is ln(c r) + ln(1 + exp(-epsilon)) for b = 1 and ln(c (1 - r)) + ln(1
+    + exp(epsilon)) for b = 0 if the stake is w+, and with the two constants exchanged if it is w-. So the sum of log e
+    over any number of runs needs the sums below four posteriors only.
 
-    Parameters
-    ----------
-    rate : array, shape (N, L)
-        The posteriors.
-    hits, misses : array, shape (N, L)
-        Runs in each cell on data and on neighbour.
+    Given are the posteriors and the runs in each cell on data and on neighbour, all of shape (N, L).
     """
 
     def __init__(self, rate: Array, hits: Array, misses: Array) -> None:
@@ -150,13 +144,13 @@ class CellSums:
         """Return what is expected of one run, if r and the cells' shares `mass` were true."""
         return cls(rate, mass * rate, mass * (1 - rate))
 
-    def _below(self, row: NDArray[np.int64], rate: Array) -> Array:
+    def _below(self, row: Integers, rate: Array) -> Array:
         """Return the sums over a row's cells with posteriors below `rate`, of log-likelihoods, hits and misses."""
         at = np.searchsorted(self._keys, row + np.minimum(np.maximum(rate, 0.0), 1.0))
         return self._sums.reshape(-1, 3).take(at + row, axis=0)
 
     def log_payoff(
-        self, row: NDArray[np.int64], ratio: Array, delta: float = 0.0, upper: Array | float = 0.0,
+        self, row: Integers, ratio: Array, delta: float = 0.0, upper: Array | float = 0.0,
         lower: Array | float = 0.0,
     ) -> Array:  # fmt: skip
         """Return the sum of log e over a row's runs, bet against `ratio` = exp(epsilon) with the caps u and v.
@@ -186,7 +180,7 @@ class CellSums:
         total = total + last[..., 0] + last[..., 1] * rare + last[..., 2] * common
         return np.asarray(total + first[..., 0] + first[..., 1] * common + first[..., 2] * rare)
 
-    def best_caps(self, row: NDArray[np.int64], ratio: Array, delta: float) -> tuple[Array, Array]:
+    def best_caps(self, row: Integers, ratio: Array, delta: float) -> tuple[Array, Array]:
         """Return the caps u and v with the greatest `log_payoff`, by row and ratio, both of shape (M,).
 
         At delta > 0 they are chosen on a grid of exp(-epsilon) 2^(-k/2), first u, then v, then u again. A direction is
@@ -201,18 +195,13 @@ class CellSums:
         up_pays = last[:, 1] - ratio * last[:, 2] > delta / 2
         down_pays = first[:, 2] - ratio * first[:, 1] > delta / 2
         for turn, pays in enumerate((up_pays, down_pays, up_pays & down_pays)):
-            for some in _in_parts(np.flatnonzero(pays)):
+            places, step = np.flatnonzero(pays), _MOST_NUMBERS // len(_CAPS)
+            for some in (places[start : start + step] for start in range(0, len(places), step)):
                 caps = _CAPS[:, None] / ratio[some]
                 sides = (upper[some], caps) if turn == 1 else (caps, lower[some])
                 best = self.log_payoff(row[some], ratio[some], delta, *sides).argmax(axis=0)
                 (lower if turn == 1 else upper)[some] = caps[best, np.arange(len(some))]
         return upper, lower
-
-
-def _in_parts(places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Yield parts of an array of which few enough numbers are worked on at a time."""
-    step = _MOST_NUMBERS // len(_CAPS)
-    yield from (places[start : start + step] for start in range(0, len(places), step))
 
 
 def log_payoffs(bet: Bet) -> tuple[Array, Array]:
@@ -237,17 +226,9 @@ def log_sum_exp(values: Array) -> Array:
 def log_payoff(rate: Array, mass: Array, epsilon: Array, delta: float, ones: Array, zeros: Array) -> Array:
     """Return the logarithm of the product of e over a batch, shape (N, G), by expert and epsilon.
 
-    Parameters
-    ----------
-    rate, mass : array, shape (N, L)
-        The past of each of N experts, as of `place_bet`.
-    epsilon : array, shape (G,)
-        The epsilons that are bet against; those that differ by less than a tenth share their caps, as parts of
-        exp(-epsilon).
-    delta : float
-        The delta of the claim.
-    ones, zeros : array, shape (N, L)
-        The batch's runs in each cell on data and on neighbour.
+    `rate` and `mass`, shape (N, L), are the past of each of N experts, as of `place_bet`; `ones` and `zeros`, of the
+    same shape, the batch's runs in each cell on data and on neighbour. The epsilons that are bet against, shape (G,),
+    share their caps, as parts of exp(-epsilon), where they differ by less than a tenth.
     """
     ratio = np.exp(np.minimum(epsilon, _MOST_EPSILON))
     row = np.arange(len(rate))[:, None]
@@ -273,7 +254,7 @@ def epsilon_grid(claim: float, ratio: float = GRID_RATIO) -> Array:
     return np.unique(np.append(_GRID_START * ratio ** np.arange(steps + 1), [claim, claim * (1 + _ABOVE) + _ABOVE]))
 
 
-def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:
+def last_before_survivor(grid: Array, rejected: Bools) -> float:
     """Return the last grid point before the first that was never rejected; 0 if the first never was.
 
     Let e be the true epsilon and g the first grid point >= e. If the result exceeds or equals e, it is a grid

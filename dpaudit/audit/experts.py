@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair
 from dpaudit.audit.request import Request
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
 from dpaudit.events.event import Tally
@@ -26,7 +27,6 @@ from dpaudit.events.fitting import Scored
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
-Array = NDArray[np.float64]
 Sides = tuple[Tally, Tally]
 Slot = tuple[str, int, float]
 """An expert: its discretizer's name, its number of parts (0 for single cells), and the shrinkage of its posteriors."""
@@ -50,7 +50,7 @@ THOROUGH_ROWS = 2_000
 class Counted:
     """The cells of a discretizer that some runs were in, and how many runs on both sides; shapes (C,), (2, C)."""
 
-    cells: list[Any] | NDArray[np.int64]
+    cells: list[Any] | Integers
     runs: Array
 
     @classmethod

@@ -123,7 +123,7 @@ class Training:
                 search = Session(rivals, runs, SURE, name=f"search near {step}", first=best)
                 best = search.search()
                 if best.index:
-                    self.place = self.place.moved(step, best.index - 1)
+                    self.place = replace(self.place, moves=(*self.place.moves, (step, best.index - 1)))
                 numbers = [index, *range(self.pairs, self.pairs + len(variations))]
                 self.runs_of |= dict(zip(numbers, (bets.runs for bets in search.bets), strict=True))
                 index = numbers[best.index]
@@ -143,7 +143,15 @@ class Training:
         if left > 0:
             if len(candidate.discretizers) > LAST:
                 candidate.keep([*candidate.by_promise(careful=True)[:LAST], *candidate.refuting_place()])
-            _count_runs(candidate, left)
+            addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
+            couples = list(candidate.sampler.couples(candidate.pair, addresses, left))
+            # Some of the runs are counted by slow discretizers as well.
+            slowly = [all([candidate.take_slowly(i, job.size) for i, job in enumerate(couple)]) for couple in couples]
+            for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
+                count = CountCells(tuple(candidate.discretizers), slow)
+                for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
+                    for side, tallies in enumerate(sides):
+                        candidate.count(side, tallies)
         return candidate
 
     def _fit(self, candidate: Candidate, pilot: list[Any], training: int) -> int:
@@ -157,8 +165,10 @@ class Training:
         pair, index, wide = candidate.pair, candidate.index, self.request.width > 0
         left, most = training, max(1, FIT_ROWS if wide else min(FIT_ROWS, FIT_NUMBERS // self.request.sampler.numbers))
         if wide:
-            left -= _reduce(candidate, training, pilot)
-            pilot = []  # they have chosen the columns
+            # Half of the runs choose the columns; the pilot's outputs say what the leaves are, and are summed up too.
+            reducing = max(0, (training - len(pilot[0])) // 2)
+            candidate.reducer = learned_reducer(self.request.sampler, pair, pilot, ("reduce", index, 0), reducing)
+            left, pilot = left - reducing, []
         runs = min(most, max(1, left // 2))
         first = candidate.sampler.sides(pair, ("fit", index), runs)
         if pilot:
@@ -196,29 +206,6 @@ class Training:
         events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
         best = max(events, key=lambda event: event.expected, default=None)
         return best if best is None or claim.delta else replace(best, guesses=(best.alone,))
-
-
-def _count_runs(candidate: Candidate, runs: int) -> None:
-    """Add runs on each side to the candidate's counts, some of them by slow discretizers as well."""
-    addresses = [("select", candidate.index, side, 0) for side in (0, 1)]
-    couples = list(candidate.sampler.couples(candidate.pair, addresses, runs))
-    slowly = [all([candidate.take_slowly(side, job.size) for side, job in enumerate(couple)]) for couple in couples]
-    for slow, group in groupby(zip(couples, slowly, strict=True), key=lambda one: one[1]):
-        count = CountCells(tuple(candidate.discretizers), slow)
-        for sides in candidate.sampler.reduced([couple for couple, _ in group], count):
-            for side, tallies in enumerate(sides):
-                candidate.count(side, tallies)
-
-
-def _reduce(candidate: Candidate, training: int, pilot: list[Any]) -> int:
-    """Let half of the training runs choose the columns that a candidate looks at; return the runs made on each side.
-
-    A pilot's outputs, beside these runs, say what the leaves are and about where, and are summed up too.
-    """
-    sampler, pair, index = candidate.request.sampler, candidate.pair, candidate.index
-    runs = max(0, (training - len(pilot[0])) // 2)
-    candidate.reducer = learned_reducer(sampler, pair, pilot, ("reduce", index, 0), runs)
-    return runs
 
 
 def _compare(candidate: Candidate, sides: list[Any]) -> None:

@@ -14,11 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 from msgspec import UNSET
-from numpy.typing import NDArray
 
+from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
-from dpaudit.audit.canary_scores import RANKINGS, Ranked
-from dpaudit.audit.coins import Coins
+from dpaudit.audit.coins import LEAST, Coins, read_included
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -31,16 +30,102 @@ from dpaudit.audit.one_run_finding import (
     RankingName,
 )
 from dpaudit.bounds import POWER
-from dpaudit.bounds.base import MAX_COINS
+from dpaudit.bounds.base import MAX_COINS, Array, Bools, Integers
 from dpaudit.bounds.coin import MAX_EPSILON, epsilon_lower
-from dpaudit.bounds.guesses import FIRST, Points, Schedule, Tested, detectable_epsilon, largest_rejected, lower_bound
-from dpaudit.bounds.one_run_gaussian import detectable_mu, mu_lower
+from dpaudit.bounds.guesses import (
+    FIRST,
+    Points,
+    Schedule,
+    Tested,
+    detectable_epsilon,
+    detectable_mu,
+    largest_rejected,
+    lower_bound,
+    mu_lower,
+)
+from dpaudit.bounds.limits import lower_limit
 from dpaudit.bounds.tangent import ClaimPoints, gaussian_delta, gaussian_epsilons
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation, Verdict
 from dpaudit.contract.curve_claims import MOST
+from dpaudit.errors import InputError
 from dpaudit.results import remembering
 
-Integers = NDArray[np.int64]
+UNFAIR = 1e-6
+"""Coins of which so many or so few are in that fair ones would be with a smaller probability are refused."""
+RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
+"""The orders of guesses, the default first."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Scores and coins in the order of the guesses: for each ranking, whether the guesses are right."""
+
+    right: dict[RankingName, Bools]
+    included: Bools
+    coins: Coins | None
+    tied: int
+    all_equal: bool
+
+    @classmethod
+    def of(cls, scores: Any, included: Any, sealed: Coins | None) -> Ranked:
+        """Return scores and coins ranked, or raise `InputError`."""
+        values = _numbers(scores)
+        flipped, coins = read_included(included, sealed)
+        if values.shape != flipped.shape:
+            message = "{scores} must be as many as the coins: there are {got_}, and coins {coins_}"
+            raise InputError(message, names=("scores",), got_=str(values.shape), coins_=str(flipped.shape))
+        m = values.shape[1]
+        if m < LEAST:
+            raise InputError.of("scores", m, f"those of {LEAST} or more canaries")
+        if values.size > MAX_COINS:
+            raise InputError.of("scores", values.size, f"at most {MAX_COINS:g} numbers")
+        _check_fair(flipped)
+        tied = sum(
+            int((counts[counts > 1]).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in values)
+        )
+        shuffled = seeding.generator(0, "one run", "ties").permutation(values.size)
+        # Between two groups of scores of different sizes the mean of the quartiles parts them, and no median does.
+        centre = np.quantile(values, (0.25, 0.75), axis=1).mean(axis=0)
+        centred = (values - centre[:, None]).ravel()[shuffled]
+        coin = flipped.ravel()[shuffled]
+        above = np.where(centred == 0, np.arange(values.size) % 2 == 0, centred > 0)
+        by_distance, by_score = (np.argsort(-key, kind="stable") for key in (np.abs(centred), centred))
+        right: dict[RankingName, Bools] = {"two-sided": (above == coin)[by_distance], "in": coin[by_score]}
+        return cls(right, flipped, coins, tied, bool((values == values[:, :1]).all()))
+
+    def counts(self, name: RankingName, schedule: Schedule) -> Integers:
+        """Return the right guesses among the first so many of a schedule."""
+        return np.asarray(np.cumsum(self.right[name])[np.array(schedule.guesses) - 1], np.int64)
+
+
+def _numbers(scores: Any) -> Array:
+    """Return scores as an array (runs, m) of finite numbers, or raise `InputError`."""
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError.of("scores", scores, "an array of numbers of shape (m,) or (runs, m)") from None
+    if values.ndim not in (1, 2) or not values.size:
+        raise InputError.of("scores", values.shape, "an array of shape (m,) or (runs, m)")
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        place = ", ".join(map(str, bad[0]))
+        value = float(values[tuple(bad[0])])
+        raise InputError.of(
+            "scores", value, "finite numbers,", hint=f"{len(bad)} are not, the first is [{place}]", comma=""
+        )
+    return np.atleast_2d(values)
+
+
+def _check_fair(flipped: Bools) -> None:
+    """Raise `InputError` if so many coins are heads that they are not fair."""
+    total, heads = flipped.size, int(flipped.sum())
+    if lower_limit(max(heads, total - heads), total, UNFAIR / 2) > 0.5:
+        message = (
+            "{included} must be fair coins: {heads_} of {total_} canaries are in, which fair coins give with a "
+            "probability below {least_:g}"
+        )
+        raise InputError(message, names=("included",), heads_=heads, total_=total, least_=UNFAIR)
+
 
 _FINE = 4
 """The numbers of guesses of a claim that is a curve, of which one is taken, grow by this root of 2."""
@@ -154,7 +239,8 @@ class GuessTest:
         """Return the bound on mu by the points of its curve."""
 
         def rejects(mu: float) -> bool:
-            p_values = self.schedule.p_values(self.right, _gaussian_points(mu))[0]
+            epsilon = np.minimum(gaussian_epsilons(mu), 0.99 * MAX_EPSILON)
+            p_values = self.schedule.p_values(self.right, Points(epsilon, gaussian_delta(mu, epsilon)))[0]
             return bool(p_values.min() * len(p_values) <= self.error)
 
         return largest_rejected(rejects, MOST)
@@ -169,23 +255,17 @@ def guess_test(
     if guesses is not None:
         schedule = Schedule((read_integer("guesses", guesses, 1, m),), m, one_sided)
     elif len(points.epsilon) > 1:
-        schedule = Schedule((_one_number(points, m, one_sided, gamma),), m, one_sided)
+        # Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is
+        # tried: one number, which the claim and the number of canaries fix, has more power than a schedule. It is that
+        # with which the least mu of independent Gaussian scores is detected.
+        last = max(1, m // 2 if one_sided else m)
+        numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
+        critical = Schedule(tuple(numbers), m, one_sided).critical(gamma, points)
+        best = detectable_mu(numbers, list(map(int, critical)), m, POWER, one_sided=one_sided)[1]
+        schedule = Schedule((numbers[best],), m, one_sided)
     else:
         schedule = Schedule.doubling(m, one_sided=one_sided).useful(points, gamma)
     return GuessTest(schedule, gamma, ranked.counts(name, schedule))
-
-
-def _one_number(points: Points, coins: int, one_sided: bool, gamma: float) -> int:
-    """Return the number of guesses with which the least mu of independent Gaussian scores is detected.
-
-    Of claims with a large delta at small epsilons the term for delta decides, and grows with each number that is tried:
-    one number, which the claim and the number of canaries fix, has more power than a schedule.
-    """
-    last = max(1, coins // 2 if one_sided else coins)
-    numbers = sorted({min(last, round(FIRST * 2 ** (i / _FINE))) for i in range(_FINE * 28)})
-    many = Schedule(tuple(numbers), coins, one_sided)
-    critical = many.critical(gamma, points)
-    return numbers[detectable_mu(numbers, list(map(int, critical)), coins, POWER, one_sided=one_sided)[1]]
 
 
 def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> Points:
@@ -195,11 +275,6 @@ def points_of(curve: CurveClaim | None, epsilon: float, delta: float) -> Points:
     found = ClaimPoints.of(curve)
     tested = found.epsilon < MAX_EPSILON
     return Points(found.epsilon[tested], found.delta[tested])
-
-
-def _gaussian_points(mu: float) -> Points:
-    epsilon = np.minimum(gaussian_epsilons(mu), 0.99 * MAX_EPSILON)
-    return Points(epsilon, gaussian_delta(mu, epsilon))
 
 
 def finding_of(
@@ -217,8 +292,13 @@ def finding_of(
     points = points_of(curve, point.epsilon, point.delta)
     test = guess_test(ranked, points, gamma, ranking, guesses)
     found, coins = derived(test, points, curve), ranked.coins
-    few = all(one.critical > one.guesses for one in found["schedule"])
-    gaps = _gaps(ranked, FewCanaries(ranked.included.size, _least(points, gamma)) if few else None, ignored)
+    gaps: list[OneRunGap] = []
+    if all(one.critical > one.guesses for one in found["schedule"]):
+        gaps.append(FewCanaries(ranked.included.size, _least(points, gamma)))
+    if ranked.all_equal:
+        gaps.append(EqualScores(ranked.tied, ranked.included.size))
+    if ignored:
+        gaps.append(IgnoredCanaries())
     refuted = found["p_value"] <= gamma
     return OneRunFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT,
@@ -231,7 +311,7 @@ def finding_of(
         tied=ranked.tied,
         seal="" if coins is None else coins.seal,
         seed=None if coins is None else coins.seed,
-        gaps=gaps,
+        gaps=tuple(gaps),
         curve_claim=curve or UNSET,
         **found,
     )
@@ -244,6 +324,7 @@ def derived(test: GuessTest, points: Points, curve: CurveClaim | None) -> dict[s
     claimed, delta = float(points.epsilon[outcome.point]), float(points.delta[outcome.point])
     mu, numbers = None if curve is None else curve.mu, test.schedule.guesses
     counted = zip(numbers, map(int, test.right), map(int, critical), strict=True)
+    coins: dict[str, Any] = {"coins": test.schedule.coins, "power": POWER, "one_sided": test.schedule.one_sided}
     return {
         "epsilon": claimed,
         "delta": delta,
@@ -254,14 +335,8 @@ def derived(test: GuessTest, points: Points, curve: CurveClaim | None) -> dict[s
         "decided_by": outcome.at,
         "if_gaussian": _if_gaussian(test, delta if curve is None else 0.0),
         "mu_lower": None if mu is None else test.mu_lower(),
-        "detectable_mu": None if mu is None else _detectable_mu(test, critical),
+        "detectable_mu": None if mu is None else detectable_mu(numbers, list(map(int, critical)), **coins)[0],
     }
-
-
-def _detectable_mu(test: GuessTest, critical: Integers) -> float:
-    """Return the least mu of independent Gaussian scores that is detected at some number of guesses."""
-    one = test.schedule
-    return detectable_mu(one.guesses, list(map(int, critical)), one.coins, POWER, one_sided=one.one_sided)[0]
 
 
 def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
@@ -272,25 +347,14 @@ def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
         known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, known=known)
     if not delta:
         return IfGaussian(recursion_mu=known[0], independent_mu=known[1])
-    at = [_epsilon_of(mu, delta) for mu in known]
+    # The least epsilons at a delta of mu-Gaussian privacy, from below.
+    at = [
+        largest_rejected(lambda e, mu=mu: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0  # type: ignore[misc]
+        for mu in known
+    ]
     return IfGaussian(
         recursion_mu=known[0], independent_mu=known[1], recursion_epsilon=at[0], independent_epsilon=at[1]
     )
-
-
-def _epsilon_of(mu: float, delta: float) -> float:
-    """Return the least epsilon at a delta of mu-Gaussian privacy, from below."""
-    return largest_rejected(lambda e: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0
-
-
-def _gaps(ranked: Ranked, few: FewCanaries | None, ignored: bool) -> tuple[OneRunGap, ...]:
-    """Return why the audit could not have seen that the claim fails."""
-    found: list[OneRunGap] = [] if few is None else [few]
-    if ranked.all_equal:
-        found.append(EqualScores(ranked.tied, ranked.included.size))
-    if ignored:
-        found.append(IgnoredCanaries())
-    return tuple(found)
 
 
 def _least(points: Points, error: float) -> int | None:

@@ -10,11 +10,11 @@ import numpy as np
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_flag, read_integer, read_number
-from dpaudit.audit.canary_scores import Ranked
-from dpaudit.audit.coins import LEAST, Bools, flip_coins
+from dpaudit.audit.coins import LEAST, flip_coins
 from dpaudit.audit.curve_claims import resolve_claims
-from dpaudit.audit.one_run import finding_of
+from dpaudit.audit.one_run import Ranked, finding_of
 from dpaudit.audit.one_run_finding import OneRunFinding
+from dpaudit.bounds.base import Bools
 from dpaudit.contract import CurveClaim, PrivacyClaim, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.outputs.canonical import canonical
@@ -87,17 +87,14 @@ def audit_one_run(
     try:
         for run, row in enumerate(np.atleast_2d(coins.included)):
             made.append(scored(row, run))
-        ranked = Ranked.of(np.array(made, dtype=object) if _ragged(made) else np.array(made), coins, None)
+        ragged = len({np.shape(one) for one in made}) > 1
+        ranked = Ranked.of(np.array(made, dtype=object) if ragged else np.array(made), coins, None)
         others = scored(~np.atleast_2d(coins.included)[0], 0) if check else None
     except InputError as error:
         vars(error).update(coins=coins, scores=made)
         raise
     ignored = check and np.array_equal(np.asarray(others), np.asarray(made[0]))
     return finding_of(ranked, curve, point, confidence, ignored=ignored)
-
-
-def _ragged(made: Sequence[Any]) -> bool:
-    return len({np.shape(one) for one in made}) > 1
 
 
 def _distinct(canaries: Any) -> Sequence[Any]:

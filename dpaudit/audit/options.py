@@ -78,11 +78,16 @@ class Option:
         return value
 
 
-def _option(*, default: Any, **declared: Any) -> Any:
-    return Option(default, **declared)
+def _option(default: Any, help: str, *groups: str, **declared: Any) -> Any:
+    return Option(default, help=help, groups=groups, **declared)
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(_option,))
+def _claim(help: str, **declared: Any) -> Any:
+    """Return the option of a claim that is given in the place of epsilon and delta."""
+    return _option(None, help, "claim", usual="epsilon and delta", **declared)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 class _Declared:
     """Base of a record of options; a dataclass would load more modules than help needs."""
 
@@ -98,151 +103,113 @@ class Options(_Declared):
     that names the users.
     """
 
-    epsilon: float | None = _option(default=None, ge=0, help="claim to test", usual="the learner's own")
-    delta: float | None = _option(
-        default=None, ge=0, lt=1, help="claim to test", usual="the learner's own; 0 for a function"
+    epsilon: float | None = _option(None, "claim to test", ge=0, usual="the learner's own")
+    delta: float | None = _option(None, "claim to test", ge=0, lt=1, usual="the learner's own; 0 for a function")
+    mu: float | None = _claim("claim to test in the place of epsilon and delta: Gaussian differential privacy", gt=0)
+    rho: float | None = _claim("claim to test: zero-concentrated differential privacy", gt=0)
+    renyi: str | None = _claim(
+        "claim to test: Renyi differential privacy of an order, or of several as '2,1;4,2'", metavar="ALPHA,EPSILON"
     )
-    mu: float | None = _option(
-        default=None,
-        gt=0,
-        groups=("claim",),
-        help="claim to test in the place of epsilon and delta: Gaussian differential privacy",
-        usual="epsilon and delta",
+    profile: str | None = _claim(
+        "claim to test: FILE.py:NAME or MODULE:NAME, the function delta(epsilon)", metavar="PLACE"
     )
-    rho: float | None = _option(
-        default=None,
-        gt=0,
-        groups=("claim",),
-        help="claim to test: zero-concentrated differential privacy",
-        usual="epsilon and delta",
-    )
-    renyi: str | None = _option(
-        default=None,
-        groups=("claim",),
-        metavar="ALPHA,EPSILON",
-        help="claim to test: Renyi differential privacy of an order, or of several as '2,1;4,2'",
-        usual="epsilon and delta",
-    )
-    profile: str | None = _option(
-        default=None,
-        groups=("claim",),
-        metavar="PLACE",
-        help="claim to test: FILE.py:NAME or MODULE:NAME, the function delta(epsilon)",
-        usual="epsilon and delta",
-    )
-    relation: Relation | None = _option(
-        default=None, metavar="NAME", help="what neighbours are", usual="as in the learner's claim"
-    )
+    relation: Relation | None = _option(None, "what neighbours are", metavar="NAME", usual="as in the learner's claim")
     pairs: str | None = _option(
-        default=None,
-        groups=("input",),
-        metavar="SOURCE",
-        help="FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
+        None,
+        "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
         "strategy of hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so many "
         "counting queries; random:COUNT, random neighbouring samples, for learners only",
+        "input",
+        metavar="SOURCE",
         usual="PAIRS of the function's own file or module; crafted samples for learners",
     )
     data: str | None = _option(
-        default=None,
-        groups=("input",),
-        metavar="FILE",
-        help=".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a record "
+        None,
+        ".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a record "
         "comes or goes, or is replaced with --relation replace-one",
+        "input",
+        metavar="FILE",
         usual="--pairs",
     )
     bounds: str | None = _option(
-        default=None,
-        groups=("input",),
-        metavar="LOW,HIGH",
-        help="values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside of "
+        None,
+        "values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside of "
         "them is tried too",
+        "input",
+        metavar="LOW,HIGH",
         usual="those that it holds",
     )
     unit: str | None = _option(
-        default=None,
-        groups=("input",),
-        metavar="COLUMN",
-        help="column of --data that names the users",
-        usual="every row is one",
+        None, "column of --data that names the users", "input", metavar="COLUMN", usual="every row is one"
     )
     outside: bool = _option(
-        default=True,
-        groups=("input",),
-        help="try values outside of the bounds of --data, NaN and infinity; leave them out where something before the "
+        True,
+        "try values outside of the bounds of --data, NaN and infinity; leave them out where something before the "
         "mechanism clips",
+        "input",
         usual="they are tried",
     )
     include_data: bool = _option(
-        default=False,
-        groups=("certificate",),
-        help="show values of --data",
+        False,
+        "show values of --data",
+        "certificate",
         usual="the recipes of the pairs, as 'row 17 removed', and a keyed digest",
     )
     batched: bool = _option(
-        default=False,
-        groups=("run",),
-        help="call the function with (data, rng, size) for size outputs",
-        usual="one at a time",
+        False, "call the function with (data, rng, size) for size outputs", "run", usual="one at a time"
     )
     sequential: bool | None = _option(
-        default=None,
-        help="bet run by run, stop once the claim is refuted",
+        None,
+        "bet run by run, stop once the claim is refuted",
         usual="where a run takes over 0.1 s; else a fixed number of runs",
     )
     curve: bool = _option(
-        default=False,
-        help=f"bound delta at every epsilon too, for {100 * CURVE_SHARE:g} % of the error",
-        usual="epsilon only",
+        False, f"bound delta at every epsilon too, for {100 * CURVE_SHARE:g} % of the error", usual="epsilon only"
     )
-    float_bits: bool = _option(
-        default=False, groups=("certificate",), help="look at the bits of floats too", usual="at their values"
-    )
+    float_bits: bool = _option(False, "look at the bits of floats too", "certificate", usual="at their values")
     time: bool = _option(
-        default=False,
-        help="let the verdict rest on the time of each run too, unless times distinguish equal inputs; makes two or "
+        False,
+        "let the verdict rest on the time of each run too, unless times distinguish equal inputs; makes two or "
         "three times as many runs",
         usual="outputs alone",
     )
     randomness: str = _option(
-        default="argument",
+        "argument",
+        "argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP or "
+        "diffprivlib",
+        "replay",
         metavar="SOURCE",
         choices=("argument", "own"),
-        groups=("replay",),
-        help="argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP or "
-        "diffprivlib",
     )
     timeout: float | None = _option(
-        default=None,
+        None,
+        "of a run, which is then made in a process of its own: one that takes longer is ended, and is an output "
+        "of its own kind",
+        "run",
+        "limit",
         metavar="SECONDS",
         gt=0,
-        lt=1e7,  # a third of a year: longer ones overflow clocks
-        groups=("run", "limit"),
-        help="of a run, which is then made in a process of its own: one that takes longer is ended, and is an output "
-        "of its own kind",
         usual="none",
+        lt=1e7,  # a third of a year: longer ones overflow clocks
     )
     timeout_is: str = _option(
-        default="output",
+        "output",
+        "output; error, where a run that takes longer is a fault",
+        "run",
         metavar="WORD",
         choices=("output", "error"),
-        groups=("run",),
-        help="output; error, where a run that takes longer is a fault",
     )
     time_limit: float | None = _option(
-        default=None,
+        None,
+        "of an audit, about: it then makes fewer runs, and stops at looks fixed in advance",
+        "limit",
         metavar="SECONDS",
         gt=0,
-        groups=("limit",),
-        help="of an audit, about: it then makes fewer runs, and stops at looks fixed in advance",
         usual=f"none, and {OWN_DATA_SECONDS:g} for dpaudit privacy with --data",
     )
-    n: int | None = _option(
-        default=None, groups=("input",), ge=1, metavar="N", help="examples in a sample", usual="the example's"
-    )
-    trials: int = _option(
-        default=100_000, ge=10, metavar="N", help="runs on each side, of all pairs and phases together"
-    )
-    confidence: float = _option(default=CONFIDENCE, gt=0.5, lt=1, help="of the verdict, over everything that is tried")
+    n: int | None = _option(None, "examples in a sample", "input", ge=1, metavar="N", usual="the example's")
+    trials: int = _option(100_000, "runs on each side, of all pairs and phases together", ge=10, metavar="N")
+    confidence: float = _option(CONFIDENCE, "of the verdict, over everything that is tried", gt=0.5, lt=1)
 
 
 OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, Option)}

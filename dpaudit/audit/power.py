@@ -38,18 +38,16 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dpaudit.audit.eprocess import FIRST_BATCH, batch_schedule, log_payoffs, place_bet, posterior
 from dpaudit.audit.finding import PowerAt
 from dpaudit.bounds import POWER
+from dpaudit.bounds.base import Array
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
-
-Array = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _BELIEFS = np.stack([v.ravel() for v in np.meshgrid(_NODES, _NODES)], axis=1)
@@ -82,7 +80,14 @@ def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, del
     spread = mass * rate * (1 - rate)
     swing = noise + (spread * ((lever + later - pull) ** 2 - lever**2)).sum(axis=1)
     variance = float((sizes * swing).sum() + past[0] * (spread * later[0] ** 2).sum())
-    return _ever_above(-math.log(gamma), float((sizes * growth).sum()), variance)
+    # A Brownian motion, of this mean and variance at the end, has exceeded a level.
+    level, drift = -math.log(gamma), float((sizes * growth).sum())
+    if drift <= 0 or variance <= 0:
+        return float(drift >= level)
+    deviation = math.sqrt(variance)
+    ends_above = log_ndtr((drift - level) / deviation)
+    came_back = 2 * drift * level / variance + log_ndtr(-(drift + level) / deviation)
+    return float(min(1.0, np.exp(np.logaddexp(ends_above, came_back))))
 
 
 def detectable_epsilon_by_bets(q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
@@ -144,16 +149,6 @@ def _at(past: Array, ages: Array, values: Array) -> Array:
     columns = values.reshape(len(ages), -1).T
     found = np.stack([np.interp(np.log(past), np.log(ages), column) for column in columns], axis=1)
     return found.reshape(len(past), *values.shape[1:])
-
-
-def _ever_above(level: float, drift: float, variance: float) -> float:
-    """Return the probability that a Brownian motion, of this mean and variance at the end, has exceeded a level."""
-    if drift <= 0 or variance <= 0:
-        return float(drift >= level)
-    deviation = math.sqrt(variance)
-    ends_above = log_ndtr((drift - level) / deviation)
-    came_back = 2 * drift * level / variance + log_ndtr(-(drift + level) / deviation)
-    return float(min(1.0, np.exp(np.logaddexp(ends_above, came_back))))
 
 
 REFUTING_SHARE = 0.1

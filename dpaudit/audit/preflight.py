@@ -90,11 +90,9 @@ class Hygiene:
     def open(self) -> None:
         """Make the batches before an audit.
 
-        Raises
-        ------
-        InputError
-            If the mechanism returns a wrong number of outputs, or something that is no value, such as a generator; or
-            if an input is used up or changed by a run: all runs share it, so the later ones would see something else.
+        `InputError` is raised if the mechanism returns a wrong number of outputs, or something that is no value, such
+        as a generator; or if an input is used up or changed by a run: all runs share it, so the later ones would see
+        something else.
         """
         for index, pair in enumerate(self.pairs):
             for side, data in zip(_SIDES, pair.sides, strict=True):
@@ -106,7 +104,13 @@ class Hygiene:
         self.inputs = self.pairs[0].data, self.pairs[0].neighbour
         before = list(map(contents, self.inputs))
         checks = self._before()
-        self._refuse_failing()
+        failing = all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs)
+        if failing and isinstance(self.pairs[0], MadePair) and len(self.outputs) >= FAILING:  # on a user's dataset
+            raise InputError(
+                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
+                names=("data",),
+                said=self.outputs[0].words,
+            )
         self.warnings = _probe_warnings(self.mechanism, [*self.outputs, *self.others])
         self.others = []
         for side, data, earlier in zip(_SIDES, self.inputs, before, strict=True):
@@ -118,18 +122,6 @@ class Hygiene:
                 )
         asked = all(earlier is not None for earlier in before)
         self.checks = (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
-
-    def _refuse_failing(self) -> None:
-        """Raise `InputError` if all runs on a user's dataset ended in an exception, which is then not audited."""
-        pair = self.pairs[0]
-        if not isinstance(pair, MadePair) or len(self.outputs) < FAILING:
-            return
-        if all(isinstance(one, Raised) and one.kind != TIMED_OUT for one in self.outputs):
-            raise InputError(
-                f"the mechanism {self.mechanism.name} fails on {{data}}: in all of {len(self.outputs)} runs {{said}}",
-                names=("data",),
-                said=self.outputs[0].words,
-            )
 
     def _before(self) -> tuple[Check, ...]:
         data = self._check_batch(0, "data")
@@ -145,7 +137,11 @@ class Hygiene:
         self.first = data, neighbour
         repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         seed, passed = _passed(not repeated), Answer.PASSED
-        return (*self._checks(generator=passed, seed=seed, state=passed), *self._processes())
+        checks = self._checks(generator=passed, seed=seed, state=passed)
+        differ = self._spread and self._workers_differ()
+        # Where workers agree, a finding is the same with one job or several.
+        spent, self.spent = self.spent, 0
+        return (*checks, Check(CheckName.PROCESS, Answer.DEPENDS, spent)) if differ else checks
 
     def shown(self) -> list[list[Any]]:
         """Return an output of the batches before an audit, as a list of one batch, and forget all of them."""
@@ -225,12 +221,6 @@ class Hygiene:
                 break
         streams = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
         return self._checks(workers=_passed(len(set(streams)) == len(streams)) if len(found) > 1 else Answer.NOT_ASKED)
-
-    def _processes(self) -> tuple[Check, ...]:
-        """Return that workers differ, if they do: where they agree, a finding is the same with one job or several."""
-        differ = self._spread and self._workers_differ()
-        spent, self.spent = self.spent, 0
-        return (Check(CheckName.PROCESS, Answer.DEPENDS, spent),) if differ else ()
 
     def _workers_differ(self) -> bool:
         """Say whether two workers give different outputs of equal generators, and each of them always the same."""

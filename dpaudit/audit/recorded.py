@@ -147,7 +147,10 @@ class _Recording:
 
     def __init__(self, sides: tuple[Any, Any], seed: int) -> None:
         orders = (seeding.generator(seed, "recorded", i).permutation(len(side)) for i, side in enumerate(sides))
-        self._sides = [_taken(side, order) for side, order in zip(sides, orders, strict=True)]
+        self._sides = [
+            side[order] if isinstance(side, np.ndarray) else [side[i] for i in order.tolist()]
+            for side, order in zip(sides, orders, strict=True)
+        ]
         self.used = [0, 0]
 
     def __call__(self, side: _Side, rng: np.random.Generator, size: int) -> Any:
@@ -163,10 +166,6 @@ class _Recording:
         counts = zip(self.used, self._sides, NAMES, strict=True)
         used = " and ".join(f"{used:,} of {len(side):,} {name}" for used, side, name in counts)
         return f"outputs recorded elsewhere, which the finding assumes to be independent: {used} were used"
-
-
-def _taken(outputs: Any, order: Any) -> Any:
-    return outputs[order] if isinstance(outputs, np.ndarray) else [outputs[i] for i in order.tolist()]
 
 
 def _sides(*given: Any) -> tuple[Any, Any]:

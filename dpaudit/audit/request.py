@@ -27,9 +27,8 @@ from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_strategy
+from dpaudit.neighbours.named import SampleMoves, is_strategy, pairs_from_strategy
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
-from dpaudit.neighbours.sampled import SampleMoves, pairs_from_strategy
 from dpaudit.running.sampling import Sampler
 from dpaudit.sensitivity.screening import Shortlist
 
@@ -335,6 +334,7 @@ class Request:
         claim, checks, unseen = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
+
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         gaps = gaps_of(
             seen,

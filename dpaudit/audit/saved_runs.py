@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +80,6 @@ def _code_of(source: Any) -> str:
     return hashlib.blake2b(held, digest_size=16).hexdigest()
 
 
-def _private(path: str, flags: int) -> int:
-    """Open a file, which only its owner may read where it is made: outputs may hold records."""
-    return os.open(path, flags, 0o600)
-
-
 def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
     """Return outputs as a file keeps them, or say that it cannot."""
     try:
@@ -94,47 +90,21 @@ def encoded(outputs: Iterable[Any]) -> list[JsonValue]:
 
 
 class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
-    """The first line of a file: the audit that its runs belong to.
-
-    Attributes
-    ----------
-    settings : dict of str to str
-        All that must be the same where the audit goes on.
-    digest : str
-        Of the line.
-    """
+    """The first line of a file: the audit of its runs, by all settings that must be the same where it goes on."""
 
     settings: dict[str, str]
     digest: str
 
 
 class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
-    """The audit began, or went on.
-
-    Attributes
-    ----------
-    trials : int
-        Runs on each side that it might make in all, those of earlier links among them.
-    digest : str
-        Of the line and all before it.
-    """
+    """The audit began, or went on, with so many runs on each side that it might make in all, with earlier links."""
 
     trials: Size
     digest: str
 
 
 class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
-    """Runs that were bet on together.
-
-    Attributes
-    ----------
-    pair : int
-        The index of the pair.
-    outputs : tuple of two batches of outputs
-        Those of the runs on either side.
-    digest : str
-        Of the line and all before it.
-    """
+    """Runs of a pair, by its index, that were bet on together: a batch of outputs on either side."""
 
     pair: Count
     outputs: tuple[JsonValue, JsonValue]
@@ -144,18 +114,8 @@ class Batch(Frozen, frozen=True, tag="batch", tag_field="kind"):
 class Columns(Frozen, frozen=True, tag="columns", tag_field="kind"):
     """Runs that were not bet on chose the columns of a pair's wide outputs to look at; later batches hold these.
 
-    Attributes
-    ----------
-    pair : int
-        The index of the pair.
-    runs : int
-        Those on each side that chose.
-    outputs : tuple of two batches of outputs
-        The first of them on either side, which show of what an output consists.
-    reductions : tuple of JsonValue
-        The fields of the `Reduction` of each part of an output that is wide.
-    digest : str
-        Of the line and all before it.
+    So many `runs` on each side chose. The first outputs on either side show of what an output consists; the
+    `reductions` are the fields of the `Reduction` of each part of an output that is wide.
     """
 
     pair: Count
@@ -177,14 +137,8 @@ class SavedRuns:
     """The runs of one audit in the file at `path`, which is made if there is none.
 
     `settings` are those of the audit that is to go on, `steps` what the file held: the index of a pair, with the
-    outputs of a batch on either side or the columns that are looked at from then on.
-
-    Raises
-    ------
-    InputError
-        If the file belongs to another audit: the message names what differs.
-    ToolFault
-        If a line was changed since it was written.
+    outputs of a batch on either side or the columns that are looked at from then on. `InputError` is raised if the file
+    belongs to another audit, with what differs; `ToolFault` if a line was changed since it was written.
     """
 
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
@@ -240,16 +194,14 @@ class SavedRuns:
     def _append(self, record: Any) -> None:
         self._before = self._digest(record)
         line = json.dumps({**encodable(record), "digest": self._before}, sort_keys=True).encode() + b"\n"
-        with open(self.path, "r+b" if self.path.exists() else "x+b", opener=_private) as file:
+        # Only its owner may read the file where it is made: outputs may hold records.
+        private = partial(os.open, mode=0o600)
+        with open(self.path, "r+b" if self.path.exists() else "x+b", opener=private) as file:
             # Behind the last line there may be a part of one, and none that another process wrote.
             file.seek(self._size)
             if b"\n" in file.read():
-                raise InputError(
-                    "{continued} is being written by another process: one audit at a time goes on from it",
-                    names=(_PARAMETER,),
-                    parameter=_PARAMETER,
-                    value=str(self.path),
-                )
+                text = "{continued} is being written by another process: one audit at a time goes on from it"
+                raise InputError(text, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
             file.truncate(self._size)
             file.seek(self._size)
             file.write(line)

@@ -34,7 +34,6 @@ from typing import Any, Self
 
 import numpy as np
 from msgspec import UNSET
-from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
@@ -44,6 +43,7 @@ from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
 from dpaudit.audit.saved_runs import Chosen, SavedRuns, encoded, settings_of
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
@@ -113,7 +113,7 @@ class Session:
         self.runs, self.gamma, self.name = runs, gamma, name
         self.grid = eprocess.epsilon_grid(self.claim.epsilon, SEARCH_RATIO if self._searching else eprocess.GRID_RATIO)
         self.target = int(np.searchsorted(self.grid, self.claim.epsilon))
-        self.refuted: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
+        self.refuted: Bools = np.zeros(len(self.grid), dtype=bool)
         self._first = min(eprocess.FIRST_BATCH, max(2, runs // (2 * pairs)))
         if self._searching:
             self._first = max(self._first, int(LEAST_SHARE * runs / pairs))
@@ -138,7 +138,7 @@ class Session:
         return eprocess.last_before_survivor(self.grid, self.refuted)
 
     @property
-    def log_evidence(self) -> NDArray[np.float64]:
+    def log_evidence(self) -> Array:
         """The logarithm of the e-process against each epsilon, shape (G,): of several pairs the mean of two.
 
         They are the product over pairs, to which all that leak add, and the mean over pairs, from which those that do
@@ -211,8 +211,15 @@ class Session:
         Where a search finds no growth against the claim, it is of the strongest pair and its rivals the one of fewest
         runs. A rival is estimated to have an epsilon that the strongest would bear out in no more runs than it had.
         """
-        if (chosen := self._of_shortlist()) is not None:
-            return chosen
+        short = self.request.shortlist
+        # Those that recorded noise speaks for come first, while they have runs to come.
+        listed = [] if short is None else [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
+        runs = sum(bets.runs for bets in listed)
+        if listed and runs < SHORTLIST_SHARE * self.runs:
+            behind = min(listed, key=lambda bets: bets.runs)
+            if behind.runs < LEAST_SHARE * runs / len(listed) or not behind.runs:
+                return behind
+            return max(listed, key=lambda bets: bets.promise(self.target))
         behind = min(self.bets, key=lambda bets: bets.runs)
         if not behind.runs or behind.runs < self.runs_used * LEAST_SHARE / len(self.bets):
             return behind
@@ -221,18 +228,6 @@ class Session:
         best = self._strongest()
         rivals = [bets for bets in self.bets if bets.borne_out(1) >= best.borne_out(bets.runs, CHANCE)]
         return min([best, *rivals], key=lambda bets: bets.runs)
-
-    def _of_shortlist(self) -> PairBets | None:
-        """Return the pair to run next of those that recorded noise speaks for, while these have runs to come."""
-        short = self.request.shortlist
-        chosen = [] if short is None else [self.bets[i] for i in {i for i, _ in short.pairs} if i < len(self.bets)]
-        runs = sum(bets.runs for bets in chosen)
-        if not chosen or runs >= SHORTLIST_SHARE * self.runs:
-            return None
-        behind = min(chosen, key=lambda bets: bets.runs)
-        if behind.runs < LEAST_SHARE * runs / len(chosen) or not behind.runs:
-            return behind
-        return max(chosen, key=lambda bets: bets.promise(self.target))
 
     def _likeliest(self) -> PairBets:
         """Return the pair most likely to be leaking.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import UNSET, UnsetType
-from numpy.typing import NDArray
 
 from dpaudit.bounds import coin
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import CurveClaim, Direction
 from dpaudit.events.event import Event
@@ -42,7 +42,7 @@ class CoinCount(Frozen, frozen=True):
         return cls(right + int(fair.binomial(missing, 0.5)), number, missing)
 
     @classmethod
-    def of_order(cls, right: NDArray[np.bool_], number: int, fair: np.random.Generator) -> CoinCount:
+    def of_order(cls, right: Bools, number: int, fair: np.random.Generator) -> CoinCount:
         """Return the count of the first guesses, so many of them, given whether each is right."""
         return cls.of(int(right[:number].sum()), min(len(right), number), number, fair)
 
@@ -57,7 +57,7 @@ class CoinCount(Frozen, frozen=True):
 
 def bounds_of_hits(
     hits: Sequence[tuple[int, int]], runs: Sequence[tuple[int, int]], *, delta: float, error: float
-) -> NDArray[np.float64]:
+) -> Array:
     """Return the melded bounds of several events, all with this probability of error, in a quarter of the time."""
     (likelier, other), (first, second) = zip(*hits, strict=True), zip(*runs, strict=True)
     return Melded().epsilon_lower(likelier, first, other, second, delta=delta, gamma=error)

@@ -21,6 +21,8 @@ from dpaudit.arguments import read_number
 from dpaudit.errors import InputError
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MAX_RUNS = 10**12
 """The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
@@ -32,14 +34,8 @@ MAX_COINS = 10**8
 class CountArrays:
     """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
 
-    Attributes
-    ----------
-    x, n1 : array of float64, shape (m,)
-        Hits and runs on the side where the event is likelier.
-    y, n2 : array of float64, shape (m,)
-        Hits and runs on the other side.
-    shape : tuple of int
-        The common shape of the arrays given.
+    `x` hits of `n1` runs are on the side where the event is likelier, `y` of `n2` on the other, shape (m,); `shape` is
+    the common one of the arrays given.
     """
 
     x: Array
@@ -60,10 +56,8 @@ class CountArrays:
     ) -> CountArrays:
         """Return the counts, broadcast against each other; `most` is the most runs on a side, `names` are for errors.
 
-        Raises
-        ------
-        InputError
-            If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
+        `InputError` is raised if a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do
+        not fit.
         """
         arrays = [whole_numbers(name, value) for name, value in zip(names, (x, n1, y, n2), strict=True)]
         for i in (1, 3):
@@ -120,19 +114,12 @@ def check_range(name: str, values: Array, low: float, high: Any) -> None:
 
 
 class Bound(ABC):
-    """A valid one-sided bound for one event fixed in advance.
+    """A valid one-sided bound for one event fixed in advance, by the name that results call it.
 
     Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
-    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
-
-    Attributes
-    ----------
-    name : str
-        The name by which results call the bound.
-    max_epsilon : float
-        No larger epsilon is tested.
-    max_runs : int
-        The most runs a side.
+    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong. No
+    larger epsilon than `max_epsilon` is tested, of at most `max_runs` runs a side. Bad counts or parameters raise
+    `InputError`.
     """
 
     name: ClassVar[str]
@@ -153,11 +140,6 @@ class Bound(ABC):
         """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma.
 
         `gamma` says with what level they will be compared; only bounds that are tuned to a level use it.
-
-        Raises
-        ------
-        InputError
-            For bad counts or parameters.
         """
         c = CountArrays.of(x, n1, y, n2, self.max_runs)
         level = None if gamma is None else read_number("gamma", gamma, 0, 1)
@@ -167,13 +149,7 @@ class Bound(ABC):
     def epsilon_lower(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
     ) -> Array:
-        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma.
-
-        Raises
-        ------
-        InputError
-            For bad counts or parameters.
-        """
+        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma."""
         c, level = CountArrays.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 

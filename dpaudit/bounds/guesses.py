@@ -28,25 +28,45 @@ The probability of a crossing is exact: the law of N_k among the paths that have
 are functions of t, fixed in advance, so the least of them is a p-value. A bound on epsilon is read off a grid that is
 fixed in advance: the last point up to which all are rejected. It exceeds the true epsilon only if the least grid point
 above it is rejected, which is an error of the test there.
+
+**Gaussian privacy.** Under assumptions on the canaries right guesses bound the mu of Gaussian privacy further. A
+mechanism can be mu-Gaussian private and let canaries interfere, so that right guesses come together: at mu = 1 there
+is one with which 41 of 50 guesses are right with probability .31, where independent ones are with .03. Assumed is of
+mechanisms that are mu-Gaussian private that they
+
+- "recursion": have the law of right guesses that the recursion of Mahloujifar, Melis and Chaudhuri, Auditing
+  f-differential privacy in one run (ICML 2025), supposes, a tail at its least count;
+- "independent": let no canary influence another's score (Xiang, Wang et al., Tight privacy audit in one run, 2025,
+  arXiv 2509.08704). Then the r surest guesses of m are the best of independent tests of N(mu, 1) against N(0, 1).
+
+With y the observation of an independent canary less mu / 2, the guess is the sign of y, as sure as |y| is large, and
+
+    Pr[|y| >= t] = Phi(mu/2 - t) + Phi(-mu/2 - t),    of which wrong: Phi(-mu/2 - t).
+
+The share W of the law of |y| below the (r+1)-th surest is Beta(m - r, r + 1), and given W the r guesses above it are
+independent, each wrong with probability g(W) = Phi(-mu/2 - t) / Pr[|y| >= t], Pr[|y| < t] = W. So
+
+    Pr[at least v of r are right] = E Pr[Bin(r, g(W)) <= r - v].
+
+Where only the highest y are guessed to be in, the share is of the law of y, whose tail is half of that of |y|.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, expit, gammaln
+from numpy.typing import ArrayLike
+from scipy.special import bdtr, betaincinv, expit, gammaln, ndtr, ndtri
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.coin import MAX_EPSILON, additive_term, p_value
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from dpaudit.contract.curve_claims import MOST
 
 FIRST = 8
 """The least number of guesses of a schedule; each further one is twice as large."""
@@ -87,16 +107,9 @@ class Tested(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule of numbers of guesses over one ranking.
+    """A schedule of numbers of guesses over one ranking, k_1 < ... < k_K.
 
-    Parameters
-    ----------
-    guesses : tuple of int
-        k_1 < ... < k_K.
-    coins : int
-        m, the coins that were flipped, guessed or not, of all runs together.
-    one_sided : bool
-        Whether only one side of the coins is ever guessed.
+    Of all runs together m `coins` were flipped, guessed or not; `one_sided` is whether only one side is ever guessed.
     """
 
     guesses: tuple[int, ...]
@@ -131,15 +144,7 @@ class Schedule:
         return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
 
     def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
-        """Return, for each number of guesses, the least p-value of its count over the points, and the point.
-
-        Parameters
-        ----------
-        right : array of int, shape (K,)
-            N_k for each k of the schedule.
-        points : Points
-            What the claim implies.
-        """
+        """Return, for each number of guesses, the least p-value of its count N_k over the points, and the point."""
         v, r = np.asarray(right)[:, None], self._counts[:, None]
         every = p_value(v, r, points.epsilon, delta_runs=self.delta_runs(points.delta))
         best = every.argmin(axis=1)
@@ -183,28 +188,20 @@ class Schedule:
 
     def _crossing(self, critical: Integers, points: Points) -> float:
         """Return the second bound of the theorem, the least over the best points."""
-        runs = self.delta_runs(points.delta)
-        return min(
-            self.crossing(critical, float(points.epsilon[j])) + self._delta_term(float(points.epsilon[j]), runs[j])
-            for j in self._best_points(critical, points)
-        )
-
-    def _delta_term(self, epsilon: float, delta_runs: float) -> float:
-        """Return m delta L."""
-        if delta_runs == 0:
-            return 0.0
-        steps = {after - before for before, after in pairwise((0, *self.guesses))}
-        share = max(_largest_share(step, epsilon) for step in steps)
-        return min(float(additive_term(epsilon, delta_runs)), delta_runs * share * (1 + _MARGIN))
-
-    def _best_points(self, critical: Integers, points: Points) -> list[int]:
-        """Return the points at which the union bound of a crossing is least: the others would hardly be better."""
-        if len(points.epsilon) <= _CROSSED_AT:
-            return list(range(len(points.epsilon)))
-        v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
-        each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
-        total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
-        return [int(j) for j in total.argsort()[:_CROSSED_AT]]
+        places: Integers = np.arange(len(points.epsilon))
+        if len(places) > _CROSSED_AT:  # those at which the union bound is least: the others would hardly be better
+            v, r = np.minimum(critical, self._counts)[:, None], self._counts[:, None]
+            each = p_value(v, r, points.epsilon) * (critical <= self._counts)[:, None]
+            total = each.sum(axis=0) + self.delta_runs(points.delta) * expit(-points.epsilon)
+            places = total.argsort()[:_CROSSED_AT]
+        steps, found = {after - before for before, after in pairwise((0, *self.guesses))}, []
+        for epsilon, runs in zip(points.epsilon[places].tolist(), self.delta_runs(points.delta)[places], strict=True):
+            term = 0.0  # m delta L
+            if runs:
+                share = max(_largest_share(step, epsilon) for step in steps)
+                term = min(float(additive_term(epsilon, runs)), float(runs * share * (1 + _MARGIN)))
+            found.append(self.crossing(critical, epsilon) + term)
+        return min(found)
 
     def level(self, points: Points, gamma: float) -> float:
         """Return the largest t, up to a thousandth of it, at which the test rejects at level gamma."""
@@ -219,15 +216,9 @@ class Schedule:
 def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
     """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
 
-    Parameters
-    ----------
-    rejects : callable
-        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
-    union_lower : float
-        The bound by the union bound, from which on points are tested.
-    claim : float
-        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
-        powers of 1.005 from there on.
+    The test, which rejects the claim of a parameter up to `union_lower`, the bound by the union bound, is asked from
+    there on. The grid is made from the claim: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
+    powers of 1.005 from there on.
     """
     base = claim * (1 + _ABOVE) if claim > 0 else 1.0
 
@@ -287,3 +278,89 @@ def _binomial(n: int, epsilon: float) -> tuple[Array, int]:
     log_wrong = -epsilon - math.log1p(math.exp(-epsilon))
     log_mass = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1) + j * math.log(p) + (n - j) * log_wrong
     return np.exp(log_mass), first
+
+
+_NODES = 128
+"""Quantiles of W, each of which stands for as much of its law."""
+_GRID, _FAR = 4_001, 9.0
+"""Points at which the law of y is known, and standard deviations that they reach to."""
+_LEAST = 1e-6
+"""A bound on mu below it is 0."""
+
+
+def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
+    """Return Pr[at least v of the r surest guesses of m are right] at mu, of canaries that do not interfere.
+
+    `one_sided` says whether the r highest scores are guessed to be in, and no others.
+    """
+    t = _thresholds(guesses, coins, mu, one_sided)
+    right_tail, wrong_tail = ndtr(mu / 2 - t), ndtr(-mu / 2 - t)
+    wrong = wrong_tail / np.maximum(right_tail + wrong_tail, 1e-300)
+    return float(np.minimum(bdtr(guesses - right, guesses, wrong), 1.0).mean())
+
+
+def _thresholds(guesses: int, coins: int, mu: float, one_sided: bool) -> Array:
+    """Return the t of some quantiles of W."""
+    if guesses >= coins and not one_sided:
+        return np.zeros(1)
+    middle = (np.arange(_NODES) + 0.5) / _NODES
+    tail = 1 - betaincinv(max(coins - guesses, 1e-9), guesses + 1, middle)
+    wanted = tail * (2.0 if one_sided else 1.0)  # of Phi(mu/2 - t) + Phi(-mu/2 - t), which falls from 2 to 0
+    t = np.linspace(-mu / 2 - _FAR, mu / 2 + _FAR, _GRID)
+    tails = ndtr(mu / 2 - t) + ndtr(-mu / 2 - t)
+    return np.asarray(np.interp(wanted, tails[::-1], t[::-1]))
+
+
+def recursion_refutes(
+    right: int, guesses: int, coins: int, mu: float, error: float, *, one_sided: bool = False
+) -> bool:
+    """Say whether the recursion refutes mu-Gaussian privacy with an error, from v of r right guesses of m coins.
+
+    With f the trade-off function of N(0, 1) and N(mu, 1) and F = 1 - f: R = error v / m and H = error (r - v) / m are
+    the least shares of right and wrong guesses if the tail has that mass; from i = v - 1 down to 0, H' = max(H,
+    F^-1(R)) and R grows by i (H' - H) / (r - i). More than r / m in all cannot be. Guesses of one side alone have m / 2
+    coins.
+    """
+    m = coins / 2 if one_sided else float(coins)
+    share, other = error * right / m, error * (guesses - right) / m
+    for i in range(right - 1, -1, -1):
+        if share + other > guesses / m or share >= 1:
+            return True
+        more = max(other, 0.5 * math.erfc(-(float(ndtri(share)) - mu) / math.sqrt(2)))
+        if guesses > i:
+            share += i * (more - other) / (guesses - i)
+        other = more
+    return share + other > guesses / m
+
+
+def mu_lower(
+    right: int, guesses: int, coins: int, error: float, *, one_sided: bool = False, known: tuple[float, float] = (0, 0)
+) -> tuple[float, float]:
+    """Return the largest mu that is refuted with an error, by the recursion and of canaries that do not interfere.
+
+    Bounds that are `known` are returned where the counts give none that is larger.
+    """
+    recursion = partial(recursion_refutes, right, guesses, coins, error=error, one_sided=one_sided)
+    independent = partial(independent_p_value, right, guesses, coins, one_sided=one_sided)
+    tests: tuple[Callable[[float], bool], ...] = (recursion, lambda mu: independent(mu) <= error)
+    found = [
+        largest_rejected(test, MOST) if test(max(mu, _LEAST)) else mu for test, mu in zip(tests, known, strict=True)
+    ]
+    return found[0], found[1]
+
+
+def detectable_mu(
+    guesses: Sequence[int], critical: Sequence[int], coins: int, power: float, *, one_sided: bool = False
+) -> tuple[float, int]:
+    """Return the least mu of independent canaries at which some count is critical that probably, and its place.
+
+    That is one of v_k of the r_k surest guesses; infinite, and the last place, where no count is critical.
+    """
+    best, at = math.inf, len(guesses) - 1
+    for i, (r, v) in enumerate(zip(guesses, critical, strict=True)):
+        if v > r:
+            continue
+        found = partial(independent_p_value, v, r, coins, one_sided=one_sided)
+        if found(min(best, 2 * MOST)) >= power:
+            best, at = largest_rejected(lambda mu, found=found: found(mu) < power, 2 * MOST), i  # type: ignore[misc]
+    return best, at

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array
 
 LEVEL_MARGIN = 1e-6
 """The error probability is lowered by this, relatively: far more than tail probabilities err (`tests/oracle`)."""
@@ -24,18 +23,8 @@ def lower_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
     """Return lower limits for p from k hits in n independent runs, each above p with probability at most `error`.
 
     The limit solves Pr[Bin(n, limit) >= k] = error: it is the error-quantile of Beta(k, n - k + 1), and 0 where k = 0.
-
-    Parameters
-    ----------
-    hits, runs : array of int
-        k and n, 0 <= k <= n, n >= 1, of any shapes that broadcast; the caller has checked them.
-    error : float
-        In (0, 1).
-
-    References
-    ----------
-    C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
-    binomial, Biometrika 26 (1934).
+    The caller has checked that 0 <= k <= n, n >= 1, of any shapes that broadcast. (C. J. Clopper, E. S. Pearson, The
+    use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika 26, 1934.)
     """
     k, n = np.broadcast_arrays(np.asarray(hits, np.float64), np.asarray(runs, np.float64))
     a, b = np.asarray(np.maximum(k, 1)), np.asarray(n - k + 1)
@@ -77,6 +66,13 @@ def _verified(
     return limit
 
 
+def wilson_limit(hits: Array, trials: int, z: float) -> Array:
+    """Return the Wilson limit of a binomial probability: upper for z > 0, lower for z < 0."""
+    centre = hits + z * z / 2
+    half = z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)
+    return np.maximum(centre + half, 0.0) / (trials + z * z)
+
+
 _CAP = 0.75
 """The share of its wealth that a bet may lose at most, so that one unlikely value ends no test."""
 
@@ -86,20 +82,10 @@ class MeanTest:
 
     Against "mean <= b" the wealth is the product of 1 + l_t (x_t - b) with l_t in [0, 3/(4 b)] chosen before x_t is
     seen; it is a supermartingale where that hypothesis is true, so by Ville's inequality it ever reaches 1/level with
-    probability at most `level`. Against "mean >= b" likewise, with 1 - l_t (x_t - b) and l_t in [0, 3/(4 (1 - b))].
-    l_t is near the bet of the fastest growth, (m - b)/(v + (m - b)^2) for the mean m and the variance v so far.
-
-    Parameters
-    ----------
-    threshold : float
-        b, in (0, 1).
-    level : float
-        The probability of error of each of the two answers, in (0, 1).
-
-    References
-    ----------
-    I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal
-    Statistical Society B 86 (2024).
+    probability at most `level`, that of the error of each of the two answers. Against "mean >= b" likewise, with 1 -
+    l_t (x_t - b) and l_t in [0, 3/(4 (1 - b))]. l_t is near the bet of the fastest growth, (m - b)/(v + (m - b)^2) for
+    the mean m and the variance v so far. The threshold b is in (0, 1). (I. Waudby-Smith, A. Ramdas, Estimating means of
+    bounded random variables by betting, Journal of the Royal Statistical Society B 86, 2024.)
     """
 
     def __init__(self, threshold: float, level: float) -> None:
@@ -110,31 +96,25 @@ class MeanTest:
         self.answer = ""
         """"above" or "below" once decided, the first that was; empty before."""
 
-    def take(self, values: NDArray[np.float64]) -> str:
+    def take(self, values: Array) -> str:
         """Bet on further values and return the answer, empty while the test is undecided."""
         if self.answer or len(values) == 0:
             return self.answer
         gaps = values - self._b
-        edge, spread = self._past(values)
-        growth = edge / (spread + edge**2)
-        above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
-        below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
-        self._above, self._below = float(above[-1]), float(below[-1])
-        ends = {name: _first(wealth >= self._needed) for name, wealth in (("above", above), ("below", below))}
-        if min(ends.values()) < len(values):
-            self.answer = min(ends, key=ends.__getitem__)
-        return self.answer
-
-    def _past(self, values: NDArray[np.float64]) -> tuple[Any, Any]:
-        """Return, before each value, the mean's distance from b and the variance, and remember the values."""
         counts = self._count + np.arange(len(values))
         sums = self._sum + np.concatenate([[0.0], np.cumsum(values)])
         squares = self._squares + np.concatenate([[0.0], np.cumsum(values**2)])
         self._count, self._sum, self._squares = counts[-1] + 1, float(sums[-1]), float(squares[-1])
+        # Before each value the mean's distance from b, and the variance.
         means = sums[:-1] / counts
-        return means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
-
-
-def _first(reached: NDArray[np.bool_]) -> int:
-    """Return the first index at which a condition holds, the length if nowhere."""
-    return int(np.argmax(reached)) if reached.any() else len(reached)
+        edge, spread = means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
+        growth = edge / (spread + edge**2)
+        above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
+        below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
+        self._above, self._below = float(above[-1]), float(below[-1])
+        # The first value at which either wealth suffices; their number if none does.
+        ends = {name: np.flatnonzero(found >= self._needed) for name, found in (("above", above), ("below", below))}
+        firsts = {name: int(reached[0]) for name, reached in ends.items() if len(reached)}
+        if firsts:
+            self.answer = min(firsts, key=firsts.__getitem__)
+        return self.answer

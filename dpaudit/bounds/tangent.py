@@ -24,13 +24,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
+from dpaudit.bounds.base import Array
+from dpaudit.bounds.limits import wilson_limit
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract.curve_claims import CurveClaim
-
-Array = NDArray[np.float64]
 
 SLACK = 1e-12
 """Deltas are raised by it, more than rounding can have lowered them."""
@@ -78,7 +77,10 @@ class ClaimPoints:
         alpha, p, q = alpha[inner], p[inner], q[inner]
         if not len(p):
             return cls(np.zeros(1), np.array([1 - 1e-9]))
-        slope = _slope(p, q, alpha)
+        # -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))
+        odds = np.log(p / q)
+        gap = odds - (np.log1p(-p) - np.log1p(-q))
+        slope = (alpha - 1) / alpha * np.exp(odds) * np.expm1(-alpha * gap) / np.expm1(-(alpha - 1) * gap)
         delta = p - slope * q
         # Bisection ends above p, by some 1e-15; the tangent at a point outside the region is above it all the same.
         small = slope < 1
@@ -89,29 +91,17 @@ class ClaimPoints:
         return cls(epsilon[good], delta[good]) if good.any() else cls(np.zeros(1), np.array([1 - 1e-9]))
 
     def scores(self, hits: Array, trained: int, neighbour_hits: Array, neighbour_trained: int) -> Array:
-        r"""Return by how many standard errors counts exceed each point, shape (J, m).
+        """Return by how many standard errors counts exceed each point, shape (J, m).
 
         It is (p - k q - d) / sqrt(a^2 + (k b)^2) with the shares p and q and the distances a down to, and b up to,
         their Wilson limits at two standard errors: an event that few runs met scores less than one of the same ratio
-        that many did.
-
-        Parameters
-        ----------
-        hits, neighbour_hits : array, shape (m,)
-            Training runs in each event on the likelier side and on the other.
-        trained, neighbour_trained : int
-            Training runs made on each side.
+        that many did. Given are the training runs in each event and all of them, on the likelier side and on the other.
         """
         p, q = hits / trained, neighbour_hits / neighbour_trained
-        low, high = p - _wilson(hits, trained, -2.0), _wilson(neighbour_hits, neighbour_trained, 2.0) - q
+        low, high = p - wilson_limit(hits, trained, -2.0), wilson_limit(neighbour_hits, neighbour_trained, 2.0) - q
         ratio = np.exp(self.epsilon)[:, None]
         scores: Array = (p - ratio * q - self.delta[:, None]) / np.hypot(low + 1e-12, ratio * high + 1e-12)
         return scores
-
-
-def _wilson(hits: Array, trials: int, z: float) -> Array:
-    limit: Array = (hits + z * z / 2 + z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)) / (trials + z * z)
-    return limit
 
 
 def gaussian_epsilons(mu: float) -> Array:
@@ -136,24 +126,12 @@ def largest_probability(q: Array, alpha: float, epsilon: float) -> Array:
     low, high = q.copy(), np.ones_like(q)
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        inside = _log_moment(middle, q, alpha) <= (alpha - 1) * epsilon
+        with np.errstate(divide="ignore"):
+            logs = alpha * np.log(middle) + (1 - alpha) * np.log(q)
+            others = alpha * np.log1p(-middle) + (1 - alpha) * np.log1p(-q)
+        inside = np.logaddexp(logs, others) <= (alpha - 1) * epsilon
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return high
-
-
-def _log_moment(p: Array, q: Array, alpha: float) -> Array:
-    with np.errstate(divide="ignore"):
-        inside = alpha * np.log(p) + (1 - alpha) * np.log(q)
-        outside = alpha * np.log1p(-p) + (1 - alpha) * np.log1p(-q)
-    return np.logaddexp(inside, outside)
-
-
-def _slope(p: Array, q: Array, alpha: Array) -> Array:
-    """Return -F_q / F_p = (a - 1) ((p/q)^a - ((1-p)/(1-q))^a) / (a ((p/q)^(a-1) - ((1-p)/(1-q))^(a-1)))."""
-    inside, outside = np.log(p / q), np.log1p(-p) - np.log1p(-q)
-    gap = inside - outside
-    slope: Array = (alpha - 1) / alpha * np.exp(inside) * np.expm1(-alpha * gap) / np.expm1(-(alpha - 1) * gap)
-    return slope
 
 
 def delta_lower(hits: int, runs: int, other_hits: int, other_runs: int, *, epsilon: float, gamma: float) -> float:

@@ -28,8 +28,7 @@ from dpaudit.events.explicit import ChosenEvent, choose
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.named import is_strategy
-from dpaudit.neighbours.sampled import pairs_from_strategy
+from dpaudit.neighbours.named import is_strategy, pairs_from_strategy
 from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.values import digest_of, encode_value

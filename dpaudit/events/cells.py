@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
-
-Array = NDArray[np.float64]
 
 GRIDS = (2**13, 2**16)
 """Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache."""
@@ -50,14 +49,8 @@ class CutBins:
 class GridBins(CutBins):
     """Bins whose cuts are moved down to a grid of equal squares, so that a table by square suffices.
 
-    Attributes
-    ----------
-    low, scale : float
-        A value v is in square floor((v - low) * scale).
-    table : array of int, shape (squares,)
-        The bin of each square.
-    centres : array, shape (size,)
-        A value in the middle of each bin.
+    A value v is in square floor((v - low) * scale). The `table` has the bin of each square, `centres`, shape (size,), a
+    value in the middle of each bin.
     """
 
     low: float
@@ -156,7 +149,7 @@ def _square(values: Array, low: float, scale: float, squares: int) -> NDArray[np
 _SCALE = 2.0**32
 
 
-def to_grid(values: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def to_grid(values: Array | float) -> Array:
     """Return numbers rounded to multiples of 2^-32.
 
     Logarithms, and sums whose order the library chooses, differ in their last digits between processors (numpy takes

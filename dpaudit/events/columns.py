@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.wide import WIDTH, Reducer
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, spread
@@ -16,37 +16,35 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
 from dpaudit.outputs.shared import Recent, join
 
-Matrix = NDArray[np.float64]
 
-
-def values(base: Matrix) -> Matrix:
+def values(base: Array) -> Array:
     """Return the scalars themselves."""
     return base
 
 
-def differences(base: Matrix) -> Matrix:
+def differences(base: Array) -> Array:
     """Return the first scalar and the differences of neighbouring ones, infinite where floats end."""
     with np.errstate(over="ignore"):
         return np.column_stack([base[:, :1], np.diff(base, axis=1)])
 
 
-def order_statistics(base: Matrix) -> Matrix:
+def order_statistics(base: Array) -> Array:
     """Return the scalars in ascending order."""
     return np.sort(base, axis=1)
 
 
-def ranks(base: Matrix) -> Matrix:
+def ranks(base: Array) -> Array:
     """Return each scalar's rank, and where the least and the greatest are."""
     order = np.argsort(base, axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
     return np.column_stack([rank, order[:, 0], order[:, -1]]).astype(np.float64)
 
 
-def summaries(base: Matrix) -> Matrix:
+def summaries(base: Array) -> Array:
     """Return sum, least, greatest, how many neighbours are equal, and how many scalars are ordinary numbers."""
     total, ordinary, equal = np.zeros((3, len(base)))
     least, greatest = base[:, 0].copy(), base[:, 0].copy()
-    before: NDArray[np.float64] | None = None
+    before: Array | None = None
     # Column by column: reductions along short rows take ten times as long.
     for column in base.T:
         usual = is_usual(column)
@@ -61,7 +59,7 @@ def summaries(base: Matrix) -> Matrix:
     return np.column_stack([total, least, greatest, equal, ordinary])
 
 
-def halves(base: Matrix) -> Matrix:
+def halves(base: Array) -> Array:
     """Return the sums of the first and of the second half: what pairs that move half of the queries shift."""
     sums = np.zeros((2, len(base)))
     middle = base.shape[1] // 2
@@ -71,7 +69,7 @@ def halves(base: Matrix) -> Matrix:
     return np.ascontiguousarray(sums.T)
 
 
-def float_bits(base: Matrix) -> Matrix:
+def float_bits(base: Array) -> Array:
     """Return, for each scalar: exponent, exponent of the lowest set bit, trailing zeros, low byte, sign."""
     exponent, significand, trailing = stored(base)
     columns = [exponent, exponent - DIGITS + trailing, trailing, significand & 255, np.signbit(base)]
@@ -85,7 +83,7 @@ GROUPS = {
 """The groups of columns by name; each maps the flattened outputs to a matrix."""
 
 
-def group_columns(base: Matrix) -> list[str]:
+def group_columns(base: Array) -> list[str]:
     """Return the groups that can say something about outputs like the pilot's."""
     names = ["values"]
     if base.shape[1] > 1:
@@ -109,16 +107,10 @@ KEPT_NUMBERS = 8_000_000
 
 @dataclass(frozen=True)
 class Flattener:
-    """Turns a batch of outputs into a matrix, one row an output.
+    """Turns a batch of outputs into a matrix of `width` columns, one row an output.
 
-    Attributes
-    ----------
-    leaves : tuple of Leaf
-        Those that are numbers, rows of numbers or categories; of text its length and which known text it is.
-    width : int
-        Columns of the matrix.
-    plan : LeafPlan
-        All leaves.
+    The `leaves` are those that are numbers, rows of numbers or categories; of text its length and which known text it
+    is. The `plan` has all leaves.
     """
 
     leaves: tuple[Leaf, ...]
@@ -145,11 +137,11 @@ class Flattener:
         """The count of numbers in an output, those beyond the width included."""
         return sum(leaf.reader.width if isinstance(leaf.reader, readers.Block) else 1 for leaf in self.leaves)
 
-    def __call__(self, outputs: Any) -> Matrix:
+    def __call__(self, outputs: Any) -> Array:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
         for flattener, known, matrix in _LAST.known:
             if known is outputs and flattener is self:
-                found: Matrix = matrix
+                found: Array = matrix
                 return found
         matrix = self._matrix(outputs)
         _LAST.known.append((self, outputs, matrix))
@@ -157,7 +149,7 @@ class Flattener:
             del _LAST.known[0]
         return matrix
 
-    def _matrix(self, outputs: Any) -> Matrix:
+    def _matrix(self, outputs: Any) -> Array:
         if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and len(self.leaves) == 1:
             flat = outputs.reshape(len(outputs), -1).astype(np.float64)
             if flat.shape[1] == self.width:
@@ -185,7 +177,7 @@ class TextNumbers:
     reader: Callable[[Any], Any]
     known: readers.Categories
 
-    def __call__(self, values: Sequence[Any]) -> Matrix:
+    def __call__(self, values: Sequence[Any]) -> Array:
         """Return the rows (number of the text, length)."""
         listed = self.reader(values)
         lengths = np.fromiter(map(len, listed), np.int64, len(listed))

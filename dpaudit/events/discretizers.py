@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, places_of, quantiles_of_sorted, tally, to_grid
 from dpaudit.events.columns import GROUPS, Flattener
 from dpaudit.events.event import Cells, CellSet, Event, Interval, Tally
@@ -21,8 +22,6 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
-
-Array = NDArray[np.float64]
 
 FEW = 200
 """Cells up to this many are compared as they are: histograms of more bins reached 79 to 84 % of the best bound on
@@ -34,15 +33,9 @@ OTHER = -1
 class Discretizer:
     """Maps a batch of outputs to a batch of outcome cells; by default by a rule that was fitted to no runs.
 
-    Attributes
-    ----------
-    name : str
-        The name by which findings call it.
-    ordered : bool
-        Whether cells are integers that ascend with a score, so that events {cell >= t} make sense; others get an order
-        from their counts.
-    screened : bool
-        Whether it is the best of many features, which is better by luck than one score is.
+    Findings call it by its `name`. Cells are `ordered` if they are integers that ascend with a score, so that events
+    {cell >= t} make sense; others get an order from their counts. It is `screened` if it is the best of many features,
+    which is better by luck than one score is.
     """
 
     name: str
@@ -125,7 +118,7 @@ class PackedRows(Discretizer):
         sizes = tuple(high - low + 1 for low, high in zip(lows, highs, strict=True))
         return cls(tuple(lows), sizes) if math.prod(sizes) <= most else None
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the packed rows."""
         found = outputs if self.flattener is None else GROUPS[self.group](self.flattener(outputs))
         rows = np.asarray(found).reshape(len(outputs), -1)
@@ -145,7 +138,7 @@ class Atoms(Discretizer):
     numbers: Mapping[Hashable, int]
     name: str = "repeated outputs"
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the number of each output's atom."""
         if not (isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind == "f"):
             return np.array([self.numbers.get(canonical(value), OTHER) for value in outputs], dtype=np.int64)
@@ -160,10 +153,7 @@ class Atoms(Discretizer):
 class ScoreBins(Discretizer):
     """Base of discretizers whose cells are the bins of a real score, which ascend with it.
 
-    Attributes
-    ----------
-    edges : array
-        The ascending cuts between the bins; each belongs to the bin above it.
+    The `edges` are the ascending cuts between the bins; each belongs to the bin above it.
     """
 
     edges: Array
@@ -214,7 +204,7 @@ class Ranked(ScoreBins):
 
     base: Discretizer
     bins: Mapping[Hashable, int]
-    edges: NDArray[np.float64]
+    edges: Array
     name: str = "ranked histogram"
 
     @classmethod
@@ -232,7 +222,7 @@ class Ranked(ScoreBins):
         edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
         return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the bin of each output's cell; unknown cells have the bin of ratio 1."""
         cells = self.base(outputs)
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
@@ -250,7 +240,7 @@ class Ranked(ScoreBins):
         return int(np.searchsorted(self.edges, 0.0, side="right"))
 
     @cached_property
-    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sorted(self) -> tuple[Integers, Integers]:
         whole = sorted(v for v in self.bins if isinstance(v, int)) or [OTHER]
         return np.array(whole), np.array([self.bins.get(v, self.middle) for v in whole])
 
@@ -264,20 +254,11 @@ MOST_COMPARED = 100_000
 
 @dataclass(frozen=True)
 class Pilot:
-    """The discretizer that keeps outputs apart as they are, and whether no other is needed.
+    """The discretizer that keeps outputs apart as they are, if they repeat, and whether no other is needed.
 
-    Attributes
-    ----------
-    discretizer : Discretizer or None
-        None where outputs hardly ever repeat.
-    sufficient : bool
-        True where cells are few, so that no score could say more than their histogram.
-    plan : LeafPlan
-        The leaves of the outputs; none where cells suffice.
-    not_compared : tuple of str
-        The relations between parts of such outputs that no feature shows.
-    atoms : Discretizer or None
-        Keeps those apart that repeat among outputs that hardly ever do; None where there are none.
+    It is `sufficient` where cells are few, so that no score could say more than their histogram; else the `plan` has
+    the leaves of the outputs. `not_compared` are the relations between parts of such outputs that no feature shows. The
+    `atoms` keep those apart that repeat among outputs that hardly ever do.
     """
 
     discretizer: Discretizer | None

@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.errors import InputError
 from dpaudit.jsonable import MOST_BITS
 from dpaudit.outputs.canonical import Raised, canonical, in_fractions, in_words
@@ -29,7 +29,6 @@ from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import Extended, Frozen
 
-Array = NDArray[np.float64]
 Tally: TypeAlias = Counter[Hashable]
 
 RARE: Hashable = ("rare",)
@@ -50,7 +49,7 @@ class _Event(Frozen, frozen=True, tag_field="kind"):
         """Whether the event says by itself which outputs are in it."""
         return False
 
-    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+    def holds(self, outputs: Any) -> Bools:
         """Say for each output of a batch whether it is in the event; `InputError` unless the event is explicit."""
         raise InputError("only the audit that learned the event can tell which outputs are in it")
 
@@ -139,18 +138,18 @@ class Cells(_Event, frozen=True, tag="cells"):
         """Return the cell of the part of each output of a batch."""
         return [cell_of(part_of(output, self.path)) for output in outputs]
 
-    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+    def holds(self, outputs: Any) -> Bools:
         """Say for each output of a batch whether it is in the event."""
         return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
 
-    def has(self, cells: Sequence[Hashable]) -> NDArray[np.bool_]:
+    def has(self, cells: Sequence[Hashable]) -> Bools:
         """Say for each cell that was read whether it is in the event."""
         listed = set(self._cells())
-        inside = np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_)
+        inside = np.array(
+            [c in listed or (type(c) is int and any(low <= c <= high for low, high in self.ranges)) for c in cells],
+            dtype=np.bool_,
+        )
         return inside ^ bool(self.complement)
-
-    def _in_ranges(self, cell: Hashable) -> bool:
-        return type(cell) is int and any(low <= cell <= high for low, high in self.ranges)
 
 
 class Interval(_Event, frozen=True, tag="interval"):
@@ -185,13 +184,13 @@ class Interval(_Event, frozen=True, tag="interval"):
         """Return the score of each output of a batch, NaN where there is none."""
         return numbers_of(outputs, self.feature, self.path)
 
-    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+    def holds(self, outputs: Any) -> Bools:
         """Say for each output of a batch whether its score is in the interval."""
         return self.has(self.read(outputs)) if self.explicit else super().holds(outputs)
 
-    def has(self, found: Array) -> NDArray[np.bool_]:
+    def has(self, found: Array) -> Bools:
         """Say for each score that was read whether it is in the interval."""
-        inside: NDArray[np.bool_] = self.low <= found
+        inside: Bools = self.low <= found
         return inside & (found < self.high) if self.high < math.inf else inside
 
 

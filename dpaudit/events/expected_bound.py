@@ -8,25 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
+from dpaudit.bounds.base import Array, Integers
+from dpaudit.bounds.limits import wilson_limit
 from dpaudit.events.cells import to_grid
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PlannedTest:
     """The test to come of an event that is to be chosen.
 
-    Attributes
-    ----------
-    runs : int
-        Fresh runs a side that will confirm.
-    delta, gamma : float
-        The claim's delta and the error of the confidence bound.
+    Fresh `runs` a side will confirm it; `delta` is the claim's, `gamma` the error of the confidence bound.
     """
 
     runs: int
@@ -42,7 +35,7 @@ class PrefixRatio:
     error: Array
 
     @classmethod
-    def by_counts(cls, hits: IntArray, neighbour_hits: IntArray) -> PrefixRatio:
+    def by_counts(cls, hits: Integers, neighbour_hits: Integers) -> PrefixRatio:
         """Return ln(p/q) with p = (x + 1/2) / (m + 1) and q likewise, and sqrt(1 / (x + 1/2) + 1 / (y + 1/2)).
 
         Given are the runs x and y in each prefix, shape (m,), on the likelier side and on the other; the last prefix is
@@ -52,23 +45,18 @@ class PrefixRatio:
         return cls(np.log(x / (hits[-1] + 1)) - np.log(y / (neighbour_hits[-1] + 1)), np.sqrt(1 / x + 1 / y))
 
 
-def _selection_penalty(delta: float, events: float) -> float:
-    """Return the number z_s of training standard errors by which an event is marked down for being the best of some.
-
-    Without it the best-looking event is the luckiest one. Of k events without a signal the luckiest is some
-    sqrt(2 ln k) standard errors off, so where there is little to choose from there is little to mark down; above 90
-    nested events the number does not grow. Small events pay for delta > 0, so they are marked down less: for Laplace
-    and geometric noise 3 reached 99.5 to 100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian
-    noise and delta > 0 it was 1 to 2.
-    """
-    most = 3.0 if delta == 0 else 1.5
-    return min(most, math.sqrt(2 * math.log(max(events, 1.0))))
+MARKDOWN, MARKDOWN_OF_DELTA = 3.0, 1.5
+"""The most training standard errors z_s by which an event is marked down for being the best of some: without it the
+best-looking event is the luckiest one. Of k events without a signal the luckiest is some sqrt(2 ln k) standard errors
+off, so where there is little to choose from there is little to mark down; above 90 nested events the number does not
+grow. Small events pay for delta > 0, so they are marked down less: for Laplace and geometric noise 3 reached 99.5 to
+100 % of the best event's bound (0 lost up to a quarter of it), for Gaussian noise and delta > 0 it was 1 to 2."""
 
 
 def expected_bound(
-    hits: NDArray[np.int64],
+    hits: Integers,
     trained: int,
-    neighbour_hits: NDArray[np.int64],
+    neighbour_hits: Integers,
     neighbour_trained: int,
     test: PlannedTest,
     *,
@@ -77,31 +65,19 @@ def expected_bound(
     """Return the lower bound on epsilon that each event can be expected to give on fresh runs, marked down for luck.
 
     With p = (x + 1/2) / (m + 1) and q likewise it is ln((p - delta) / q) - sqrt(a^2 + b^2), where a and b are the
-    distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at
-    z = z_s + z_gamma sqrt(m / runs). For many counts that is z_gamma standard errors of the confirmation plus z_s of
-    the training; for few it stays finite and cautious where the normal approximation on the log scale does not.
+    distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at z =
+    z_s + z_gamma sqrt(m / runs). For many counts that is z_gamma standard errors of the confirmation plus z_s of the
+    training; for few it stays finite and cautious where the normal approximation on the log scale does not. It is -inf
+    for events with p <= delta.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array
-        Training runs in each event on the likelier and on the other side.
-    trained, neighbour_trained : int
-        Training runs made on each side.
-    test : PlannedTest
-        The test to come.
-    events : float
-        From how many events one will be chosen.
-
-    Returns
-    -------
-    array
-        -inf for events with p <= delta.
+    Given are the training runs in each event and all of them, on the likelier and on the other side, and from how many
+    `events` one will be chosen.
     """
     x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
     p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
-    penalty = _selection_penalty(test.delta, events)
-    low = _wilson(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
-    high = _wilson(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
+    penalty = min(MARKDOWN if test.delta == 0 else MARKDOWN_OF_DELTA, math.sqrt(2 * math.log(max(events, 1.0))))
+    low = wilson_limit(x, trained, -(penalty - ndtri(test.gamma) * np.sqrt(trained / test.runs)))
+    high = wilson_limit(y, neighbour_trained, penalty - ndtri(test.gamma) * np.sqrt(neighbour_trained / test.runs))
     good = (low > test.delta) & (p > test.delta)
     room, least = np.where(good, p - test.delta, 1.0), np.where(good, low - test.delta, 1.0)
     spread = np.hypot(np.log(room / least), np.log(high / q))
@@ -109,39 +85,25 @@ def expected_bound(
 
 
 def refutation_score(
-    hits: IntArray, neighbour_hits: IntArray, test: PlannedTest, epsilon: float, *, ordered: bool
+    hits: Integers, neighbour_hits: Integers, test: PlannedTest, epsilon: float, *, ordered: bool
 ) -> Array:
     """Return by how many standard errors of training each prefix of the atoms would refute a claim.
 
-    With x of m and y of k training runs in an event it is (b - epsilon) / sqrt(1 / x + 1 / (y + 1/2)), where b is
-    ln((L - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs: the bound of
-    the test to come if shares are what training shows. The normal distribution function of it is about the probability
-    that the test refutes the claim; `expected_bound`, which is cautious, would rather have a safe event that does not.
+    With x of m and y of k training runs in an event it is (b - epsilon) / sqrt(1 / x + 1 / (y + 1/2)), where b is ln((L
+    - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs: the bound of the test
+    to come if shares are what training shows. The normal distribution function of it is about the probability that the
+    test refutes the claim; `expected_bound`, which is cautious, would rather have a safe event that does not.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array of int, shape (m,)
-        Training runs in each atom, in order, on the likelier side and on the other.
-    test : PlannedTest
-        The test to come.
-    epsilon : float
-        The claim.
-    ordered : bool
-        Whether the order comes from elsewhere. If not, atoms without a hit on one side come first by luck, so that
-        each of them counts one more there.
+    Given are the training runs in each atom, shape (m,), in order, on the likelier side and on the other. The order is
+    `ordered` if it comes from elsewhere; if not, atoms without a hit on one side come first by luck, so that each of
+    them counts one more there.
     """
     x, y = np.cumsum(hits), np.cumsum(neighbour_hits + (0 if ordered else 1))
-    low = _wilson(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
-    high = _wilson(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
+    low = wilson_limit(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
+    high = wilson_limit(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
     good = (low > test.delta) & (x > 0)
     bound = np.log(np.where(good, low - test.delta, 1.0) / high)
     return to_grid(np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf))
-
-
-def pooled_mass(hits: IntArray, trained: int, neighbour_hits: IntArray, neighbour_trained: int) -> Array:
-    """Return (x + y + 1) / (m + k + 2) of x and y hits in m and k runs: the mass of each event on both sides."""
-    mass: Array = np.divide(hits + neighbour_hits + 1.0, trained + neighbour_trained + 2.0)
-    return mass
 
 
 def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
@@ -160,16 +122,9 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
     return error
 
 
-def _wilson(hits: Array, trials: int, z: float) -> Array:
-    """Return the Wilson limit of a binomial probability: upper for z > 0, lower for z < 0."""
-    centre = hits + z * z / 2
-    half = z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)
-    return np.maximum(centre + half, 0.0) / (trials + z * z)
-
-
 def prefix_bounds(
-    hits: IntArray,
-    neighbour_hits: IntArray,
+    hits: Integers,
+    neighbour_hits: Integers,
     test: PlannedTest,
     *,
     ordered: bool = False,
@@ -183,20 +138,9 @@ def prefix_bounds(
     one of them is wrong the others hold it back. If the order comes from these counts, each event's own counts are one
     of them. If models see no signal, the bound is that by the counts, as it is without models.
 
-    Parameters
-    ----------
-    hits, neighbour_hits : array of int, shape (m,)
-        Training runs in each atom, in order, on the likelier side and on the other.
-    test : PlannedTest
-        The test to come.
-    ordered : bool
-        Whether the order comes from elsewhere and not from these counts.
-    models : sequence of PrefixRatio
-        ln(p/q) of each prefix by models.
-    penalty : float
-        By how many of its standard errors each model is marked down: fewer runs in an event make it no less certain.
-    rivals : int
-        How many such orders the best event will be chosen from: of twenty with one event each the luckiest wins too.
+    Counts, shape (m,), and `ordered` are as for `refutation_score`. Each model is marked down by so many of its
+    standard errors as the `penalty` says: fewer runs in an event make it no less certain. The best event will be chosen
+    from so many `rivals`: of twenty orders with one event each the luckiest wins too.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
@@ -204,7 +148,7 @@ def prefix_bounds(
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
     by_counts = to_grid(expected_bound(*counts, test, events=rivals * real))
     if models:
-        pooled = pooled_mass(*counts)
+        pooled = np.divide(inside + outside + 1.0, counts[1] + counts[3] + 2.0, dtype=np.float64)  # of either side
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
         bounds += [] if ordered else [by_counts]
@@ -227,17 +171,8 @@ MOST_MET = 400
 def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
     """Return the least probability of an event, impossible on the other side, that training has tested.
 
-    Training meets it x times with probability `POWER`, where x is the least count whose `refutation_score` is positive;
-    infinite if none is.
-
-    Parameters
-    ----------
-    training : int
-        Runs on each side that learn.
-    test : PlannedTest
-        The test to come.
-    epsilon : float
-        The claim.
+    So many `training` runs a side meet it x times with probability `POWER`, where x is the least count whose
+    `refutation_score` is positive; infinite if none is.
     """
     counts = range(1, min(training, MOST_MET) + 1)
     least = next((x for x in counts if _score(x, 0.0, training, test, epsilon) > 0), None)
@@ -248,17 +183,10 @@ def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
 
 @lru_cache(maxsize=4096)
 def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: float) -> float:
-    """Return the least ln((p - delta) / q) of an event of probability q = `mass` that training has tested.
+    """Return the least ln((p - delta) / q) of an event of probability q, the `mass`, on the other side that is tested.
 
-    It is where the `refutation_score` of the counts expected is 2: training then errs to a score of a third or less
-    with probability 0.05. Infinite where no p <= 1 reaches it, and for an event that never happens on one side.
-
-    Parameters
-    ----------
-    mass : float
-        The event's probability q on the unlikelier side.
-    training, test, epsilon
-        As for `learnable_delta`.
+    It is where the `refutation_score` of the counts expected in training is 2: training then errs to a score of a third
+    or less with probability 0.05. Infinite where no p <= 1 reaches it, and for an event that never happens on one side.
     """
     if not mass:
         return math.inf

@@ -6,13 +6,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
@@ -56,7 +57,6 @@ INTRICATE = re.compile(r"histogram|repeated value|product|parity|sum of squares|
 """The features that say little to a person, among them parts of a table of pandas as it is taken apart."""
 STORED = "lowest bit"
 
-Array = NDArray[np.float64]
 Explicit = Interval | Cells
 """The events that are proposed."""
 
@@ -81,6 +81,7 @@ def is_plain(event: Event, output: Any) -> bool:
     return not (keyed or INTRICATE.match(event.feature))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # outputs may be as large as numbers are
 def choose(
     sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False, worth: float = WORTH
 ) -> ChosenEvent | None:
@@ -90,11 +91,6 @@ def choose(
     which are compared; near is what has the part `worth` of the best one. With `float_bits` events over how floats are
     stored take part.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers are
-        return _chosen(sides, delta, error, float_bits, worth)
-
-
-def _chosen(sides: Sequence[Any], delta: float, error: float, float_bits: bool, worth: float) -> ChosenEvent | None:
     halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
     proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}
     found: list[ChosenEvent] = []
@@ -164,7 +160,15 @@ def _half_lines(
     pooled = np.sort(np.concatenate(values))
     if not len(pooled) or (pooled[0] == pooled[-1] and len(pooled) == sum(runs)):
         return
-    cuts = _cuts(pooled)
+    # Places between values of both sides, sorted, at many of their quantiles.
+    usual = np.unique(pooled[np.isfinite(pooled)])
+    between = usual[:-1] / 2 + usual[1:] / 2
+    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
+    if len(usual) < 2:
+        cuts = np.concatenate(ends)
+    else:
+        at = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
+        cuts = np.unique(np.concatenate([*ends, *(between[np.clip(at - off, 0, len(between) - 1)] for off in (0, 1))]))
 
     def promised(cuts: Array, upwards: bool, first: int) -> Array:
         below = [np.searchsorted(side, cuts, side="left") for side in values]
@@ -183,18 +187,6 @@ def _half_lines(
             yield Interval(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
 
 
-def _cuts(pooled: Array) -> Array:
-    """Return places between values of both sides, sorted, at many of their quantiles."""
-    usual = np.unique(pooled[np.isfinite(pooled)])
-    between = usual[:-1] / 2 + usual[1:] / 2
-    with np.errstate(over="ignore"):  # nothing but infinity is beyond the greatest number
-        ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
-    if len(usual) < 2:
-        return np.concatenate(ends)
-    places = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
-    return np.unique(np.concatenate([*ends, *(between[np.clip(places - off, 0, len(between) - 1)] for off in (0, 1))]))
-
-
 def _listed(
     sides: Sequence[Any], some: Sequence[Sequence[Any]], path: Path, delta: float
 ) -> Iterator[tuple[Explicit, Direction]]:
@@ -209,7 +201,11 @@ def _listed(
             tally[cell := cell_of(part)] += 1
             parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
-    known = [cell for cell in known if parts[cell] is not MISSING and _can_be_listed(parts[cell])]
+    kept, known = known, []
+    for cell in (cell for cell in kept if parts[cell] is not MISSING):
+        with suppress(InputError):  # what a certificate does not hold is not listed
+            encode_value(parts[cell])
+            known.append(cell)
     counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
     runs = np.array([len(outputs) for outputs in sides])
     for first in (0, 1):
@@ -222,14 +218,6 @@ def _listed(
             for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
                 event = Cells.of_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
                 yield event, tuple(Direction)[likelier]
-
-
-def _can_be_listed(part: Any) -> bool:
-    try:
-        encode_value(part)
-    except InputError:
-        return False
-    return True
 
 
 def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:

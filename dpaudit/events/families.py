@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
 from dpaudit.events.expected_bound import PrefixRatio
 from dpaudit.events.random_walk import Walk, fit_walk, prefix_ratios
-
-Array = NDArray[np.float64]
 
 SCALES = np.geomspace(1e-3, 8.0, 40)
 """Standard deviations that are mixed: from no difference that any audit can see to certainty."""
@@ -26,13 +25,7 @@ ITERATIONS = 100
 
 @dataclass(frozen=True)
 class ScaleMixture:
-    """Posterior mean and variance of each atom's log-likelihood ratio g.
-
-    Attributes
-    ----------
-    mean, variance : array, shape (m,)
-        Of g given the atom's counts.
-    """
+    """Posterior mean and variance of each atom's log-likelihood ratio g given its counts, shape (m,)."""
 
     mean: Array
     variance: Array
@@ -106,28 +99,15 @@ MIXTURE_PENALTY = 0.5
 """The same where each event's own counts, with a penalty of their own, hold the model back: among 200 weak atoms it
 reached 0.58 of the best event's worth, and 0.52 with none; on strong ones the penalty changes nothing."""
 
-IntArray = NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class PrefixFamily:
-    """Prefixes of the atoms in an order, meant to be likelier on one side.
+    """Prefixes of the atoms in an order that comes from what the `name` says, meant to be likelier on one side.
 
-    Attributes
-    ----------
-    name : str
-        What the order comes from.
-    direction : Direction
-        On which side the prefixes are meant to be likelier.
-    order : array of int
-        The atoms.
-    models : tuple of PrefixRatio
-        ln(p/q) of each prefix by models with a prior, p being the likelier side.
-    penalty : float
-        By how many of its standard errors each model is marked down.
-    draws : callable
-        Return draws of ln(P[data] / P[neighbour]) of each atom by the models, given a generator, the number of draws a
-        model, and by how much errors are taken for greater than they say; shape (draws, atoms).
+    The `models` are ln(p/q) of each prefix by models with a prior, p being the likelier side, each marked down by so
+    many of its standard errors as the `penalty` says. `draws` returns draws of ln(P[data] / P[neighbour]) of each atom
+    by the models, shape (draws, atoms), given a generator, the number of draws a model, and by how much errors are
+    taken for greater than they say.
     """
 
     name: str
@@ -148,7 +128,7 @@ def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
 
 
 def families_by_score(
-    bins: Sequence[int], x: IntArray, y: IntArray, midpoints: NDArray[np.float64] | None, careful: bool
+    bins: Sequence[int], x: Integers, y: Integers, midpoints: Array | None, careful: bool
 ) -> Iterator[Order]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
 
@@ -181,7 +161,7 @@ def families_by_score(
         yield family(first, *SIGNS[0]), family(1 - first, *SIGNS[1])
 
 
-def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Order:
+def families_by_counts(x: Integers, y: Integers, careful: bool) -> Order:
     """Return the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
     found = []
     if not careful or not x.any() or not y.any():

@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import LEAST, bins
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, PackedRows, Ranked, ScoreBins, score_edges
-from dpaudit.events.feature_screening.feature import quantile_edges
+from dpaudit.events.feature_screening.feature import best_events, quantile_edges
 from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
-from dpaudit.events.feature_screening.promises import best_events
 from dpaudit.events.scores import Column, Discriminant, NaiveBayes, Patterns, Score, controller
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
-
-Array = NDArray[np.float64]
 
 Fit = Callable[[Array, Array], Score]
 
@@ -64,7 +62,7 @@ class Scored(ScoreBins):
         """The score in the middle of each bin; a column as it is estimates no ratio."""
         return None if self.score is None else super().midpoints
 
-    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+    def __call__(self, outputs: Any) -> Integers:
         """Return the bin of each output's score."""
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
@@ -144,22 +142,11 @@ def fitted_discretizers(
 ) -> list[Discretizer]:
     """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
 
-    Parameters
-    ----------
-    data, neighbour : batch
-        Training outputs.
-    thorough : bool
-        Whether to fit scikit-learn's classifiers too, where outputs have several columns.
-    float_bits : bool
-        Whether to look at the bits of floats and not only at their values.
-    discrete : Discretizer, optional
-        Cells that keep all outputs apart, to be ranked; without them the outputs that repeat are ranked.
-    reducer : Reducer, optional
-        What made the outputs, where they were wide.
-    confirm : int, optional
-        Fresh runs a side to come; where it is given, features of every leaf are screened for what they promise.
-    epsilon : float
-        The claim.
+    If `thorough`, scikit-learn's classifiers are fitted too, where outputs have several columns. With `float_bits` the
+    bits of floats are looked at and not only their values. The `discrete` cells, which keep all outputs apart, are
+    ranked; without them the outputs that repeat are. Wide outputs were made by a `reducer`. Where the number of fresh
+    runs a side to come is given, `confirm`, features of every leaf are screened for what they promise beyond the claim,
+    `epsilon`.
     """
     flattener = Flattener.fit([data, neighbour], reducer)
     left, right = flattener(data), flattener(neighbour)
@@ -212,8 +199,14 @@ def _scores(
             (boosting, groups, "boosted trees"),
         ):
             rows = [np.column_stack([columns[one][side][:CLASSIFIER_ROWS] for one in taken]) for side in (0, 1)]
-            if fit is Discriminant.fit or _pays(fit, rows, naive, confirm):
-                yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
+            if fit is not Discriminant.fit and naive > CLEAR and confirm is not None:
+                # Where columns say nothing together that they do not say alone, a slow score promises less than naive
+                # ones on the same few rows, and would take most of an audit's time. Elsewhere it is worth it.
+                most = _tried(rows)
+                few, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
+                if _promised(fit(*few), fresh, confirm) <= naive - TRIED_SLACK:
+                    continue
+            yield taken, fit(*rows), f"{name} on {', '.join(taken)}"
 
 
 def _paying(columns: Mapping[str, tuple[Array, Array]], confirm: int | None) -> tuple[tuple[str, ...], float]:
@@ -239,19 +232,6 @@ def _tried(sides: Sequence[Array]) -> int:
     """Return the rows a side that scores are tried on, and again as many that compare them; 0 for too few."""
     most = min(TRIED_ROWS, *(len(side) // 2 for side in sides))
     return most if most >= LEAST_TRIED_ROWS else 0
-
-
-def _pays(fit: Fit, rows: Sequence[Array], naive: float, confirm: int | None) -> bool:
-    """Say whether a slow score is worth fitting on all rows.
-
-    Where columns say nothing together that they do not say alone, it promises less than naive scores on the same few
-    rows, and would take most of an audit's time. It is worth it where rows are few or the signal is weak.
-    """
-    if naive <= CLEAR or confirm is None:
-        return True
-    most = _tried(rows)
-    fitted, fresh = [side[:most] for side in rows], [side[most : 2 * most] for side in rows]
-    return _promised(fit(*fitted), fresh, confirm) > naive - TRIED_SLACK
 
 
 def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
@@ -311,23 +291,15 @@ class Classifier(Score):
 
 @dataclass(frozen=True, eq=False)
 class Trees(Score):
-    """Fitted boosted trees: the sum of a base and of the value that each tree has for a row.
+    """Fitted boosted trees: the sum of a base and of the value that each tree has for a row of `width` numbers.
 
-    Attributes
-    ----------
-    width : int
-        Numbers of a row.
-    base : float
-        The score without a tree.
-    ends : array of int
-        Where each tree begins among the nodes, and the end of the last.
-    nodes : dict of str to array
-        The fields of scikit-learn's nodes, those of all trees one after the other.
+    The `nodes` are the fields of scikit-learn's nodes, those of all trees one after the other. The `ends` are where
+    each tree begins among them, and the end of the last.
     """
 
     width: int
     base: float
-    ends: NDArray[np.int64]
+    ends: Integers
     nodes: dict[str, NDArray[Any]]
     slow = True
 
@@ -362,13 +334,6 @@ class Trees(Score):
         return [TreePredictor(nodes[first:last].copy(), none, none) for first, last in pairwise(self.ends.tolist())]
 
 
-def _classifier(model: Any, data: Array, neighbour: Array) -> Classifier:
-    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
-    with controller("sklearn").limit(limits=1):
-        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
-    return Classifier(model)
-
-
 def boosting(data: Array, neighbour: Array) -> Classifier:
     """Fit gradient-boosted trees: any interaction, given enough runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -384,4 +349,7 @@ def boosting(data: Array, neighbour: Array) -> Classifier:
         early_stopping=False,
         random_state=0,
     )
-    return _classifier(model, data, neighbour)
+    labels = np.repeat(np.array([1, 0], np.int8), [len(data), len(neighbour)])
+    with controller("sklearn").limit(limits=1):
+        model.fit(np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels)
+    return Classifier(model)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.bounds.limits import lower_limit
 from dpaudit.contract import Direction
 from dpaudit.events.cells import to_grid
@@ -36,9 +37,6 @@ from dpaudit.events.event import CellSet, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import PrefixFamily, likelier_first
 from dpaudit.outputs.canonical import canonical
-
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MOST = 5
 """Guesses that share the error at most: with a fifth of it each a bound is 2 % lower, or less."""
@@ -61,20 +59,11 @@ STEPS = np.linspace(-1.0, 4.0, 21)
 
 @dataclass(frozen=True)
 class Guess:
-    """A guess of the coin by two disjoint sets of cells.
+    """A guess of the coin by two disjoint sets of cells, with its share of the error.
 
-    Attributes
-    ----------
-    event : CellSet
-        The cells that speak for the side on which they are likelier.
-    opposite : CellSet or None
-        The cells that speak for the other side.
-    direction : Direction
-        The side that `event` speaks for.
-    share : float
-        Its share of the error.
-    mass, right : float
-        The probability that a run is in either set, and that the guess is right then, by training.
+    The cells of `event` speak for the side that `direction` names, on which they are likelier, those of `opposite` for
+    the other. By training a run is in either set with the probability `mass`, and the guess is `right` then with
+    another.
     """
 
     event: CellSet
@@ -153,25 +142,16 @@ _UNNAMED = object()
 def choose_guesses(
     first: PrefixFamily,
     second: PrefixFamily,
-    data: IntArray,
-    neighbour: IntArray,
+    data: Integers,
+    neighbour: Integers,
     test: PlannedTest,
     most: int = MOST,
 ) -> list[tuple[int, int, float, float, float]]:
     """Return the guesses to test: the lengths of both ends, the share of the error, the mass and how often it is right.
 
-    There are none where no prefix that may be tried has a training run in it.
-
-    Parameters
-    ----------
-    first, second : PrefixFamily
-        The order from the likeliest on data on, and that from the likeliest on neighbour on.
-    data, neighbour : array of int
-        Training counts of each atom.
-    test : PlannedTest
-        The test to come; its runs are those of one side.
-    most : int
-        Guesses at most.
+    There are none where no prefix that may be tried has a training run in it; else `most` at most. `first` is the order
+    from the likeliest on data on, `second` that from the likeliest on neighbour on; given are the training counts of
+    each atom too. The runs of the test to come are those of one side.
     """
     mass = (data + neighbour) / (data.sum() + neighbour.sum())
     share = _draws(first, data, neighbour)
@@ -200,7 +180,7 @@ def choose_guesses(
     return sorted(found, key=lambda guess: -guess[3])
 
 
-def _draws(family: PrefixFamily, data: IntArray, neighbour: IntArray) -> Array:
+def _draws(family: PrefixFamily, data: Integers, neighbour: Integers) -> Array:
     """Return draws of the probability that a run in each atom is of the data, both sides being as frequent."""
     rng = np.random.default_rng(0)
     if family.draws is None:

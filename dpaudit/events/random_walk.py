@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
-Array = NDArray[np.float64]
+from dpaudit.bounds.base import Array
 
 STEPS = np.geomspace(0.002, 8.0, 10)
 """The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty."""
@@ -55,10 +55,8 @@ ITERATIONS = 40
 def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> tuple[Array, Array] | None:
     """Regress the side on the score: a log-likelihood ratio that is linear in it, by logistic regression.
 
-    Returns
-    -------
-    tuple of arrays, shapes (m,) and (m, m), or None
-        The line in each atom, and its covariance; None where the score is constant or there is no solution.
+    Returned are the line in each atom, and its covariance, shapes (m,) and (m, m); None where the score is constant or
+    there is no solution.
     """
     mean = np.average(scores, weights=total)
     spread = np.sqrt(np.average(np.square(scores - mean), weights=total))
@@ -82,34 +80,15 @@ class Singular(Exception):
 
 
 def modes(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> tuple[Array, Array, Array]:
-    """Find the posterior mode of each walk's deviations from a centre by damped Newton steps.
+    """Find the posterior mode of each walk's deviations from a centre by damped Newton steps, or raise `Singular`.
 
     Each walk takes steps until its own has converged; those of walks that have are not taken any more.
 
-    Parameters
-    ----------
-    hits, total : array, shape (walks, m)
-        Counts of the first side, and of both, in each atom.
-    centre : array, shape (walks, m) or (walks, 1)
-        The log-ratio that a walk deviates from.
-    precision : array, shape (walks, m - 1)
-        The inverse variances of the differences between neighbouring atoms.
-    start : array, shape (walks, m)
-        Where to begin.
-
-    Returns
-    -------
-    mode : array, shape (walks, m)
-        The deviations.
-    evidence : array, shape (walks,)
-        The logarithm of the marginal likelihood, up to a constant, by Laplace's approximation.
-    factor : array, shape (2, walks, m)
-        The banded Cholesky factor of each precision, as LAPACK stores it (upper).
-
-    Raises
-    ------
-    Singular
-        If one of several precisions has no factor.
+    Given are counts of the first side, and of both, in each atom, shape (walks, m); the log-ratio that a walk deviates
+    from, shape (walks, m) or (walks, 1); the inverse variances of the differences between neighbouring atoms, shape
+    (walks, m - 1); and where to begin. Returned are the deviations; the logarithm of the marginal likelihood, up to a
+    constant, by Laplace's approximation, shape (walks,); and the banded Cholesky factor of each precision, as LAPACK
+    stores it (upper), shape (2, walks, m).
     """
     from scipy.linalg.lapack import dpbtrs
 
@@ -172,16 +151,10 @@ def prefix_ratios(
 ) -> tuple[Array, Array]:
     """Return ln(P_t / Q_t) of each prefix of the atoms and its standard deviation.
 
-    The pooled mass of an atom is split by its share s_i, p_i = w_i s_i and q_i = w_i (1 - s_i). With s_i the logistic
-    function of a log-ratio g_i, the deviation is linear in g: d ln(P_t / Q_t) / d g_i = a_i / P_t + b_i / Q_t, where
-    a_i = p_i (1 - s_i) and b_i = q_i s_i.
-
-    Parameters
-    ----------
-    total, share : array, shape (m,)
-        The pooled masses w and the shares s.
-    squares : callable
-        Maps a and b to the quadratic forms a'Ca, b'Cb and a'Cb of each prefix, C being the covariance of g.
+    The pooled mass w_i of an atom is split by its share s_i, p_i = w_i s_i and q_i = w_i (1 - s_i). With s_i the
+    logistic function of a log-ratio g_i, the deviation is linear in g: d ln(P_t / Q_t) / d g_i = a_i / P_t + b_i / Q_t,
+    where a_i = p_i (1 - s_i) and b_i = q_i s_i. `squares` maps a and b to the quadratic forms a'Ca, b'Cb and a'Cb of
+    each prefix, C being the covariance of g.
     """
     p, q = total * share, total * (1 - share)
     p, q = p / p.sum(), q / q.sum()
@@ -194,18 +167,9 @@ def prefix_ratios(
 
 @dataclass(frozen=True)
 class Walk:
-    """A posterior mode of the log-likelihood ratio g of each atom, with the factor of its precision.
+    """A posterior mode of the log-likelihood ratio g of each atom, with `evidence` and `factor` as for `modes`.
 
-    Attributes
-    ----------
-    ratio : array, shape (m,)
-        The mode of g.
-    evidence : float
-        The logarithm of the marginal likelihood, up to a constant, by Laplace's approximation.
-    factor : array, shape (2, m)
-        The banded Cholesky factor of the precision of g, as LAPACK stores it (upper).
-    line : array, shape (m, m), optional
-        The covariance of the line that the walk deviates from.
+    The `line` is the covariance, shape (m, m), of the line that the walk deviates from, if there is one.
     """
 
     ratio: Array
@@ -258,24 +222,15 @@ def fit_walk(
     scores: Array | None = None,
     saturating: bool = False,
 ) -> Walk:
-    r"""Fit a random walk to the log-likelihood ratio along ordered atoms.
+    """Fit a random walk to the log-likelihood ratio along ordered atoms, given both sides' counts; no atom is empty.
 
     Given that a run is in atom i, it is of the first side with probability s(g_i + c), where s is the logistic function
     and c the log-ratio of all runs. The prior is g_{i+1} - g_i ~ N(0, tau^2 (u_{i+1} - u_i)) with u the logit of an
-    atom's pooled rank, and tau one number for each range between `cuts`. These step sizes are those that make the
-    counts likeliest: a ratio that saturates gets small steps where it does, and is averaged there. With `scores` the
-    walk is around the line a + b score that fits the counts best, so that where counts are few the score speaks.
-
-    Parameters
-    ----------
-    hits, neighbour_hits : array, shape (m,)
-        Counts of the two sides in each atom, in order; no atom is empty.
-    cuts : tuple of float
-        Where the step size may change; none for one step size, as where counts are fewer than `FEW`.
-    scores : array, shape (m,), optional
-        A score of each atom, ascending, that should be a log-likelihood ratio up to scale and shift.
-    saturating : bool
-        Whether a ratio that does not wander outwards is likelier a priori than one that does.
+    atom's pooled rank, and tau one number for each range between `cuts`, none where counts are fewer than `FEW`. These
+    step sizes are those that make the counts likeliest: a ratio that saturates gets small steps where it does, and is
+    averaged there. With `scores`, ascending, that should be log-likelihood ratios up to scale and shift, the walk is
+    around the line a + b score that fits the counts best, so that where counts are few the score speaks. If
+    `saturating`, a ratio that does not wander outwards is likelier a priori than one that does.
     """
     total = hits + neighbour_hits
     cuts = cuts if total.sum() >= FEW else ()
@@ -314,13 +269,8 @@ def _walks(hits: Array, total: Array, centre: Array, precision: Array, start: Ar
     try:
         mode, evidence, factor = modes(x, both, middle, precision, first)
     except Singular:
-        return [_mode(hits, total, centre, one, start) for one in precision]
+        return [walk for one in precision for walk in _walks(hits, total, centre, one[None], start)]
     return [Walk(mode[i], float(evidence[i]), factor[:, i]) for i in range(len(precision))]
-
-
-def _mode(*given: Array) -> Walk:
-    mode, evidence, factor = modes(*(one[None] for one in given))
-    return Walk(mode[0], float(evidence[0]), factor[:, 0])
 
 
 def fit_walks(hits: Array, neighbour_hits: Array) -> Array:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Bools, Integers
 from dpaudit.events.cells import CutBins, GridBins, commonest, places_of, quantiles_of_sorted, to_grid
 from dpaudit.events.random_walk import fit_walks
-
-Array = NDArray[np.float64]
 
 BINS = 64
 """Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
@@ -163,22 +162,14 @@ class Patterns(Score):
     """The log-likelihood ratio of a row's pattern of repeated values, plus one of its other values given the pattern.
 
     It is the log-likelihood ratio itself where the other values are independent given side and pattern, as when one
-    noisy number is released and all else are flags.
-
-    Attributes
-    ----------
-    atoms : tuple of array
-        The repeated values of each column, ascending.
-    codes : array of int, shape (k,)
-        The known patterns, ascending; all others are one pattern, without a score.
-    base : array, shape (k,)
-        The shrunken log-likelihood ratio of each.
-    tables : tuple of (NaiveBayes, columns) or None
-        The score of the other values in each pattern; None where runs were too few.
+    noisy number is released and all else are flags. The `atoms` are the repeated values of each column, the `codes` the
+    known patterns, both ascending; all others are one pattern, without a score. The `base`, shape (k,), has the
+    shrunken log-likelihood ratio of each, the `tables` the score of the other values in each and their columns; None
+    where runs were too few.
     """
 
     atoms: tuple[Array, ...]
-    codes: NDArray[np.int64]
+    codes: Integers
     base: Array
     tables: tuple[tuple[NaiveBayes, NDArray[np.intp]] | None, ...]
 
@@ -200,9 +191,9 @@ class Patterns(Score):
     def _fit(
         cls,
         atoms: tuple[Array, ...],
-        codes: NDArray[np.int64],
+        codes: Integers,
         sides: tuple[Array, Array],
-        coded: tuple[NDArray[np.int64], NDArray[np.int64]],
+        coded: tuple[Integers, Integers],
     ) -> Patterns:
         data, neighbour = sides
         each = [places_of(codes, code) for code in coded]
@@ -235,7 +226,7 @@ class Patterns(Score):
         return score
 
 
-def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
+def _code(atoms: tuple[Array, ...], rows: Array) -> Integers:
     """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
     code = np.zeros(len(rows), dtype=np.int64)
     for values, column in zip(atoms, rows.T, strict=True):
@@ -243,7 +234,7 @@ def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
     return code
 
 
-def _others(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.bool_]:
+def _others(atoms: tuple[Array, ...], rows: Array) -> Bools:
     """Say which scalars are no repeated values."""
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
 

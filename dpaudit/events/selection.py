@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Integers
 from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import Direction
 from dpaudit.events.cells import LEAST
@@ -31,30 +32,11 @@ from dpaudit.jsonable import stable_repr
 class Selection:
     """The best event over the cells of a discretizer, and the guesses of coins that are made by it.
 
-    Attributes
-    ----------
-    discretizer : Discretizer
-        The map from outputs to cells.
-    training : tuple of Tally
-        The counts on the two sides that selected it.
-    event : CellSet
-        The event.
-    direction : Direction
-        The side on which it is likelier.
-    order : str
-        What the order comes from that it is taken from: "score", "likelihood ratio" or "law".
-    ranking : tuple of hashable
-        All atoms in that order, the cell `RARE` among them, from the likeliest on data to the likeliest on neighbour.
-    compared : int
-        How many events it was selected from.
-    expected : float
-        The bound on epsilon that the best event can be expected to give.
-    markdown : float
-        By how much that has been lowered for the luck of models.
-    orders : tuple of PrefixFamily
-        The order that it is a prefix of, from the likeliest on data on, and the contrary one.
-    guesses : tuple of Guess
-        The guesses of coins that fresh runs are to test; none where the event is tested by itself.
+    It was selected by the counts of the two sides in `training`, from so many events as were `compared`, and is
+    likelier on the side of `direction`. The `order` that it is taken from is that of a "score", a "likelihood ratio" or
+    a "law"; in the `ranking` all atoms are in that order, the cell `RARE` among them, from the likeliest on data to the
+    likeliest on neighbour; `orders` are it and the contrary one. The bound on epsilon that is `expected` of it has been
+    lowered by the `markdown` for the luck of models. Without `guesses` the event is tested by itself.
     """
 
     discretizer: Discretizer
@@ -104,32 +86,19 @@ class Selection:
         return "law" if self.order == "law" else self.discretizer.name
 
 
-IntArray = NDArray[np.int64]
-
-
 @dataclass(frozen=True)
 class CellFamilies:
     """Counted cells of both sides, and the families of nested events over them that are compared.
 
-    Attributes
-    ----------
-    discretizer : Discretizer
-        The map from outputs to cells.
-    training : tuple of Tally
-        The counts of the two sides.
-    cells : list
-        The cells that are common enough to be atoms of their own; all others are one atom, the last.
-    data, neighbour : array, shape (len(cells) + 1,)
-        Counts of each atom on the two sides.
-    orders : list of Order
-        Orders, each in both directions.
+    The `cells` are those common enough to be atoms of their own; all others are one atom, the last. The counts of each
+    atom on the two sides are `data` and `neighbour`, shape (len(cells) + 1,). The `orders` are each in both directions.
     """
 
     discretizer: Discretizer
     training: tuple[Tally, Tally]
     cells: list[Any]
-    data: IntArray
-    neighbour: IntArray
+    data: Integers
+    neighbour: Integers
     orders: list[Order]
 
     @property
@@ -267,7 +236,7 @@ class CellFamilies:
         inside = frozenset(taken)
         return CellSet(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
-    def _sides(self, family: PrefixFamily) -> tuple[IntArray, IntArray]:
+    def _sides(self, family: PrefixFamily) -> tuple[Integers, Integers]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]

@@ -45,20 +45,12 @@ MEDIAN_WIDTH = 10_000
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Moments:
-    """Sums of each coordinate over one side's training runs.
+    """Sums of each of d coordinates over one side's `n` training runs, outputs of some shape.
 
-    Attributes
-    ----------
-    centre, scale : array, shape (d,)
-        A rough place and spread of each coordinate, from the first rows of both sides.
-    shape : tuple of int
-        Of an output, so that neighbours in an image are known.
-    n : int
-        Rows that are summed up.
-    sums : array, shape (kinds, d)
-        Sums of standardised values, of their squares, and counts of both tails and of zeros.
-    kept : array, shape (at most PAIR_ROWS, d)
-        The first standardised rows, whose covariances are compared; none of rows that are too wide for it.
+    The `centre` and `scale`, shape (d,), are a rough place and spread of each coordinate, from the first rows of both
+    sides. The `sums`, shape (kinds, d), are those of standardised values, of their squares, and counts of both tails
+    and of zeros. The first standardised rows are `kept`, `PAIR_ROWS` at most, for their covariances are compared; none
+    of rows that are too wide for it.
     """
 
     centre: Rows
@@ -114,22 +106,11 @@ ColumnOf = Callable[[Rows, Rows], Rows]
 
 @dataclass(frozen=True)
 class Reduction:
-    """Maps wide rows to few columns.
+    """Maps wide rows to few columns: coordinates as they are, products of pairs, and combinations of standardised ones.
 
-    Attributes
-    ----------
-    centre, scale : array, shape (d,)
-        Of each coordinate.
-    coordinates : array of int
-        Those kept as they are.
-    pairs : tuple of (int, int)
-        Those whose product is a column.
-    weights : array, shape (projections, d)
-        Linear projections of the standardised row.
-    squares : array, shape (d,) or None
-        Weights of the squares of the standardised row.
-    wanted : frozenset of int, optional
-        The columns that are looked at; all by default.
+    The `centre` and `scale` are of each of d coordinates. The `weights`, shape (projections, d), are those of linear
+    projections of the standardised row, `squares`, shape (d,), those of its squares, if there are such. The `wanted`
+    columns alone are looked at; all by default.
     """
 
     centre: Rows
@@ -255,15 +236,7 @@ Plain = tuple[tuple[int, Rows, NDArray[np.float32]], ...]
 
 @dataclass(frozen=True)
 class SumUp:
-    """Sums the coordinates of each wide leaf over a batch of outputs.
-
-    Attributes
-    ----------
-    leaves : tuple of Leaf
-        The wide ones.
-    empty : tuple of Moments
-        A place and a spread of each leaf's coordinates, with no runs yet.
-    """
+    """Sums the coordinates of each wide leaf over a batch of outputs, around the place and spread of `empty` sums."""
 
     leaves: tuple[Leaf, ...]
     empty: tuple[Moments, ...]
@@ -300,15 +273,7 @@ def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Reducer:
-    """Maps wide outputs to rows of few columns, beside which all other leaves stay as they are.
-
-    Attributes
-    ----------
-    wide : tuple of (Leaf, Reduction)
-        The wide leaves.
-    others : tuple of Leaf
-        All other leaves.
-    """
+    """Maps wide outputs to rows of few columns, beside which all other leaves stay as they are."""
 
     wide: tuple[tuple[Leaf, Reduction], ...]
     others: tuple[Leaf, ...]
@@ -341,17 +306,16 @@ class Reducer:
 
     def __call__(self, outputs: Any) -> Any:
         """Return the reduced rows, shape (outputs, columns), or tuples of the other leaves' values and such a row."""
-        rows = np.concatenate([_reduced(leaf, reduction, outputs) for leaf, reduction in self.wide], axis=1)
+        reduced = []
+        for leaf, reduction in self.wide:
+            values, where = leaf.read(outputs)
+            found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
+            reduced.append(spread(found, where, len(outputs), MISSING))
+        rows = np.concatenate(reduced, axis=1)
         if not self.others:
             return rows
         kept = [_values(leaf, outputs) for leaf in self.others]
         return list(zip(*kept, rows, strict=True))
-
-
-def _reduced(leaf: Leaf, reduction: Reduction, outputs: Any) -> NDArray[np.float64]:
-    values, where = leaf.read(outputs)
-    found = reduction(usual(values)) if len(values) else np.zeros((0, len(reduction.names)))
-    return spread(found, where, len(outputs), MISSING)
 
 
 def _values(leaf: Leaf, outputs: Any) -> list[Any]:

@@ -55,10 +55,8 @@ def _records(data: Any) -> Counter[Any] | None:
 def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     """Return the pairs as a list of `Pair`, after checking those whose inputs are samples or datasets of records.
 
-    Raises
-    ------
-    InputError
-        If there is no pair, an entry is no pair, or two inputs are not neighbours. Opaque inputs cannot be checked.
+    `InputError` is raised if there is no pair, an entry is no pair, or two inputs are not neighbours. Opaque inputs
+    cannot be checked.
     """
     if not isinstance(pairs, Iterable):
         raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs")

@@ -16,7 +16,6 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.multisets import (
     Ranks,
-    Rows,
     checked_permutation,
     distinct,
     multisets,
@@ -54,24 +53,10 @@ class PairPlan:
 def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequence[NDArray[Any]] = ()) -> PairPlan:
     """Return every ordered pair of neighbours among the samples of n examples, one representative an orbit.
 
-    Under ADD_REMOVE_ONE the pairs join samples of n examples with those of n - 1 and n + 1, in both
-    directions.
-
-    Parameters
-    ----------
-    domain : Domain
-        The domain; all 2 |X| labelled examples are used, under REPLACE_PRIVATE each as a private and as a public one.
-    n : int
-        Examples per sample, at least 1.
-    relation : Relation
-        The relation of neighbours.
-    permutations : sequence of integer arrays, shape (2 |X|,)
-        Generators of the symmetries of the law, if any are known.
-
-    Raises
-    ------
-    InputError
-        If n is no positive integer, a permutation is none, or a limit (`MULTISET_CELLS`, `PAIRS`, `LAWS`) is exceeded.
+    Under ADD_REMOVE_ONE the pairs join samples of n examples with those of n - 1 and n + 1, in both directions. All 2
+    |X| labelled examples of the domain are used, under REPLACE_PRIVATE each as a private and as a public one. The
+    permutations, shape (2 |X|,), are generators of the symmetries of the law, if any are known. `InputError` is raised
+    if n is no positive integer, a permutation is none, or a limit (`MULTISET_CELLS`, `PAIRS`, `LAWS`) is exceeded.
     """
     n = read_integer("n", n)
     labelled = 2 * domain.size
@@ -106,8 +91,16 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     groups = zip((n - 1, n, n + 1), np.split(inputs, np.searchsorted(inputs, [start(n), start(n + 1)])), strict=True)
     made = [row for size, group in groups for row in unrank(group - start(size), universe, size)]
     origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
-    pairs = int((degree * sizes).sum())
-    return PairPlan(left, right, _maker(domain, made, flagged), len(made), pairs, total, lambda _: origin)
+    pairs, points = int((degree * sizes).sum()), domain.points()
+
+    def make(i: int) -> Any:
+        """Return the sample of row i, with its public flags where examples have them."""
+        if not len(made[i]):
+            return domain.empty_sample()
+        public, example = np.divmod(made[i].astype(np.int64), 2 * len(points))
+        return domain.sample(points[example // 2], example % 2, public=public > 0 if flagged else None)
+
+    return PairPlan(left, right, make, len(made), pairs, total, lambda _: origin)
 
 
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:
@@ -120,29 +113,12 @@ def _check_limit(what: str, count: int, limit: int, n: int) -> None:
         raise InputError(text, parameter="n", value=n, names=("samples",))
 
 
-def _maker(domain: Domain, rows: list[Rows], flagged: bool) -> Callable[[int], Any]:
-    """Return the function that makes the sample of row i, with its public flags where examples have them."""
-    points = domain.points()
-
-    def make(i: int) -> Any:
-        if not len(rows[i]):
-            return domain.empty_sample()
-        public, example = np.divmod(rows[i].astype(np.int64), 2 * len(points))
-        return domain.sample(points[example // 2], example % 2, public=public > 0 if flagged else None)
-
-    return make
-
-
 def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> PairPlan:
     """Return the ordered pairs, in both directions, of the given samples with all their neighbours.
 
-    A `Pair` among the samples stands for itself: its two sides are compared in both directions, with nothing
-    else.
-
-    Raises
-    ------
-    InputError
-        If there is none, an item is neither a sample nor a pair of neighbours, or a limit is exceeded.
+    A `Pair` among the samples stands for itself: its two sides are compared in both directions, with nothing else.
+    `InputError` is raised if there is none, an item is neither a sample nor a pair of neighbours, or a limit is
+    exceeded.
     """
     if not isinstance(samples, Iterable) or not (items := list(samples)):
         raise InputError(f"samples must list at least one sample or Pair, got {samples!r:.100}", parameter="samples")

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Law, Relation
 from dpaudit.errors import InputError
 
 Rows = NDArray[np.integer[Any]]
 Ranks = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def _steps(universe: int, n: int) -> Ranks:
@@ -66,14 +66,7 @@ def multisets(universe: int, n: int) -> Rows:
 def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> tuple[Ranks, Ranks]:
     """Return the least rank in each orbit of the permutations' group on all multisets, and the orbit sizes.
 
-    Parameters
-    ----------
-    rows : array, shape (m, n)
-        All multisets, as `multisets` lists them.
-    permutations : sequence of integer arrays, shape (universe,)
-        Generators: index v goes to ``permutation[v]``.
-    universe : int
-        The number of examples in the universe.
+    The rows are all multisets, as `multisets` lists them; each permutation takes index v to ``permutation[v]``.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -100,7 +93,7 @@ def _added(rows: Rows, choices: int) -> Rows:
     return grown
 
 
-def distinct(rows: Rows) -> NDArray[np.bool_]:
+def distinct(rows: Rows) -> Bools:
     """Mark the first occurrence of each element of each sorted row."""
     return np.concatenate([np.ones((len(rows), 1), np.bool_), rows[:, 1:] != rows[:, :-1]], axis=1)
 
@@ -146,14 +139,7 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
     The exact audit looks at one pair of each orbit, so epsilon and delta must be functions of the orbit: for every e,
     sum over o of (Pr[A(S) = o] - exp(e) Pr[A(S') = o])_+ must be the same for (S, S') and for its image, in both
     directions, to within the laws' errors. That single laws are the same up to names of atoms is not enough: the names
-    could differ between S and S'.
-
-    Parameters
-    ----------
-    learner : HasLaw
-    sample, neighbour : Sample
-    permutation : array, shape (2 * domain size,)
-        Example (x_i, y) is number 2 i + y.
+    could differ between S and S'. Example (x_i, y) is number 2 i + y.
     """
     before = learner.law(sample), learner.law(neighbour)
     after = tuple(learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour))
@@ -179,7 +165,7 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
     return domain.sample(domain.points()[image // 2], image % 2, sample.counts)
 
 
-def _aligned(pair: tuple[Law, ...]) -> tuple[Floats, Floats]:
+def _aligned(pair: tuple[Law, ...]) -> tuple[Array, Array]:
     """Return the log-probabilities of both laws over the atoms of either."""
     p, q = pair
     if p.atoms == q.atoms:
@@ -190,7 +176,7 @@ def _aligned(pair: tuple[Law, ...]) -> tuple[Floats, Floats]:
     return first, second
 
 
-def _curve(p: Floats, q: Floats, epsilons: Floats) -> Floats:
+def _curve(p: Array, q: Array, epsilons: Array) -> Array:
     """Return the sum over the atoms of (exp(p) - exp(e + q))_+, which is delta(e), at every e."""
     first, second = np.exp(p), np.exp(q)
     block = max(1, 2**20 // max(1, len(first)))

@@ -1,16 +1,22 @@
-"""Pairs by name: "patterns:8", "random:50", or a list, a callable or a strategy that stands in a file or a module."""
+"""Pairs by name, as "patterns:8", "random:50" or what stands in a file or a module; and pairs drawn at random.
+
+Drawn are neighbouring samples over a domain, variations of a pair, or what a strategy makes.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dpaudit import seeding
 from dpaudit.arguments import read_integer
-from dpaudit.contract import Learner, Origin, OriginKind, Pair, Relation
+from dpaudit.contract import Domain, Learner, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
-from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
+from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.registry.import_spec import Place
 
 MOST_QUERIES = 1_000_000
@@ -71,11 +77,7 @@ def pairs_of_source(
 
     "patterns:DIMENSION" are the patterns of `query_patterns`, for a mechanism that answers queries; "random:COUNT" are
     `random_pairs` over a learner's domain, with the sizes of its instance and the relation of its claim by default.
-
-    Raises
-    ------
-    InputError
-        If the text names no source, one that does not fit the mechanism, or a number below 1.
+    `InputError` is raised if the text names no source, one that does not fit the mechanism, or a number below 1.
     """
     if not is_source(text):
         raise InputError.of("pairs", text, "patterns:DIMENSION or random:COUNT")
@@ -96,10 +98,7 @@ def pairs_of_source(
 def pairs_beside(place: Place, role: str) -> Place:
     """Return the place of the pairs beside a mechanism for which none were given; `role` names them in messages.
 
-    Raises
-    ------
-    InputError
-        If there are none: the message names what might be meant.
+    If there are none, `InputError` names what might be meant.
     """
     module = place.module()
     if hasattr(module, PAIRS):
@@ -137,3 +136,184 @@ def is_strategy(value: Any) -> bool:
     """Return whether a value is a strategy of hypothesis, which is loaded already if there is one."""
     strategies = sys.modules.get("hypothesis.strategies")
     return strategies is not None and isinstance(value, strategies.SearchStrategy)
+
+
+MOST_PAIRS = 100_000
+"""All pairs are held in memory, and each is run."""
+PROPOSALS = 6
+"""The most variations of a pair in one step of a local search."""
+
+
+def random_pairs(
+    domain: Domain, n: int, relation: Relation | str = Relation.REPLACE_ONE, *, count: int = 16, seed: int = 0
+) -> list[Pair]:
+    """Return pairs of neighbouring samples: n uniform examples over the domain, then a uniform neighbour.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain of the points; it is listed.
+    n : int
+        Examples in the first sample.
+    relation : Relation
+        The relation of neighbours. Under REPLACE_PRIVATE each example but the first is public with probability 1/2.
+    count : int
+        The number of pairs drawn, at most 100,000; repeated ones, whichever way round, are dropped.
+    seed : int
+        The root seed.
+
+    Returns
+    -------
+    list of Pair
+        At least one; at most `count`, in a fixed order.
+
+    Raises
+    ------
+    InputError
+        If `n` or `count` is no integer >= 1, `count` is too large, or the domain is too large to list.
+    """
+    relation = Relation.parse(relation)
+    seeding.check_seed(seed)
+    n, count = read_integer("n", n), read_integer("count", count, most=MOST_PAIRS)
+    points = domain.points()
+    found: dict[frozenset[Any], Pair] = {}
+    for i in range(count):
+        rng = seeding.generator(seed, "random pairs", i)
+        rows, labels = rng.integers(len(points), size=n), rng.integers(2, size=n)
+        public = None
+        if relation is Relation.REPLACE_PRIVATE:
+            public = [False, *(rng.random(n - 1) < 0.5).tolist()]
+        data = domain.sample(points[rows], labels, public=public)
+        neighbour = _neighbour(domain, points, data, relation, rng)
+        made = Pair(data, neighbour, Origin(OriginKind.RANDOM, f"number {i}"))
+        found.setdefault(frozenset((data, neighbour)), made)
+    return list(found.values())
+
+
+def _neighbour(domain: Domain, points: Any, data: Sample, relation: Relation, rng: np.random.Generator) -> Sample:
+    """Return one of the neighbours, all equally likely, without listing them."""
+    rows = as_multiset(data)
+    private = relation is Relation.REPLACE_PRIVATE
+    removable = sorted(row for row in rows if not (row[2] and private))
+    universe = 2 * len(points)
+    if relation is Relation.ADD_REMOVE_ONE:
+        drawn = int(rng.integers(universe + len(removable)))
+        if drawn < universe:
+            rows[_example(points, drawn)] += 1
+        else:
+            rows[removable[drawn - universe]] -= 1
+    else:
+        out = removable[int(rng.integers(len(removable)))]
+        into = out
+        while into == out:
+            into = _example(points, int(rng.integers(universe)))
+        rows[out] -= 1
+        rows[into] += 1
+    return sample_of(rows, domain, private)
+
+
+def _example(points: Any, index: int) -> tuple[tuple[Any, ...], int, bool]:
+    """Return private example number `index` of all over these points: two labels for each."""
+    return tuple(points[index // 2].tolist()), index % 2, False
+
+
+@dataclass(frozen=True)
+class SampleMoves:
+    """Proposes pairs near a pair of samples over a domain: neighbours still, and as many examples on each side.
+
+    A move changes the same examples on both sides: it takes one, half or all copies of one shared example to a
+    landmark, or flips their labels; or it does so with one of the examples in which the two sides differ. The proposals
+    are a function of the root seed, the step and the pair.
+    """
+
+    domain: Domain
+    seed: int
+
+    def __call__(self, pair: Pair, step: int) -> list[Pair]:
+        """Return up to `PROPOSALS` distinct variations of a pair."""
+        rng = seeding.generator(self.seed, "local search", step)
+        origin = replace(pair.origin, moves=pair.origin.moves + 1)
+        found: dict[Any, Pair] = {}
+        for data, neighbour in self._proposals(pair, rng):
+            if data != neighbour and (data, neighbour) != (pair.data, pair.neighbour):
+                found.setdefault((data, neighbour), Pair(data, neighbour, origin))
+        return list(found.values())[:PROPOSALS]
+
+    def _proposals(self, pair: Pair, rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
+        first, second = as_multiset(pair.data), as_multiset(pair.neighbour)
+        shared = first & second
+        own = [first - shared, second - shared]
+        for _ in range(4 * PROPOSALS):
+            common, sides = shared.copy(), [side.copy() for side in own]
+            several = bool(common) and rng.random() < 0.7
+            self._move(common if several else sides[int(rng.integers(2))], rng, several)
+            flagged = pair.data.public is not None
+            yield tuple(sample_of(common + side, self.domain, flagged) for side in sides)
+
+    def _move(self, rows: Any, rng: np.random.Generator, several: bool) -> None:
+        """Replace one copy of one example, or half or all of them if `several` may go."""
+        if not rows:
+            return
+        example = sorted(rows)[int(rng.integers(len(rows)))]
+        count = rows[example]
+        moved = int(rng.choice([1, max(1, count // 2), count])) if several else 1
+        point, label, public = example
+        marks = self.domain.landmarks()
+        target = tuple(marks[int(rng.integers(len(marks)))].tolist()) if rng.random() < 0.6 else point
+        rows[example] -= moved
+        rows[(target, int(1 - label) if target == point or rng.random() < 0.3 else label, public)] += moved
+
+
+def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> list[Pair]:
+    """Return pairs that a hypothesis strategy of (data, neighbour) tuples makes.
+
+    Parameters
+    ----------
+    strategy : hypothesis.strategies.SearchStrategy
+        Must produce tuples of two neighbouring inputs, which is for its author to see to.
+    count : int
+        The most pairs; hypothesis makes fewer where there are no more.
+    seed : int
+        Makes the draws repeatable, with one version of hypothesis.
+
+    Raises
+    ------
+    InputError
+        If hypothesis is not installed, `strategy` is no strategy, fails, or makes something else than pairs.
+    """
+    try:
+        import hypothesis
+    except ImportError:
+        raise InputError("pairs_from_strategy needs the package hypothesis") from None
+    count = read_integer("count", count)
+    seeding.check_seed(seed)
+    if not isinstance(strategy, hypothesis.strategies.SearchStrategy):
+        raise InputError.of("strategy", strategy, "a hypothesis strategy")
+    found: list[Any] = []
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    @hypothesis.given(strategy)
+    def collect(pair: Any) -> None:
+        found.append(pair)
+
+    try:
+        collect()
+    except Exception as error:  # whatever its author's code raises
+        raise InputError(f"strategy {strategy!r:.100} failed: {type(error).__name__}: {error}") from error
+    for pair in found:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}", parameter="strategy")
+    if not found:
+        raise InputError(f"strategy {strategy!r:.100} made no pair", parameter="strategy")
+    return [
+        Pair(data, neighbour, Origin(OriginKind.STRATEGY, f"number {i}"))
+        for i, (data, neighbour) in enumerate(found[:count])
+    ]

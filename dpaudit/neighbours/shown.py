@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Bools
 from dpaudit.contract import MadePair, Pair
 from dpaudit.jsonable import stable_repr
 
@@ -58,7 +58,7 @@ def _shared(data: Any, neighbour: Any) -> tuple[int, int]:
     return start, len(last) if last.all() else int(np.argmin(last))
 
 
-def _alike(one: Any, other: Any) -> NDArray[np.bool_]:
+def _alike(one: Any, other: Any) -> Bools:
     """Say of each two elements whether they are written alike."""
     if isinstance(one, np.ndarray) and one.dtype.kind in "iufb" and one.shape == other.shape:
         same = (one == other) | ((one != one) & (other != other))

@@ -53,8 +53,13 @@ def shrink(better: Better[C], start: Small[C], *, values: bool = True, bounds: V
     small = start
     for small in _fewer(better, start.pair):
         yield small
-    while values and (changed := _simpler(better, small, bounds)) is not None:
-        yield (small := changed)
+    changed: Small[C] | None = small
+    while values and changed is not None:
+        limit = complexity(small.pair)
+        simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if complexity(pair) < limit)
+        changed = next((Small(pair, chosen) for pair in simpler if (chosen := better(pair)) is not None), None)
+        if changed is not None:
+            yield (small := changed)
 
 
 def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
@@ -77,13 +82,6 @@ def _fewer(better: Better[C], pair: Pair) -> Iterator[Small[C]]:
             else:
                 at += block
         block = min(block // 2, len(kept))
-
-
-def _simpler(better: Better[C], small: Small[C], bounds: ValueRange) -> Small[C] | None:
-    """Return the first pair with simpler values that still shows it."""
-    limit = complexity(small.pair)
-    simpler = (pair for pair in _simpler_pairs(small.pair, bounds) if complexity(pair) < limit)
-    return next((Small(pair, chosen) for pair in simpler if (chosen := better(pair)) is not None), None)
 
 
 def _simpler_pairs(pair: Pair, bounds: ValueRange) -> Iterator[Pair]:
@@ -228,10 +226,7 @@ def _table(value: Any) -> Table | None:
 def take_rows(value: Any, rows: Sequence[int]) -> Any:
     """Return some rows of a dataset, as a dataset of the same type; rows of pandas are renumbered.
 
-    Raises
-    ------
-    InputError
-        If it has not these rows, or none.
+    `InputError` is raised if it has not these rows, or none.
     """
     table = _table(value)
     if table is None or any(row >= table.size for row in rows):

@@ -129,18 +129,10 @@ SPELT = 32
 
 
 def canonical(value: Any) -> Hashable:
-    """Return the hashable cell of an output.
+    """Return the hashable cell of an output, or of whatever `outputs.parts` can take apart, ragged or nested.
 
-    Parameters
-    ----------
-    value : any
-        Whatever `outputs.parts` can take apart, ragged or nested. What is left alone on purpose stands in
-        docs/outputs.md: a NumPy scalar and Python's, a list and a tuple, and the like share a cell.
-
-    Raises
-    ------
-    InputError
-        If the value cannot be taken apart, or holds itself.
+    A NumPy scalar and Python's, a list and a tuple, and the like share a cell: docs/outputs.md has what is left alone
+    on purpose. `InputError` is raised if the value cannot be taken apart, or holds itself.
     """
     kind = type(value)
     label = _BY_TYPE.get(kind) or _LABELS.get(family(kind), _other)

@@ -39,10 +39,7 @@ _unpack = msgspec.msgpack.Decoder().decode
 class StandIn:
     """An output, or a part of one, of a class that only the process of the mechanism has; each has a class of its own.
 
-    Attributes
-    ----------
-    parts : any
-        What `outputs.parts` makes of it.
+    Its `parts` are those that `outputs.parts` makes of it.
     """
 
     __slots__ = ("parts",)
@@ -79,10 +76,7 @@ parts.register(StandIn, lambda value: value.parts)
 def decode(content: bytes | memoryview, count: int) -> Any:
     """Return so many outputs from bytes: an array if the batch was one, else a list.
 
-    Raises
-    ------
-    ToolFault
-        If the bytes are none that `encode` makes of so many outputs.
+    `ToolFault` is raised if the bytes are none that `encode` makes of so many outputs.
     """
     try:
         rows, column = _unpack(content)
@@ -275,11 +269,6 @@ def _raised(count: int, depth: int, *columns: Any) -> list[Any]:
     return [Raised.of(*one) for one in zip(*texts, strict=True)]
 
 
-def _rationals(count: int, depth: int, above: Any, below: Any) -> list[Any]:
-    both = _read(above, count, depth), _read(below, count, depth)
-    return [Fraction(*one) for one in zip(*both, strict=True)]
-
-
 @lru_cache(maxsize=256)
 def _class(module: str, name: str, number: bool) -> type[StandIn]:
     _check(type(module) is str and type(name) is str and len(module) <= NAMES and 0 < len(name) <= NAMES)
@@ -307,7 +296,7 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
     "dict": _mappings,
     "numbers": _numbers,
     "complex": lambda count, depth, content: np.frombuffer(content, np.complex128).tolist(),
-    "rational": _rationals,
+    "rational": lambda count, depth, *both: list(map(Fraction, *(_read(column, count, depth) for column in both))),
     "array": _arrays,
     "records": _records,
     "objects": _objects,

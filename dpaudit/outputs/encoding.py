@@ -7,6 +7,7 @@ column by column: each is a list of the name of its form and what the form needs
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -44,13 +45,7 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 def encode(outputs: Any) -> bytes:
-    """Return a batch of outputs as bytes.
-
-    Raises
-    ------
-    InputError
-        If an output cannot be taken apart, or they are too many bytes.
-    """
+    """Return a batch of outputs as bytes; `InputError` if one cannot be taken apart, or they are too many bytes."""
     for careful in (False, True):
         write = _Writer(careful).column
         try:
@@ -78,23 +73,17 @@ def plain(outputs: Any, *, alone: bool = False) -> Any:
     Objects that are looked at by their parts alone look the same as their stand-ins, but not beside them: they stay as
     they are where all outputs of an audit are made in one process, `alone`.
     """
-    try:
-        same = _looks_the_same(outputs, alone)
-    except Exception:  # methods of outputs are third-party code
-        same = False
+    same, array = False, type(outputs) is np.ndarray
+    with suppress(Exception):  # methods of outputs are third-party code
+        if array and outputs.dtype.kind in DTYPES:
+            same = True
+        elif type(outputs) is list or (array and outputs.dtype == object):
+            same = _look_the_same(outputs.ravel().tolist() if array else outputs, alone, SHALLOW)
     return outputs if same else decode(encode(outputs), len(outputs))
 
 
-def _looks_the_same(outputs: Any, alone: bool) -> bool:
-    """Return whether every event and every feature is the same for outputs as for what `decode` makes of them."""
-    if type(outputs) is np.ndarray:
-        return outputs.dtype.kind in DTYPES or (
-            outputs.dtype == object and _look_the_same(outputs.ravel().tolist(), alone, SHALLOW)
-        )
-    return type(outputs) is list and _look_the_same(outputs, alone, SHALLOW)
-
-
 def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
+    """Return whether every event and every feature is the same for outputs as for what `decode` makes of them."""
     kinds: set[Any] = set(map(type, values))
     for kind in kinds - _LEAVES:
         some: list[Any] = values if len(kinds) == 1 else [one for one in values if type(one) is kind]
@@ -106,7 +95,14 @@ def _look_the_same(values: list[Any], alone: bool, depth: int) -> bool:
         elif kind is np.ndarray or family(kind) == "sparse":
             if not all(one.dtype.kind in DTYPES for one in some):
                 return False
-        elif not (all(map(_is_plain_table, some)) if _is_table(kind) else alone and _is_opaque(kind)):
+        elif _is_table(kind):
+            taken = list(map(_taken, some))
+            parts_of = [one for table in taken if table is not None for one in table[1]]
+            if None in taken or not all(
+                one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in parts_of
+            ):
+                return False
+        elif not (alone and _is_opaque(kind)):
             return False
     return True
 
@@ -119,13 +115,6 @@ def _is_opaque(kind: type) -> bool:
 
 def _is_table(kind: type) -> bool:
     return kind.__name__ in TABLES and kind.__module__.partition(".")[0] == "pandas"
-
-
-def _is_plain_table(table: Any) -> bool:
-    taken = _taken(table)
-    return taken is not None and all(
-        one.dtype.kind in DTYPES or set(map(type, one.tolist())) <= PLAIN for one in taken[1]
-    )
 
 
 def _too_deep() -> InputError:
@@ -206,18 +195,9 @@ class _Writer:
         array = np.array(values)
         return ["numbers", array.dtype.str, array.tobytes()]
 
-    def _text(self, values: Sequence[Any], depth: int) -> Column:
-        return self.column(list(map(str, values)), depth)
-
-    def _bytes(self, values: Sequence[Any], depth: int) -> Column:
-        return self.column(list(map(bytes, values)), depth)
-
     def _complex(self, values: Sequence[Any], depth: int) -> Column:
-        return (
-            self._numbers(values, depth)
-            if isinstance(values[0], np.generic)
-            else ["complex", np.array(values).tobytes()]
-        )
+        plain = not isinstance(values[0], np.generic)
+        return ["complex", np.array(values).tobytes()] if plain else self._numbers(values, depth)
 
     def _rational(self, values: Sequence[Any], depth: int) -> Column:
         both = [[value.numerator for value in values], [value.denominator for value in values]]
@@ -240,9 +220,6 @@ class _Writer:
             return ["array", dtype.str, shape, b"".join([value.tobytes() for value in values])]
         inside = list(chain.from_iterable(value.ravel().tolist() for value in values))
         return ["objects", shape, self.column(inside, depth)]
-
-    def _sparse(self, values: Sequence[Any], depth: int) -> Column:
-        return ["sparse", self.column(list(map(_stored, values)), depth)]
 
     def _tables(self, values: Sequence[Any], depth: int) -> Column:
         """Return tables or series of pandas by their names and arrays; those of types that NumPy lacks are foreign."""
@@ -280,13 +257,13 @@ class _Writer:
 _WRITERS: dict[str, Callable[[_Writer, Sequence[Any], int], Column]] = {
     **dict.fromkeys(("bool", "int", "float"), _Writer._numbers),
     "complex": _Writer._complex,
-    "text": _Writer._text,
-    "bytes": _Writer._bytes,
+    "text": lambda writer, values, depth: writer.column(list(map(str, values)), depth),
+    "bytes": lambda writer, values, depth: writer.column(list(map(bytes, values)), depth),
     "sequence": _Writer._sequence,
     "set": _Writer._sequence,
     "mapping": _Writer._mapping,
     "array": _Writer._array,
-    "sparse": _Writer._sparse,
+    "sparse": lambda writer, values, depth: ["sparse", writer.column(list(map(_stored, values)), depth)],
     "exception": _Writer._exception,
 }
 """The methods that write values of one type, by its family; all others are foreign."""

@@ -39,14 +39,9 @@ MOST_DIGITS = 4000
 
 @dataclass(frozen=True)
 class Step:
-    """One step from values to their parts.
+    """One step from values to their parts, one of `_STEPS` by its name.
 
-    Attributes
-    ----------
-    name : str
-        Which of `_STEPS` it is.
-    at : any
-        The position, key, place or family that it leads to, where there are several.
+    It leads to the position, key, place or family `at`, where there are several.
     """
 
     name: str
@@ -201,18 +196,9 @@ Reached = tuple[Any, NDArray[np.intp] | None]
 class Leaf:
     """A part of the outputs that is a number, a text, bytes, a category or a row of numbers.
 
-    Attributes
-    ----------
-    path : Path
-        The steps from an output to the part.
-    reader : callable
-        Makes an array, or a list of texts or bytes, of the parts of a batch.
-    name : str
-        The leaf as a person would write it.
-    in_row : bool
-        Whether fitted scores leave it out: another leaf, a row of numbers, holds it too, or it is no value.
-    representation : bool
-        Whether it shows how a value is stored rather than which it is.
+    The `path` leads to it from an output; the `reader` makes an array, or a list of texts or bytes, of the parts of a
+    batch. A person would write the leaf as its `name`. Fitted scores leave out what is `in_row`: another leaf, a row of
+    numbers, holds it too, or it is no value. A `representation` shows how a value is stored rather than which it is.
     """
 
     path: Path

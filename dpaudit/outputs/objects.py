@@ -48,13 +48,7 @@ def refuse_promises(outputs: Iterable[Any]) -> None:
 
 
 def parts(value: Any) -> Any:
-    """Return the parts of an object.
-
-    Raises
-    ------
-    InputError
-        If it shows nothing, or only once it is run.
-    """
+    """Return the parts of an object; `InputError` if it shows nothing, or only once it is run."""
     waits, named, base = _nature(value.__class__)
     if waits:
         if inspect.iscoroutine(value):

@@ -115,17 +115,10 @@ def _not_plain(found: Any, depth: int) -> str | None:
 def parts(value: Any) -> Any:
     """Return an output as plain containers of plain values, of which some may have to be taken apart in turn.
 
-    Raises
-    ------
-    InputError
-        If nothing is known of the type: the message shows how to register it.
+    `InputError` is raised if nothing is known of the type: the message shows how to register it.
     """
-    return _of_others(_parts_of_objects, value)
-
-
-def _parts_of_objects(value: Any) -> Any:
-    found = objects.parts_of_libraries(value)
-    return objects.parts(value) if found is None else found
+    found = _of_others(objects.parts_of_libraries, value)
+    return _of_others(objects.parts, value) if found is None else found
 
 
 def _enum(value: enum.Enum) -> Any:

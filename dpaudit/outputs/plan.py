@@ -43,18 +43,9 @@ MOSTLY = 0.95
 
 @dataclass
 class LeafPlan:
-    """The leaves of some outputs.
+    """The leaves of some outputs, and what is not looked at, in words.
 
-    Attributes
-    ----------
-    leaves : list of Leaf
-        All that is looked at.
-    unseen : list of str
-        What is not looked at, in words.
-    total : int
-        Outputs that the plan is made from.
-    in_row : bool
-        While it is made, whether a row of numbers holds what is planned now too.
+    It is made from `total` outputs. While it is, `in_row` says whether a row of numbers holds what is planned now too.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
@@ -64,13 +55,7 @@ class LeafPlan:
 
     @classmethod
     def of(cls, rows: Sequence[Any] | NDArray[Any]) -> LeafPlan:
-        """Return the plan of outputs of both sides.
-
-        Raises
-        ------
-        InputError
-            If an output cannot be taken apart.
-        """
+        """Return the plan of outputs of both sides; `InputError` if one cannot be taken apart."""
         plan = cls(total=len(rows))
         plan.node(listed(rows), ())
         return plan

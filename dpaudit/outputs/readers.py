@@ -56,22 +56,10 @@ _WORD = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class WholeValues:
-    """Integers of any size as arrays.
+    """Integers of any size as arrays: sign, bits of the magnitude, and the value rounded, infinite beyond the range.
 
-    Attributes
-    ----------
-    low : array of uint64
-        The lowest 64 bits of the magnitude.
-    high : array of uint64
-        The highest 64 bits of the magnitude, shifted to the top.
-    sign : array of int8
-        -1, 0 or 1.
-    length : array of int32
-        Bits of the magnitude.
-    real : array of float64
-        The value, rounded; infinite beyond the range.
-    big : list of int or None
-        The integers themselves where some have more than 63 bits.
+    `low` are the lowest 64 bits of the magnitude, `high` the highest 64, shifted to the top. The integers themselves
+    are in `big` where some have more than 63 bits.
     """
 
     low: NDArray[np.uint64]
@@ -97,7 +85,10 @@ class WholeValues:
         except OverflowError:
             return _big(list(map(int, values)))
         magnitude = np.abs(small).view(np.uint64) if len(small) else np.zeros(0, np.uint64)
-        length = _bit_length(magnitude)
+        length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
+        # Rounding to a float may carry into the next power of two.
+        over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
+        length = np.asarray(length - over.astype(np.int32), dtype=np.int32)
         high = magnitude << np.minimum(64 - length, 63).astype(np.uint64)
         return cls(magnitude, high, np.sign(small).astype(np.int8), length, small.astype(np.float64))
 
@@ -132,13 +123,6 @@ def _big(values: list[int]) -> WholeValues:
     return WholeValues(low, high, sign, length, np.array(list(map(_number, values))), values)
 
 
-def _bit_length(magnitude: NDArray[np.uint64]) -> NDArray[np.int32]:
-    length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
-    # Rounding to a float may carry into the next power of two.
-    over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
-    return np.asarray(length - over.astype(np.int32), dtype=np.int32)
-
-
 OTHER = -1
 """The code of a category that training did not show."""
 
@@ -169,12 +153,7 @@ def byte_string(values: Sequence[Any]) -> list[bytes]:
 class Block:
     """Reads sequences and arrays of numbers as rows of a fixed width; shorter ones are padded with `MISSING`.
 
-    Attributes
-    ----------
-    width : int
-        Numbers in a row.
-    names : tuple of str
-        What each number is, where they are more than elements.
+    The `names` say what each number is, where they are more than elements.
     """
 
     width: int
@@ -226,12 +205,7 @@ def _number(value: Any) -> float:
 class Categories:
     """Reads a category of each value: a number for each that training showed, `OTHER` for the rest.
 
-    Attributes
-    ----------
-    of : callable or None
-        Maps a value to a hashable category; None where values are categories themselves.
-    numbers : mapping
-        The number of each known category.
+    `of` maps a value to a hashable category; None where values are categories themselves.
     """
 
     of: Callable[[Any], Hashable] | None

@@ -24,15 +24,7 @@ Mask = NDArray[np.bool_]
 
 
 class Shared(Sequence[Any]):
-    """A sequence of values by the distinct objects among them.
-
-    Attributes
-    ----------
-    objects : list
-        The objects; two of them may be equal.
-    codes : array of int
-        The place of each value among them.
-    """
+    """A sequence of values by the distinct objects among them, of which two may be equal, and each one's place."""
 
     def __init__(self, objects: list[Any], codes: NDArray[np.intp]) -> None:
         self.objects, self.codes = objects, codes

@@ -139,10 +139,7 @@ JsonValue = None | bool | int | float | str | NonFinite | Items | Entries | Numb
 def encode_value(value: Any, most: int = MOST_ITEMS) -> JsonValue:
     """Return a value as JSON data from which `decode_value` makes an equal one, of the same type.
 
-    Raises
-    ------
-    InputError
-        If its type is not known, or it holds more than `most` numbers and texts.
+    `InputError` is raised if its type is not known, or it holds more than `most` numbers and texts.
     """
     return _encoded(value, [most], DEPTH)
 
@@ -207,17 +204,19 @@ def _sample(value: Any) -> Examples:
 def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
     """Return what was encoded; samples are built by the `domain` of the learner that takes them.
 
-    Raises
-    ------
-    InputError
-        If an array's elements do not fit its shape, a frame's columns are of several lengths, a set or a dictionary
-        cannot hold what is in it, or a sample's domain is not given.
+    `InputError` is raised if an array's elements do not fit its shape, a frame's columns are of several lengths, a set
+    or a dictionary cannot hold what is in it, or a sample's domain is not given.
     """
     match value:
         case NonFinite():
             return float(value.value)
         case Items() | Entries():
-            return _decoded_container(value, domain)
+            try:
+                if isinstance(value, Entries):
+                    return {decode_value(k, domain): decode_value(v, domain) for k, v in value.items}
+                return _MADE[value.type](decode_value(one, domain) for one in value.items)
+            except TypeError as error:
+                raise InputError(f"a set or a dictionary holds what cannot be in one: {error!s:.200}") from None
         case Numbers():
             return _decoded_array(value)
         case Frame():
@@ -229,19 +228,15 @@ def decode_value(value: JsonValue, domain: Domain | None = None) -> Any:
             except ValueError as error:
                 raise InputError(f"the columns of a frame do not fit together: {error!s:.200}") from None
         case Examples():
-            return _decoded_sample(value, domain)
+            if domain is None:
+                raise InputError("the certificate's inputs are a learner's samples: give the learner as the mechanism")
+            if not value.points:
+                return domain.empty_sample()
+            public = None if value.public is None else list(value.public)
+            return domain.sample(list(value.points), list(value.labels), list(value.counts), public)
         case Failed():
             return Raised.of(value.type, value.message)
     return value
-
-
-def _decoded_container(value: Items | Entries, domain: Domain | None) -> Any:
-    try:
-        if isinstance(value, Entries):
-            return {decode_value(k, domain): decode_value(v, domain) for k, v in value.items}
-        return _MADE[value.type](decode_value(one, domain) for one in value.items)
-    except TypeError as error:
-        raise InputError(f"a set or a dictionary holds what cannot be in one: {error!s:.200}") from None
 
 
 def _decoded_array(value: Numbers) -> Any:
@@ -257,15 +252,6 @@ def _decoded_array(value: Numbers) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the elements of an array are not of type {value.dtype}: {error}") from None
     return array if value.shape else array[()]
-
-
-def _decoded_sample(value: Examples, domain: Domain | None) -> Any:
-    if domain is None:
-        raise InputError("the certificate's inputs are a learner's samples: give the learner as the mechanism")
-    if not value.points:
-        return domain.empty_sample()
-    public = None if value.public is None else list(value.public)
-    return domain.sample(list(value.points), list(value.labels), list(value.counts), public)
 
 
 def digest_of(value: Any) -> str:

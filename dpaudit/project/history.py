@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from dpaudit.engine.files import append_line, locked_folder, refuse_link, write_atomically
+from dpaudit.engine.lines import is_written, write_line
 from dpaudit.engine.recomputed import not_recomputed
-from dpaudit.engine.store import is_written, write_line
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.keyed import FOLDER
 from dpaudit.project.standings import EARLIER, Standing, check_row, compute_together

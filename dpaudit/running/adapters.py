@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import islice, repeat
@@ -18,8 +18,7 @@ from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import Raised, canonical, shares_store
-from dpaudit.running.in_turn import InTurn
-from dpaudit.running.isolated import Context, Isolated, Timeout, predicted
+from dpaudit.running.isolated import Context, InTurn, Isolated, Timeout, predicted
 from dpaudit.running.run_notes import noted
 from dpaudit.withheld import foreign
 
@@ -31,20 +30,11 @@ WATCHED = 8
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A batched mechanism, with the name that messages show and its part of the addresses of random streams.
+    """A batched mechanism, ``(data, rng, size) -> size outputs``, with the name that messages show.
 
-    Parameters
-    ----------
-    function : callable
-        ``(data, rng, size) -> size outputs``.
-    name : str
-        The name in messages.
-    batched : bool
-        Whether one call makes many runs; decides the chunk size only.
-    stream : str
-        The part of the address of every stream; the name by default.
-    probe : array or data frame, optional
-        Points on which the predictions of hypotheses replace them; outputs that are no hypotheses stay as they are.
+    `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
+    name, is a part of the address of every random stream. On the points of a `probe` predictions of hypotheses replace
+    them; outputs that are no hypotheses stay as they are.
     """
 
     function: Callable[[Any, np.random.Generator, int], Any] | Isolated
@@ -78,12 +68,8 @@ class Mechanism:
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
         """Return the outputs of `size` runs on `data`, in a context that is entered where they are made.
 
-        Runs that are made one at a time take an `InTurn` in the place of the data as well.
-
-        Raises
-        ------
-        InputError
-            If a batched call raises, or returns something other than `size` outputs.
+        Runs that are made one at a time take an `InTurn` in the place of the data as well. `InputError` is raised if a
+        batched call raises, or returns something other than `size` outputs.
         """
         with blamed(f"the mechanism {self.name}"):
             if isinstance(self.function, Isolated):
@@ -191,10 +177,7 @@ class _Timed:
 def timed(mechanism: Mechanism) -> Mechanism:
     """Return a mechanism whose output is that of another with its run time, measured in the process that makes the run.
 
-    Raises
-    ------
-    InputError
-        If its calls make many runs: their times are not those of single ones.
+    `InputError` is raised if its calls make many runs: their times are not those of single ones.
     """
     if mechanism.batched:
         message = "{time:=True} needs a function that makes one run in a call: leave it out for learners, and where "
@@ -254,20 +237,14 @@ class Called:
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
-    Parameters
-    ----------
-    source : Learner or callable
-        A learner (its `run` is batched), a callable ``(data, rng) -> output``, or with ``batched=True`` a callable
-        ``(data, rng, size) -> size outputs``; `rng` may be for a keyword alone, and one whose randomness is its own
-        may take `data` alone. An OpenDP measurement is taken as it is; it draws its own noise, so an
-        audit of it cannot be repeated bit by bit, and it stays in this process (``n_jobs=1``).
-    batched : bool
-        Whether a plain callable takes a size. A measurement is then invoked as a composition of copies of itself, which
-        is three times as fast for scalars; one that may raise must be run one by one.
-    probe : array or data frame, optional
-        Points; outputs with a method `predict` are replaced by their predictions on them.
-    timeout : Timeout, optional
-        The most time that a run may take; runs are then made in a process of their own.
+    The source is a learner (its `run` is batched), a callable ``(data, rng) -> output``, or if `batched` a callable
+    ``(data, rng, size) -> size outputs``; `rng` may be for a keyword alone, and one whose randomness is its own may
+    take `data` alone. An OpenDP measurement is taken as it is; it draws its own noise, so an audit of it cannot be
+    repeated bit by bit, and it stays in this process (``n_jobs=1``). If `batched`, it is invoked as a composition of
+    copies of itself, which is three times as fast for scalars; one that may raise must be run one by one.
+
+    On the points of a `probe` the predictions of outputs with a method `predict` replace them. With a `timeout`, the
+    most time that a run may take, runs are made in a process of their own.
     """
     mechanism = _plain(source, batched)
     if probe is not None:
@@ -317,10 +294,7 @@ def check_generator(mechanism: Mechanism) -> None:
 def with_generator(function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
     """Return a function that takes so many arguments, the generator second.
 
-    Raises
-    ------
-    InputError
-        If a call must fail: the same TypeError in every run would look like privacy.
+    `InputError` is raised if a call must fail: the same TypeError in every run would look like privacy.
     """
     try:
         signature = inspect.signature(function)
@@ -330,7 +304,8 @@ def with_generator(function: Callable[..., Any], arguments: int) -> Callable[...
         signature.bind(*[None] * arguments)
     except TypeError as error:
         for keyword in (*GENERATORS, *([""] if arguments == 2 else [])):
-            if _binds(signature, arguments - 1, keyword):
+            with suppress(TypeError):
+                signature.bind(*[None] * (arguments - 1), **({keyword: None} if keyword else {}))
                 return Called(function, keyword)
         _refuse_more(function, signature, arguments)
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
@@ -340,14 +315,6 @@ def with_generator(function: Callable[..., Any], arguments: int) -> Callable[...
             allowed=wanted,
         ) from None
     return function
-
-
-def _binds(signature: inspect.Signature, arguments: int, keyword: str) -> bool:
-    try:
-        signature.bind(*[None] * arguments, **({keyword: None} if keyword else {}))
-    except TypeError:
-        return False
-    return True
 
 
 def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:

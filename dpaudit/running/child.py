@@ -51,13 +51,7 @@ SENT_WRONG = "sent what is no answer"
 
 
 class Late(Exception):
-    """A part took a child too long, and the child was ended.
-
-    Attributes
-    ----------
-    parts : list of bytes
-        What it had sent before.
-    """
+    """A part took a child too long, and the child was ended; `parts` are those that it had sent before."""
 
     def __init__(self, parts: list[bytes]) -> None:
         self.parts = parts
@@ -68,12 +62,8 @@ class Child:
     """A forked process that makes calls of a function one after another, and ends with this one.
 
     What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
-    limits, and its own children end with it. Arguments must pickle; the function is there already.
-
-    Parameters
-    ----------
-    function : callable
-        ``(emit, *arguments) -> bytes``; it may send parts of them, by calling `emit`, before it returns.
+    limits, and its own children end with it. Arguments must pickle; the function, ``(emit, *arguments) -> bytes``, is
+    there already. It may send parts of them, by calling `emit`, before it returns.
     """
 
     def __init__(self, function: Callable[..., bytes]) -> None:
@@ -99,16 +89,9 @@ class Child:
     def call(self, *arguments: Any, seconds: float | None = None, most: int = 0) -> tuple[list[bytes], bytes]:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.
 
-        There are at most so many parts.
-
-        Raises
-        ------
-        InputError
-            If something of it does not pickle.
-        ChildDied
-            If the child ended, or had ended, or the function returned in two processes, or what was sent is no answer.
-        Late
-            If a part took too long; the child is ended.
+        There are at most so many parts. `InputError` is raised if something of it does not pickle; `Late` if a part
+        took too long, where the child is ended; `ChildDied` if the child ended, or had ended, or the function returned
+        in two processes, or what was sent is no answer.
         """
         self.begin(*arguments)
         parts: list[bytes] = []
@@ -135,10 +118,7 @@ class Child:
     def message(self, seconds: float | None = None) -> tuple[bytes, bytes] | None:
         """Return the kind and the content of the next message; None if all of it does not come in time.
 
-        Raises
-        ------
-        ChildDied
-            As for `call`; so is everything that the function raised.
+        `ChildDied` is raised as for `call`; so is everything that the function raised.
         """
         deadline = time.monotonic() + (math.inf if seconds is None else seconds)
         while (content := self._next()) is None:
@@ -240,17 +220,13 @@ def _serve(
         while True:
             arguments = value_of(requests.recv_bytes())
             send(BEGUN)
-            send(*_answer(function, partial(send, PART), arguments))
+            try:
+                answer = RETURNED, function(partial(send, PART), *arguments)
+            except BaseException as error:  # an interrupt that the audited code raises, for instance
+                answer = RAISED, error_as_bytes(error)
+            send(*answer)
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError, AttributeError):
                     stream.flush()
     finally:
         os._exit(0)
-
-
-def _answer(function: Callable[..., bytes], emit: Callable[[bytes], None], arguments: Any) -> tuple[bytes, bytes]:
-    """Return the last message of a call: what it returns, or raises."""
-    try:
-        return RETURNED, function(emit, *arguments)
-    except BaseException as error:  # an interrupt that the audited code raises, for instance
-        return RAISED, error_as_bytes(error)

@@ -52,10 +52,8 @@ class Lacking(NamedTuple):
 def client_of(address: str) -> Any:
     """Return the connection to a scheduler, one for each address.
 
-    Raises
-    ------
-    InputError
-        If `distributed` is not installed, no scheduler answers there, or it is one of another version.
+    `InputError` is raised if `distributed` is not installed, no scheduler answers there, or it is one of another
+    version.
     """
     try:
         import distributed
@@ -95,14 +93,8 @@ def by_futures(
 ) -> Iterator[bytes]:
     """Yield what calls return or raise, as `send` makes bytes of it, in the order of the calls or as it comes.
 
-    Raises
-    ------
-    InputError
-        If workers lack the mechanism's module, or have other versions.
-    WorkerGone
-        If workers died in some calls again and again.
-    ToolFault
-        If the scheduler is gone.
+    `InputError` is raised if workers lack the mechanism's module, or have other versions; `WorkerGone` if workers died
+    in some calls again and again; `ToolFault` if the scheduler is gone.
     """
     run = _Run(address, send, iter(calls))
     try:
@@ -127,11 +119,25 @@ class _Run:
         held: dict[int, list[bytes]] = {}
         following = 0
         while True:
-            self._fill(len(held))
+            threads = max(1, sum(self.client.nthreads().values()))
+            # Results that wait for an earlier one count as well.
+            while len(self.open) < AHEAD * threads and len(held) + len(self.open) < 10 * AHEAD * threads:
+                some = list(islice(self.calls, self.size))
+                if not some:
+                    break
+                group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
+                self.open[group.number], self.begun = group, self.begun + 1
+                self._submit(group)
             if not self.open:
                 return
-            if not self.news.wait(PULSE):
-                self._refuse_lonely()
+            if not self.news.wait(PULSE):  # nothing is new: are there workers?
+                if self.client.nthreads():
+                    self.alone = 0.0
+                elif not self.alone:
+                    self.alone = time.monotonic()
+                elif time.monotonic() - self.alone > LONELY:
+                    died = "they died, for want of memory perhaps"
+                    raise WorkerGone(f"the cluster has had no worker for {LONELY:g} s: {died}")
             self.news.clear()
             for group in list(self.open.values()):
                 if (found := self._ended(group)) is None:
@@ -143,26 +149,6 @@ class _Run:
                 while following in held:
                     yield from held.pop(following)
                     following += 1
-
-    def _refuse_lonely(self) -> None:
-        """Raise `WorkerGone` if the cluster has been without workers for too long."""
-        if self.client.nthreads():
-            self.alone = 0.0
-        elif not self.alone:
-            self.alone = time.monotonic()
-        elif time.monotonic() - self.alone > LONELY:
-            raise WorkerGone(f"the cluster has had no worker for {LONELY:g} s: they died, for want of memory perhaps")
-
-    def _fill(self, held: int) -> None:
-        """Begin groups until the cluster has enough to do; results that wait for an earlier one count as well."""
-        threads = max(1, sum(self.client.nthreads().values()))
-        while len(self.open) < AHEAD * threads and held + len(self.open) < 10 * AHEAD * threads:
-            some = list(islice(self.calls, self.size))
-            if not some:
-                return
-            group = _Group(self.begun, _dumped(some), len(some))
-            self.open[group.number], self.begun = group, self.begun + 1
-            self._submit(group)
 
     def _submit(self, group: _Group) -> None:
         expected = {name: versions()[name] for name in _SAME}
@@ -182,7 +168,9 @@ class _Run:
                 results, seconds = found
                 del self.open[group.number]
                 self.client.cancel([one for one in group.futures if one is not future])
-                self._learn(seconds, group.size)
+                # Later groups are to be of about `WORTH` seconds.
+                self.took = [*self.took[-64:], max(seconds, 1e-6) / group.size]
+                self.size = max(1, min(MOST, math.floor(WORTH / median(self.took)), 2 * self.size))
                 return list(results)
             if status == "error":
                 raise self._error(future)
@@ -193,21 +181,11 @@ class _Run:
             if self.client.status != "running" or group.lost > AGAIN:
                 raise ToolFault(f"the scheduler at {self.address} is gone, or loses what it is given")
             self._submit(group)
-        elif self._late(group):
-            self._submit(group)
+        elif len(group.futures) == 1 and len(self.took) >= AHEAD > len(self.open):
+            # It is made once more if it takes much longer than others, while workers have nothing else to do.
+            if time.monotonic() - group.began > max(LEAST_LATE, LATE * median(self.took) * group.size):
+                self._submit(group)
         return None
-
-    def _late(self, group: _Group) -> bool:
-        """Say whether a group takes much longer than others, while workers have nothing else to do."""
-        if len(group.futures) > 1 or len(self.took) < AHEAD or len(self.open) >= AHEAD:
-            return False
-        usual = median(self.took) * group.size
-        return time.monotonic() - group.began > max(LEAST_LATE, LATE * usual)
-
-    def _learn(self, seconds: float, size: int) -> None:
-        """Let groups be of about `WORTH` seconds."""
-        self.took = [*self.took[-64:], max(seconds, 1e-6) / size]
-        self.size = max(1, min(MOST, math.floor(WORTH / median(self.took)), 2 * self.size))
 
     def _error(self, future: Any) -> BaseException:
         error: BaseException = future.exception()
@@ -224,10 +202,6 @@ class _Run:
         futures = [one for group in self.open.values() for one in group.futures]
         if futures and self.client.status == "running":
             self.client.cancel(futures)
-
-
-def _dumped(calls: list[Callable[[], Any]]) -> bytes:
-    return bytes(cloudpickle().dumps(calls))
 
 
 def _made(

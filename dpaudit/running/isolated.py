@@ -1,4 +1,7 @@
-"""Runs of a mechanism in a process of their own: one that takes too long, or ends its process, harms no other."""
+"""Runs of a mechanism in a process of their own: one that takes too long, or ends its process, harms no other.
+
+Runs on both sides of a pair are made in one random order, so that what drifts from call to call drifts on both alike.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import compress
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.folders import enter_folder
@@ -20,12 +25,39 @@ from dpaudit.outputs.canonical import contents, timed_out
 from dpaudit.outputs.decoding import decode
 from dpaudit.outputs.encoding import encode
 from dpaudit.running.child import Child, Late
-from dpaudit.running.in_turn import InTurn
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.sent import sendable, value_of
 from dpaudit.running.warned import Place, add, taken
 from dpaudit.running.workers import Items, in_blocks
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """Inputs and generators of a call whose runs are made on two inputs in turn; it stands in the place of one input.
+
+    The runs on either input have a generator of their own, so that their outputs do not depend on the order of the
+    sides. The `turns`, shape (size,), are for each run, in the order in which they are made, the number of its input.
+    """
+
+    sides: tuple[Any, Any]
+    generators: tuple[np.random.Generator, np.random.Generator]
+    turns: NDArray[np.uint8]
+
+    def runs(self) -> Iterator[tuple[Any, np.random.Generator]]:
+        """Yield the input and the generator of each run, and note which input it is."""
+        notes, known = noted(), tuple(zip(self.sides, self.generators, strict=True))
+        for turn in self.turns.tolist():
+            notes.turn = turn
+            yield known[turn]
+
+    def split(self, outputs: Any) -> tuple[Any, Any]:
+        """Return the outputs on either input, given those of all runs in their order."""
+        masks = self.turns == 0, self.turns == 1
+        if isinstance(outputs, np.ndarray):
+            return outputs[masks[0]], outputs[masks[1]]
+        return list(compress(outputs, masks[0].tolist())), list(compress(outputs, masks[1].tolist()))
+
 
 LOOK = 16
 """Runs of a call after which it is seen whether the input is what it was; checks of mechanisms make so few."""
@@ -40,14 +72,9 @@ _RUNS, _WORK = "runs", "work"
 
 @dataclass(frozen=True)
 class Timeout:
-    """The most seconds that a run may take, and what one is that takes longer.
+    """The most seconds that a run may take, infinite where there is no limit, and what one is that takes longer.
 
-    Parameters
-    ----------
-    seconds : float
-        The seconds; infinite where there is no limit.
-    is_ : {"output", "error"}
-        An output, or a fault.
+    It is an "output", or an "error", a fault.
     """
 
     seconds: float
@@ -64,25 +91,12 @@ class Timeout:
             raise InputError(message, names=("timeout",), value=self.seconds, system=sys.platform)
 
 
-def limit_of(seconds: float | None, is_: str = "output") -> Timeout | None:
-    """Return the limit of a run; None where runs are made in this process."""
-    if seconds is None:
-        return Timeout(math.inf) if APART else None
-    return Timeout(seconds, is_)
-
-
 class Isolated:
     """Runs of a mechanism in a process that is kept from call to call, and ended with whatever takes too long in it.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The mechanism, with its probe. Unless it is batched, its function is a dataclass that passes each output to its
-        field `emit` before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all
-        runs of a call have so many times as much together, and where they take longer that is a fault, as an exception
-        is.
-    timeout : Timeout
-        The limit.
+    The mechanism is there with its probe. Unless it is batched, its function is a dataclass that passes each output to
+    its field `emit` before the next run begins. Each run then has the seconds of the timeout for itself; otherwise all
+    runs of a call have so many times as much together, and where they take longer that is a fault, as an exception is.
     """
 
     def __init__(self, mechanism: Any, timeout: Timeout) -> None:
@@ -102,21 +116,11 @@ class Isolated:
         """Whether runs are made in another process than this, so that outputs come as plain values."""
         return bool(APART) or not self.timeout.unlimited
 
-    @property
-    def reduces(self) -> bool:
-        """Whether what is kept of outputs is made in processes of the mechanism, and comes from them by `reduced`."""
-        return self.timeout.unlimited and bool(APART)
-
     def reduced(self, work: Work, items: Items[Any], n_jobs: int) -> Iterator[Any]:
         """Yield what ``work(mechanism, item)`` makes of each item, in their order, in so many processes at most.
 
         It is made of plain values and arrays, which come as outputs do. Outputs are taken apart in those processes, so
-        that nothing depends on which of them makes a run.
-
-        Raises
-        ------
-        RunFault
-            If a run ended its process.
+        that nothing depends on which of them makes a run. `RunFault` is raised if a run ended its process.
         """
         children = [self._child(i) for i in range(max(1, min(n_jobs, len(items))))]
         content = sendable(work)
@@ -190,18 +194,18 @@ class Isolated:
         """Return a process of this thread by its number; another one if that has ended."""
         known: dict[int, Child] = self._children.__dict__.setdefault("known", {})
         if number not in known or known[number].closed:
-            known[number] = Child(self._serve if not known else self._serve_reseeded)
+            known[number] = Child(partial(self._serve, bool(known)))
         return known[number]
 
-    def _serve(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make the call that a request asks for, in a child."""
+    def _serve(self, again: bool, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
+        """Make the call that a request asks for, in a child.
+
+        In one beside another, or in its place, the state of generators that all share goes elsewhere.
+        """
+        if again:
+            np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
         enter_folder()
         return self._runs(emit, *arguments) if kind == _RUNS else self._work(emit, *arguments)
-
-    def _serve_reseeded(self, emit: Callable[[bytes], None], kind: str, *arguments: Any) -> bytes:
-        """Make it in a child beside another, or in its place: the state of generators that all share goes elsewhere."""
-        np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; the fork reseeds `random`
-        return self._serve(emit, kind, *arguments)
 
     def _work(self, emit: Callable[[bytes], None], content: bytes, items: Sequence[Any]) -> bytes:
         """Work on items, in the child, and send what is made of each; return the warnings."""
@@ -247,11 +251,8 @@ class Isolated:
         return msgspec.msgpack.encode(_Ended(content, (f"{state['state']['state']:x}", *half), list(taken().items())))
 
 
-@lru_cache(1)
-def _read_work(content: bytes) -> Work:
-    """Return work, in the child, which gets the same with each block of items."""
-    work: Work = value_of(content)
-    return work
+_read_work = lru_cache(1)(value_of)
+"""Returns work, in the child, which gets the same with each block of items."""
 
 
 class _Ended(msgspec.Struct, array_like=True):

@@ -115,12 +115,8 @@ def postponed(wanted: bool = True) -> Iterator[None]:
 class ParentPipe:
     """The reading end of a pipe whose writing end only this process holds: the pipe closes with it, however it dies.
 
-    It is sent to worker processes while they are started, and only then.
-
-    Attributes
-    ----------
-    end : int or None
-        The descriptor; None where processes do not inherit descriptors (Windows).
+    It is sent to worker processes while they are started, and only then. The descriptor is None where processes do not
+    inherit any (Windows).
     """
 
     def __init__(self, end: int | None) -> None:

@@ -8,6 +8,7 @@ import reprlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from dpaudit.errors import Exited, InputError, ToolFault
@@ -119,25 +120,17 @@ def noted() -> Notes:
     return _notes[0]
 
 
-def _keep_turn() -> None:
+def _at_fork(when: str) -> None:
     for notes in _notes:
-        if not notes.copied:
-            notes.forked_at = notes.turn
-
-
-def _forget_turn() -> None:
-    for notes in _notes:
-        if not notes.copied:
-            notes.forked_at = None
-
-
-def _mark_copy() -> None:
-    for notes in _notes:
-        notes.copied = True
+        if when == "in the copy":
+            notes.copied = True
+        elif not notes.copied:
+            notes.forked_at = notes.turn if when == "before" else None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_keep_turn, after_in_parent=_forget_turn, after_in_child=_mark_copy)
+    before, after, copied = (partial(_at_fork, when) for when in ("before", "after", "in the copy"))
+    os.register_at_fork(before=before, after_in_parent=after, after_in_child=copied)
 
 
 class RunFault(ToolFault):
@@ -148,12 +141,8 @@ class RunFault(ToolFault):
 def running_on(words: tuple[str, ...], runs: int) -> Iterator[None]:
     """Note that so many runs are made on some inputs in the block; end a copy of this process that comes out of it.
 
-    Raises
-    ------
-    RunFault, InputError
-        If a run is a fault or asked to exit: the message names the input.
-    ToolFault
-        If a copy came out of this block, or of an earlier one.
+    `RunFault` or `InputError` is raised, with the input, if a run is a fault or asked to exit; `ToolFault` if a copy
+    came out of this block, or of an earlier one.
     """
     notes, home = noted(), os.getpid()
     notes.enter(words)

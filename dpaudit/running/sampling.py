@@ -24,8 +24,7 @@ from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.in_turn import InTurn
-from dpaudit.running.isolated import Isolated
+from dpaudit.running.isolated import InTurn, Isolated
 from dpaudit.running.processes import APART
 from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import DASK, WorkerDied, spread
@@ -60,22 +59,10 @@ Couple = tuple[Job, Job]
 class Sampler:
     """Makes runs of a mechanism at addresses below one root seed.
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        What is run.
-    seed : int
-        The root seed.
-    n_jobs, backend
-        As for `joblib.Parallel`; one job runs in this process, unless the backend is "dask".
-    address : str, optional
-        That of a scheduler of dask.
-    numbers : int
-        About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
-    view : callable, optional
-        What of a batch of outputs is returned.
-    report : callable, optional
-        Called with the number of runs made, batch by batch.
+    `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
+    else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
+    runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
+    batch by batch.
     """
 
     mechanism: Mechanism
@@ -116,16 +103,13 @@ class Sampler:
         """
         return Couples(self, pair, address, runs, range(-(-runs // self.chunk(runs)) if runs else 0))
 
-    def turns(self, couple: Couple) -> NDArray[np.uint8]:
-        """Return the side of each run of a couple, 0 for the data, in the order in which the runs are made."""
-        order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
-        return order.permutation(np.repeat(np.array([0, 1], dtype=np.uint8), [job.size for job in couple]))
-
-    def calls(self, couple: Couple) -> NDArray[np.uint8]:
-        """Return the side of each run of a couple in the order in which a batched mechanism is called for them."""
+    def turns(self, couple: Couple, *, by_calls: bool = False) -> NDArray[np.uint8]:
+        """Return the side of each run of a couple, 0 for the data, in the order in which runs, or calls, are made."""
         order = seeding.generator(self.seed, "turns", self.mechanism.stream, *couple[0].address)
         sizes = [job.size for job in couple]
         sides = np.repeat(np.array([0, 1], dtype=np.uint8), sizes)
+        if not by_calls:
+            return order.permutation(sides)
         return sides if order.random() * sum(sizes) < sizes[0] else sides[::-1]
 
     def reduced(self, jobs: Sequence[Couple], reduce: Callable[[Any], T]) -> Iterator[tuple[T, T]]:
@@ -160,10 +144,16 @@ class Sampler:
         alone = len(groups) == 1 or (self.n_jobs == 1 and self.backend != DASK)
         results: Iterator[tuple[T, T]]
         if (apart := self.apart) is not None:
+            from joblib import effective_n_jobs
+
             there = replace(self, mechanism=_ELSEWHERE, report=None)
-            results = apart.reduced(partial(_run_by, there, reduce, add, registered), groups, self.workers)
+            workers = 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
+            results = apart.reduced(partial(_run_by, there, reduce, add, registered), groups, workers)
+        elif alone:
+            results = map(work, groups)
         else:
-            results = map(work, groups) if alone else self._spread(_Calls(work, groups))
+            calls = _Calls(work, groups)
+            results = spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
         try:
             for result, couples in zip(results, groups, strict=True):
                 if self.report is not None:
@@ -175,22 +165,12 @@ class Sampler:
             raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
 
     @property
-    def workers(self) -> int:
-        """The processes of this machine that make runs."""
-        from joblib import effective_n_jobs
-
-        return 1 if self.n_jobs == 1 else int(effective_n_jobs(self.n_jobs))
-
-    @property
     def apart(self) -> Isolated | None:
         """The processes of the mechanism, where what is kept of outputs is made there."""
         function = self.mechanism.function
-        if self.backend is None and isinstance(function, Isolated) and function.reduces:
+        if self.backend is None and isinstance(function, Isolated) and function.timeout.unlimited and APART:
             return function
         return None
-
-    def _spread(self, calls: _Calls[Any]) -> Iterator[Any]:
-        return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
 
     def _run(
         self,
@@ -213,7 +193,7 @@ class Sampler:
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
         with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple)):
-            order = self.calls(couple) if self.mechanism.batched else self.turns(couple)
+            order = self.turns(couple, by_calls=self.mechanism.batched)
             outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order))
         ours, others = (self._reduced(reduce, made) for made in outputs)
         return ours, others
@@ -321,9 +301,6 @@ class _Calls(Generic[T]):
 
     work: Callable[[list[Couple]], T]
     groups: _Groups
-
-    def __len__(self) -> int:
-        return len(self.groups)
 
     def __iter__(self) -> Iterator[Callable[[], T]]:
         return (partial(self.work, couples) for couples in self.groups)

@@ -38,8 +38,10 @@ def folder() -> Path | None:
         return _held[os.getpid()][0]
     for place in places():
         with suppress(OSError):
-            if place.parent == IN_MEMORY and _free(place.parent) < ROOM:
-                continue
+            if place.parent == IN_MEMORY:
+                found = os.statvfs(IN_MEMORY)
+                if found.f_bsize * found.f_bavail < ROOM:
+                    continue
             place.mkdir(mode=0o700, exist_ok=True)
             if _is_ours(place):
                 return _locked(Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=place)))
@@ -89,8 +91,3 @@ def _is_ours(place: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-
-
-def _free(place: Path) -> int:
-    found = os.statvfs(place)
-    return found.f_bsize * found.f_bavail

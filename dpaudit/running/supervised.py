@@ -33,14 +33,10 @@ GRACE = 10.0
 def supervised(command: Callable[[], int]) -> int:
     """Return the status of a command that a copy of this process runs.
 
-    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the
-    terminal and the group of this process, which passes signals that ask to end on to it, and it ends with this one.
-    What it has stored is safe, however it ends. Where processes do not fork the command runs here.
-
-    Raises
-    ------
-    ChildDied
-        If the copy ended before the command did; the message names how, and the input.
+    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the terminal
+    and the group of this process, which passes signals that ask to end on to it, and it ends with this one. What it has
+    stored is safe, however it ends. Where processes do not fork the command runs here. `ChildDied` is raised, with how
+    and on which input, if the copy ended before the command did.
     """
     if not can_fork():
         return command()
@@ -56,11 +52,19 @@ def supervised(command: Callable[[], int]) -> int:
         line.follow(thread=False)
         begin(notes)
         bound_memory()
-        _keep_standard_output()
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            # What code of C prints goes to standard error, and `sys.stdout` alone to standard output.
+            shown = sys.stdout
+            own = os.dup(1)
+            os.dup2(2, 1)
+            buffered = 1 if shown.line_buffering else -1
+            sys.stdout = open(own, "w", buffered, encoding=shown.encoding, errors=shown.errors)
         keep_apart()
         status = command()
         notes.end(status)
-        threading.Thread(target=_leave, args=(status,), daemon=True).start()
+        leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads the audited code has left
+        leaving.daemon = True
+        leaving.start()
         return status
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if notes.status is not None:  # whatever happened to the process afterwards
@@ -68,21 +72,6 @@ def supervised(command: Callable[[], int]) -> int:
     if -code in STOPPING:
         return 128 - code
     raise ChildDied(f"the command {ended_by(code)}{notes.words()}; what was stored before is kept")
-
-
-def _keep_standard_output() -> None:
-    """Let what code of C prints go to standard error, and `sys.stdout` alone to standard output."""
-    with suppress(OSError, ValueError, AttributeError):  # closed, or none
-        shown = sys.stdout
-        own = os.dup(1)
-        os.dup2(2, 1)
-        sys.stdout = open(own, "w", 1 if shown.line_buffering else -1, encoding=shown.encoding, errors=shown.errors)
-
-
-def _leave(status: int) -> None:
-    """End the process soon after its command, whatever threads the audited code has left in it."""
-    time.sleep(LEFT)
-    os._exit(status)
 
 
 def _pass_on(child: int) -> None:

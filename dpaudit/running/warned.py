@@ -84,22 +84,17 @@ def _add(counts: Counts) -> None:
 
 def _show(counts: Counts) -> None:
     for place, (text, number) in counts.items():
-        category = _category(place)
+        kind: Any = getattr(sys.modules.get(place.module), "__dict__", {}).get(place.category)
+        category: type[Warning] = UserWarning
+        if type(kind) is type and issubclass(kind, Warning):
+            named = (vars(builtins).get(base.__name__) is base or vars(base).keys() <= _PLAIN for base in kind.__mro__)
+            category = kind if all(named) else UserWarning  # code of its own would run here
         shown = text if number == 1 else f"{text} (this line warned {number:,} times)"
         warnings.warn_explicit(shown, category, place.file, place.line)
 
 
 _PLAIN = frozenset({"__module__", "__doc__", "__weakref__", "__dict__", "__static_attributes__", "__firstlineno__"})
 """The names in the class of a warning that add no code."""
-
-
-def _category(place: Place) -> type[Warning]:
-    """Return a category by its name; `UserWarning` for what is none, or has code of its own that would run here."""
-    kind: Any = getattr(sys.modules.get(place.module), "__dict__", {}).get(place.category)
-    if type(kind) is not type or not issubclass(kind, Warning):
-        return UserWarning
-    plain = all(vars(builtins).get(base.__name__) is base or vars(base).keys() <= _PLAIN for base in kind.__mro__)
-    return kind if plain else UserWarning
 
 
 def _count(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:

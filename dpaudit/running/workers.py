@@ -67,17 +67,17 @@ def spread(
     return is made of plain values and arrays, and comes as outputs do, so that nothing foreign is executed here. A
     worker's standard output is the standard error; signals that ask to end are left to this process, with which it
     ends, however that dies. With the backend "dask" calls are made by the cluster whose scheduler has the `address`.
-    `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`.
-
-    Raises
-    ------
-    InputError
-        If something cannot be sent to a worker.
-    WorkerDied
-        If a worker process died.
+    `n_jobs`, any other `backend` and `options` are arguments of `joblib.Parallel`. `InputError` is raised if something
+    cannot be sent to a worker, `WorkerDied` if a worker process died.
     """
     if backend == DASK:
-        yield from _on_cluster(calls, str(address), ordered)
+        from dpaudit.running.cluster import WorkerGone, by_futures
+
+        try:
+            for content in by_futures(calls, partial(sent, hides()), str(address), ordered):
+                yield result_of(content)
+        except WorkerGone as error:
+            raise WorkerDied(str(error)) from error
         return
     from concurrent.futures.process import BrokenProcessPool
     from pickle import PicklingError
@@ -137,16 +137,6 @@ class Workers(NamedTuple):
     def __call__(self, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
         """Make calls; yield what they return in their order."""
         return spread(calls, n_jobs=self.n_jobs, backend=self.backend, address=self.address)
-
-
-def _on_cluster(calls: Iterable[Callable[[], T]], address: str, ordered: bool) -> Iterator[T]:
-    from dpaudit.running.cluster import WorkerGone, by_futures
-
-    try:
-        for content in by_futures(calls, partial(sent, hides()), address, ordered):
-            yield result_of(content)
-    except WorkerGone as error:
-        raise WorkerDied(str(error)) from error
 
 
 def sent(hidden: bool, call: Callable[[], Any]) -> bytes:
@@ -241,12 +231,7 @@ def apart(
 def in_own_process(call: Callable[[], T]) -> T:
     """Return what a call returns, plain values, made in a process of its own where commands keep audited code apart.
 
-    Raises
-    ------
-    ChildDied
-        If the call ended its process.
-    DpauditError
-        Of what else the call raised.
+    `ChildDied` is raised if the call ended its process, `DpauditError` of what else it raised.
     """
     if not APART:
         return call()
@@ -303,12 +288,8 @@ def in_blocks(
     """Yield the parts with which children answer items, one each, in the order of the items.
 
     ``send(child, items)`` begins the call of a child for a block of items; `warned` is called with what that returns.
-    When a caller stops, or something fails, children that are at work are ended.
-
-    Raises
-    ------
-    ChildDied
-        If a child ended, or did not answer each of its items once.
+    When a caller stops, or something fails, children that are at work are ended. `ChildDied` is raised if a child
+    ended, or did not answer each of its items once.
     """
     waiting, answers, shown = iter(items), dict[int, bytes](), 0
     size, sent = 1, 0

@@ -67,14 +67,6 @@ class _Function:
             return None
         return _Outputs(METRICS[self.metric](first, second), (first, second))
 
-    def check_repeats(self, pair: Pair, found: _Outputs) -> None:
-        """Raise `InputError` if further calls on a pair give other outputs: the distance is then that of noise."""
-        for _ in range(REPEATS):
-            again = self.measure(pair)
-            if again is None or not same(again.outputs, found.outputs):
-                text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
-                raise InputError(text, names=("f",))
-
 
 @remembering
 def audit_sensitivity(
@@ -203,7 +195,11 @@ def _audited(
     best = search.found(lambda found: found.distance.exceeds(sensitivity))
     assert best is not None
     if best[1].distance.exceeds(sensitivity):
-        called.check_repeats(*best)
+        for _ in range(REPEATS):  # if further calls give other outputs, the distance is that of noise
+            again = called.measure(best[0])
+            if again is None or not same(again.outputs, best[1].outputs):
+                text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
+                raise InputError(text, names=("f",))
         best = smaller(*best, refuting)
     return _finding(best, search, called, sensitivity, known)
 

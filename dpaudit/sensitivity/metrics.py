@@ -28,18 +28,10 @@ Number = Fraction | float
 
 @dataclass(frozen=True)
 class Distance:
-    """A distance between two outputs.
+    """A distance between two outputs, the `power`, or its root if `squared`; ``math.inf`` where it is not finite.
 
-    Attributes
-    ----------
-    power : Fraction or float
-        The distance, or its square if `squared`; ``math.inf`` where the outputs have no finite distance.
-    squared : bool
-        Whether `power` is the square, as in the L2 metric.
-    rounded : bool
-        Whether floats that are no integers were compared, so that the last digits may be rounding.
-    why : str
-        Why the distance is infinite.
+    It is `rounded` if floats that are no integers were compared, so that the last digits may be rounding. `why` says
+    why it is infinite.
     """
 
     power: Fraction | float
@@ -172,7 +164,7 @@ def _hamming(first: Any, second: Any) -> Distance:
 
 
 def _symmetric(first: Any, second: Any) -> Distance:
-    one, other = Counter(_elements(first, "symmetric")), Counter(_elements(second, "symmetric"))
+    one, other = (Counter(_elements(output, "symmetric")) for output in (first, second))
     return Distance(Fraction((one - other).total() + (other - one).total()))
 
 
@@ -194,13 +186,7 @@ def read_metric(metric: Any) -> str:
 
 
 def read_sensitivity(claim: Any) -> Fraction:
-    """Return a claimed sensitivity exactly.
-
-    Raises
-    ------
-    InputError
-        If it is no finite number >= 0.
-    """
+    """Return a claimed sensitivity exactly; `InputError` if it is no finite number >= 0."""
     number = None if isinstance(claim, bool) else exact_number(claim)
     if isinstance(claim, str):
         try:

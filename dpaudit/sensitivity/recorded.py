@@ -45,12 +45,6 @@ class ValueMove:
         return self.distance.lower / scale if scale else self.distance.lower
 
     @property
-    def says_something(self) -> bool:
-        """Whether it is the value of noise: not one that more was added to, nor a centre of 0 on both inputs."""
-        centred = self.value.given and not np.any(self.value.value) and not np.any(self.other)
-        return not self.value.partial and not centred
-
-    @property
     def scale(self) -> float | None:
         """The scale of the noise as it was added."""
         known, factor = self.primitive.scale, self.value.factor
@@ -73,8 +67,9 @@ class PairMoves:
 
     @property
     def of_noise(self) -> tuple[ValueMove, ...]:
-        """The moves of values of noise."""
-        return tuple(move for move in self.moves if move.says_something)
+        """The moves of values of noise: of none that more was added to, nor of a centre of 0 on both inputs."""
+        known = ((one, one.value) for one in self.moves if not one.value.partial)
+        return tuple(one for one, it in known if not it.given or np.any(it.value) or np.any(one.other))
 
     @property
     def size(self) -> float:
@@ -274,7 +269,15 @@ def recorded_finding(
     delta: float,
 ) -> RecordedFinding:
     """Return what the pair shows on which recorded values move farthest, after a search for it."""
-    unseen, steady = _not_covered(mechanism, pairs)
+    unseen: tuple[str, ...] = ()
+    steady = True
+    for pair in pairs:  # the first on which a run returns shows what is added to no known value
+        record, output = mechanism.recorded(inputs_of(pair)[0])
+        if not isinstance(output, Raised):
+            drawn = ((one.primitive.name, one.place) for one in record.untraced)
+            unseen = tuple(dict.fromkeys(f"{name} ({place})" if place else name for name, place in drawn))
+            steady = mechanism.steady(pair)
+            break
 
     def refutes(found: PairMoves) -> bool:
         return any(move.exceeds or _loses(move, found, epsilon, delta) for move in found.of_noise)
@@ -301,17 +304,6 @@ def _loses(move: ValueMove, found: PairMoves, epsilon: float | None, delta: floa
     """Return whether a value alone, released, loses more than the claim."""
     loss = None if epsilon is None else loss_alone(move, found, delta)
     return loss is not None and epsilon is not None and loss > epsilon * (1 + float(ROUNDING))
-
-
-def _not_covered(mechanism: RecordedMechanism, pairs: Sequence[Pair]) -> tuple[tuple[str, ...], bool]:
-    """Return the draws that are added to no known value, and whether all that is random is recorded."""
-    for pair in pairs:
-        record, output = mechanism.recorded(inputs_of(pair)[0])
-        if isinstance(output, Raised):
-            continue
-        found = [f"{one.primitive.name} ({one.place})" if one.place else one.primitive.name for one in record.untraced]
-        return tuple(dict.fromkeys(found)), mechanism.steady(pair)
-    return (), True
 
 
 def _finding(

@@ -112,7 +112,13 @@ class Recording:
         """
         if not self.active or self._inside:
             return draw()
-        number, before = len(self.draws), self._recorded_draw(primitive)
+        number, before = len(self.draws), None
+        if self._source is not None:
+            if number >= len(self._source.draws):
+                self._diverge(f"{primitive.name} is called once more", flow=True)
+            before = self._source.draws[number]
+            if before.primitive.name != primitive.name:
+                self._diverge(f"{primitive.name} is called in place of {before.primitive.name}", flow=True)
         self._inside = True
         try:
             # A replay draws too, so that other draws of the same generator stay what they were.
@@ -130,16 +136,6 @@ class Recording:
             self.values.append(Value((number,), 1.0, as_numbers(value), output, place, given=True))
         copied = _copied(output)
         return traced(copied, Noise((number,), self._add)) if traces else copied
-
-    def _recorded_draw(self, primitive: Primitive) -> Draw | None:
-        if self._source is None:
-            return None
-        if len(self.draws) >= len(self._source.draws):
-            self._diverge(f"{primitive.name} is called once more", flow=True)
-        before = self._source.draws[len(self.draws)]
-        if before.primitive.name != primitive.name:
-            self._diverge(f"{primitive.name} is called in place of {before.primitive.name}", flow=True)
-        return before
 
     def _add(self, noise: Noise, total: Any) -> tuple[Any, int]:
         """Record the value of a sum with noise; return the sum, or in a replay what it was, and its number."""

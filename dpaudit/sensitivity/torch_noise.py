@@ -77,25 +77,17 @@ TRACED_AS[torch.Tensor] = lambda tensor: tensor.as_subclass(TracedTensor)
 
 def replaced(record: Recorder) -> Iterator[tuple[Any, str, Any]]:
     """Yield what is replaced of torch while noise is recorded: a module or a class, a name, and a function."""
-    for name in _DRAWS:
+    for name in (*_DRAWS, *_OTHER):
         yield torch, name, _drawing(record, name, getattr(torch, name))
-    for name in _OTHER:
-        yield torch, name, _other(record, name, getattr(torch, name))
-
-
-def _other(record: Recorder, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(draw)
-    def drawn(*args: Any, **kwargs: Any) -> Any:
-        return record.drawn(Primitive(f"torch.{name}"), lambda: draw(*args, **kwargs))
-
-    return drawn
 
 
 def _drawing(record: Recorder, name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
-    centre, scale_name = _DRAWS[name]
+    centre, scale_name = _DRAWS.get(name, ("", ""))
 
     @wraps(draw)
     def drawn(*args: Any, **kwargs: Any) -> Any:
+        if name not in _DRAWS:
+            return record.drawn(Primitive(f"torch.{name}"), lambda: draw(*args, **kwargs))
         given = dict(zip((centre, scale_name), args, strict=False)) | kwargs
         scale = given.get(scale_name, 1.0) if scale_name else 1.0
         known = float(scale) if isinstance(scale, int | float) else None

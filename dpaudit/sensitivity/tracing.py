@@ -41,22 +41,12 @@ class Noise:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A source of noise as it was called.
+    """A source of noise as it was called, named as ``Generator.laplace``.
 
-    Attributes
-    ----------
-    name : str
-        As ``Generator.laplace``.
-    family : str
-        "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to a value.
-    scale : float or None
-        Its scale, or standard deviation; None where there is no single one.
-    sensitivity : float or None
-        The sensitivity that the call declares, as mechanisms of diffprivlib do.
-    metric : str
-        The metric of that sensitivity.
-    loss : callable, optional
-        distance -> epsilon, as the map of a measurement of OpenDP says.
+    The `family` is "laplace", "gaussian", or the name of another distribution; empty for one whose draw is not added to
+    a value. The `scale`, or standard deviation, is None where there is no single one. A call may declare a
+    `sensitivity`, as mechanisms of diffprivlib do, in a `metric`. `loss` maps a distance to epsilon, as the map of a
+    measurement of OpenDP says.
     """
 
     name: str
@@ -173,23 +163,22 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, Number | np.ndarray | np.generic)
 
 
+def _summed(apply: Callable[[Any, Any], Any], *, reverse: bool = False) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        both = (other, self) if reverse else (self, other)
+        return added(*both, apply) if _is_plain(other) else NotImplemented
+
+    return method
+
+
 class _TracedNumber(Traced):
     """Arithmetic of a number that is noise."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
         return _applied(ufunc, method, inputs, **settings)
 
-    def __add__(self, other: Any) -> Any:
-        return added(self, other, operator.add) if _is_plain(other) else NotImplemented
-
-    def __radd__(self, other: Any) -> Any:
-        return added(other, self, operator.add) if _is_plain(other) else NotImplemented
-
-    def __sub__(self, other: Any) -> Any:
-        return added(self, other, operator.sub) if _is_plain(other) else NotImplemented
-
-    def __rsub__(self, other: Any) -> Any:
-        return added(other, self, operator.sub) if _is_plain(other) else NotImplemented
+    __add__, __radd__ = _summed(operator.add), _summed(operator.add, reverse=True)
+    __sub__, __rsub__ = _summed(operator.sub), _summed(operator.sub, reverse=True)
 
     def __mul__(self, other: Any) -> Any:
         return scaled(self, other, untraced(self) * untraced(other)) if _is_plain(other) else NotImplemented

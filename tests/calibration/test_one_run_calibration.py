@@ -10,8 +10,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit import PrivacyClaim
-from dpaudit.audit.canary_scores import Ranked
-from dpaudit.audit.one_run import guess_test
+from dpaudit.audit.one_run import Ranked, guess_test
 from dpaudit.bounds.guesses import Points, Schedule
 from dpaudit.bounds.tangent import gaussian_delta, gaussian_epsilons
 from dpaudit_learners.training.noisy_sgd import Examples, Logistic, NoisySGD, one_training

@@ -13,8 +13,9 @@ from toy_records import law_finding as law
 from toy_records import privacy_finding as privacy
 
 from dpaudit.contract import PrivacyClaim
+from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.records import Failure, Header, Planned, Result
-from dpaudit.engine.store import FILENAME, Store, digest_in, linked
+from dpaudit.engine.store import FILENAME, Store
 from dpaudit.engine.tasks import Task, canonical
 
 VERSIONS = {"dpaudit": "1"}

@@ -8,25 +8,23 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, product, starmap
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import Cells, CellSet, Event, Interval
+from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
-from dpaudit.events.feature_screening.parities import Parity
 from dpaudit.events.feature_screening.products import Product
 from dpaudit.events.feature_screening.search import Screened, screen_features
 from dpaudit.outputs import readers
 from dpaudit.outputs.plan import LeafPlan
-
-Reals = NDArray[np.float64]
 
 GRIDS = (52, 53)
 """Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
@@ -47,14 +45,9 @@ DENSE, REACHED, GAP = 0, 1, 2
 
 @dataclass(frozen=True)
 class FloatSupport:
-    """Distinguishes doubles that noise of one sampler can return from the gaps between them.
+    """Distinguishes doubles that noise of one sampler, of its centre and scale, can return from the gaps between.
 
-    Attributes
-    ----------
-    centre, scale : float
-        Of the noise.
-    grid : int
-        The uniform number behind it is a multiple of 2^-grid.
+    The uniform number behind the noise is a multiple of 2^-grid.
     """
 
     centre: float
@@ -67,18 +60,18 @@ class FloatSupport:
         name = f"being floating-point noise (centre {self.centre:.6g}, scale {self.scale:.6g}, {self.grid} bits)"
         return LeafFeature(name, self.cells, one_of("too dense to say", "yes", "no"), representation=True)
 
-    def cells(self, values: Reals) -> CellNumbers:
+    def cells(self, values: Array) -> CellNumbers:
         """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a gap."""
         return _support_cells(values, *map(np.float64, (self.centre, self.scale, 2.0**self.grid)))
 
-    def fits(self, values: Reals) -> bool:
+    def fits(self, values: Array) -> bool:
         """Say whether values are on the grid wherever that shows."""
         _, reached, gaps = np.bincount(self.cells(values), minlength=3).tolist()
         return bool(reached + gaps >= LEAST_SPARSE and reached >= ON_GRID * (reached + gaps))
 
 
 def _support_cells(
-    values: Reals, centres: Reals | np.float64, scales: Reals | np.float64, grids: Reals | np.float64
+    values: Array, centres: Array | np.float64, scales: Array | np.float64, grids: Array | np.float64
 ) -> CellNumbers:
     """Return whether doubles are dense, reached or missed at each value by the sampler given beside it, or by one.
 
@@ -100,7 +93,7 @@ def _support_cells(
     return found
 
 
-def sampler_of(values: Reals) -> FloatSupport | None:
+def sampler_of(values: Array) -> FloatSupport | None:
     """Return the sampler that has made some values, if it is one that is known, with round numbers around these.
 
     Tried are the roundest numbers near the median for the centre, and for the scale those near the mean distance from
@@ -120,19 +113,14 @@ def sampler_of(values: Reals) -> FloatSupport | None:
     scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
     centres = round_numbers(centre - error * scale, centre + error * scale, CENTRES)
     tried = list(starmap(FloatSupport, product(centres, dict.fromkeys(scales), GRIDS)))
-    return next((one for one in _not_excluded(tried, far[-FIRST:]) if one.fits(far)), None)
-
-
-def _not_excluded(samplers: Sequence[FloatSupport], values: Reals) -> Iterator[FloatSupport]:
-    """Yield the samplers that miss too few of some values for `fits` to be out of reach, whatever the others show.
-
-    All samplers are looked at together, at a few values each: most of them miss the very farthest values.
-    """
-    centres, scales, steps = (np.repeat(one, len(values)) for one in np.array([
-        (one.centre, one.scale, 2.0**one.grid) for one in samplers]).reshape(-1, 3).T)  # fmt: skip
-    cells = _support_cells(np.tile(values, len(samplers)), centres, scales, steps).reshape(len(samplers), len(values))
-    most = math.floor((1 - ON_GRID) * FARTHEST)
-    return compress(samplers, ((cells == GAP).sum(axis=1) <= most).tolist())
+    # All are looked at together at a few values each: most of them miss too many of the very farthest values for `fits`
+    # to be in reach, whatever the others show.
+    some = far[-FIRST:]
+    given = np.array([(one.centre, one.scale, 2.0**one.grid) for one in tried]).reshape(-1, 3).T
+    cells = _support_cells(np.tile(some, len(tried)), *(np.repeat(one, len(some)) for one in given))
+    missed = (cells.reshape(len(tried), len(some)) == GAP).sum(axis=1)
+    kept = compress(tried, (missed <= math.floor((1 - ON_GRID) * FARTHEST)).tolist())
+    return next((one for one in kept if one.fits(far)), None)
 
 
 def round_numbers(low: float, high: float, most: int) -> list[float]:

@@ -9,15 +9,13 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.cells import places_of
 from dpaudit.events.event import NAN_CELLS
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of, quantile_edges
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
-
-Reals = NDArray[np.float64]
 
 REPEATED = 3
 """The least number of training runs with a value that has a cell of its own."""
@@ -43,18 +41,18 @@ def value(values: Any) -> list[LeafFeature]:
     return [number("value", _real, values)]
 
 
-def _real(values: Any) -> Reals:
+def _real(values: Any) -> Array:
     """Return integers or floats as floats, NaN below all numbers."""
-    real: Reals = values.real if isinstance(values, WholeValues) else values
+    real: Array = values.real if isinstance(values, WholeValues) else values
     return np.where(np.isnan(real), -np.inf, real)
 
 
-def nans(values: Reals) -> list[LeafFeature]:
+def nans(values: Array) -> list[LeafFeature]:
     """Return whether a float is NaN, if training showed one."""
     return [LeafFeature("being NaN", _is_nan, one_of(*NAN_CELLS))] if np.isnan(values).any() else []
 
 
-def _is_nan(values: Reals) -> CellNumbers:
+def _is_nan(values: Array) -> CellNumbers:
     return np.isnan(values).astype(np.int64)
 
 
@@ -90,7 +88,7 @@ def _known(keys: Callable[[Any], Any], known: dict[Any, int], values: Any) -> Ce
     return np.fromiter((known.get(key, 0) for key in found), np.int64, len(found))
 
 
-def _keys(values: Any) -> list[Hashable] | NDArray[np.int64]:
+def _keys(values: Any) -> list[Hashable] | Integers:
     """Return a key of each value, as an array if all are 64-bit integers: of floats their bit patterns."""
     if isinstance(values, WholeValues):
         if values.big is not None:
@@ -221,7 +219,7 @@ def _luhn(values: WholeValues) -> CellNumbers:
     return total % 10
 
 
-def fractions(values: Reals) -> list[LeafFeature]:
+def fractions(values: Array) -> list[LeafFeature]:
     """Return sign and special values of a float, its magnitude, and the part behind the point."""
     magnitude = LeafFeature("", _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
     special = one_of("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")
@@ -232,21 +230,21 @@ def fractions(values: Reals) -> list[LeafFeature]:
     ]
 
 
-def _finite(values: Reals) -> Reals:
+def _finite(values: Array) -> Array:
     return np.where(np.isfinite(values), values, 0.0)
 
 
-def _special(values: Reals) -> CellNumbers:
+def _special(values: Array) -> CellNumbers:
     kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values), values == 0,
              values < 0]  # fmt: skip
     return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
 
 
-def _magnitude(values: Reals) -> Reals:
+def _magnitude(values: Array) -> Array:
     return np.abs(_finite(values))
 
 
-def _part_behind(values: Reals) -> CellNumbers:
+def _part_behind(values: Array) -> CellNumbers:
     finite = _finite(values)
     return np.asarray(np.minimum((finite - np.floor(finite)) * 64, 63), dtype=np.int64)
 
@@ -255,7 +253,7 @@ def _sixty_fourth(code: int) -> str:
     return f"[{code / 64:.6g}, {(code + 1) / 64:.6g})"
 
 
-def storage(values: Reals) -> list[LeafFeature]:
+def storage(values: Array) -> list[LeafFeature]:
     """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
     return [
         LeafFeature(name, partial(_fineness, name), partial(add, -added), representation=True)
@@ -263,25 +261,25 @@ def storage(values: Reals) -> list[LeafFeature]:
     ]
 
 
-def _fineness(name: str, values: Reals) -> CellNumbers:
+def _fineness(name: str, values: Array) -> CellNumbers:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(_STORAGE[name][0](_finite(values)), dtype=np.int64)
 
 
-def _lowest_bit(values: Reals) -> CellNumbers:
+def _lowest_bit(values: Array) -> CellNumbers:
     """Return the exponent of the lowest bit of each finite number plus `LOWEST`; 0 for zero."""
     exponent, _, zeros = stored(values)
     return np.where(values == 0, 0, exponent - DIGITS + zeros + LOWEST)
 
 
-def _decimals(values: Reals) -> CellNumbers:
+def _decimals(values: Array) -> CellNumbers:
     shown = np.full(len(values), 17, dtype=np.int64)
     for places in range(16, -1, -1):
         shown[np.round(values, places) == values] = places
     return shown
 
 
-_STORAGE: dict[str, tuple[Callable[[Reals], Any], int]] = {
+_STORAGE: dict[str, tuple[Callable[[Array], Any], int]] = {
     "exponent": (lambda values: np.where(values == 0, 0, np.frexp(values)[1] + 1100), 1100),
     "exponent of the lowest bit": (_lowest_bit, LOWEST),
     "trailing zeros of the mantissa": (lambda values: np.where(values == 0, 0, stored(values)[2]), 0),
@@ -292,16 +290,16 @@ _STORAGE: dict[str, tuple[Callable[[Reals], Any], int]] = {
 """The fineness of the storage of finite numbers, and an offset that makes its cells positive."""
 
 
-def mantissa(values: Reals) -> list[LeafFeature]:
+def mantissa(values: Array) -> list[LeafFeature]:
     """Return the 52 stored bits of the mantissa, from the lowest."""
     return [LeafFeature(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
 
 
-def _mantissa_bit(place: int, values: Reals) -> CellNumbers:
+def _mantissa_bit(place: int, values: Array) -> CellNumbers:
     return ((np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
 
 
-def row_storage(rows: Reals) -> list[LeafFeature]:
+def row_storage(rows: Array) -> list[LeafFeature]:
     """Return the fineness with which the first numbers of a row are stored, and that of the finest of them."""
     width = min(rows.shape[1], MOST_STORED)
     places = [(f"element {j}", j, j + 1) for j in range(width)] + [("the finest element", 0, width)]
@@ -313,7 +311,7 @@ def row_storage(rows: Reals) -> list[LeafFeature]:
     ]
 
 
-def _finest(low: int, high: int, rows: Reals) -> CellNumbers:
+def _finest(low: int, high: int, rows: Array) -> CellNumbers:
     found = _lowest_bit(usual(rows[:, low:high]))
     finest: CellNumbers = np.where(found == 0, NO_BIT, found).min(axis=1)
     return finest

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.cells import to_grid
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of, quantile_edges
 from dpaudit.outputs.readers import is_usual
 
-Floats = NDArray[np.float64]
 Sides = NDArray[np.bool_]
 """True where a value is the neighbour's."""
 
@@ -58,7 +58,7 @@ class Standardised:
     spread: float
 
     @classmethod
-    def of(cls, values: Floats) -> Standardised | None:
+    def of(cls, values: Array) -> Standardised | None:
         """Return it for numbers like these; None if they do not vary."""
         usual = values[is_usual(values)]
         if not len(usual):
@@ -68,7 +68,7 @@ class Standardised:
             spread = high / 2 - low / 2 or float(usual.std())
         return cls(middle, spread) if 0 < spread < np.inf else None
 
-    def __call__(self, values: Floats) -> Floats:
+    def __call__(self, values: Array) -> Array:
         """Return the numbers."""
         with np.errstate(over="ignore"):
             found = (np.where(is_usual(values), values, self.middle) - self.middle) / self.spread
@@ -77,18 +77,10 @@ class Standardised:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The product of two numbers of an output, each standardised.
-
-    Attributes
-    ----------
-    factors : tuple of (Feature, Standardised)
-        The numbers.
-    edges : array
-        Cuts between cells.
-    """
+    """The product of two numbers of an output, each standardised, and the cuts between its cells."""
 
     factors: tuple[tuple[Feature, Standardised], ...]
-    edges: Floats
+    edges: Array
     representation: bool = False
     ordered: bool = True
     reduced: bool = False
@@ -99,7 +91,7 @@ class Product:
         """The name of the feature."""
         return f"product of {' and '.join(feature.name for feature, _ in self.factors)}, standardised"
 
-    def real(self, outputs: Sequence[Any]) -> Floats:
+    def real(self, outputs: Sequence[Any]) -> Array:
         """Return the product of each output; 0 where one of the numbers is missing."""
         first, second = (scaled(feature.real(outputs)) for feature, scaled in self.factors)
         return first * second
@@ -113,7 +105,7 @@ class Product:
         return LeafFeature("", self.real, edges=self.edges).cell(code)
 
 
-def products(columns: Sequence[tuple[Feature, Floats]], neighbour: Sides, fit: Sides) -> Iterator[Product]:
+def products(columns: Sequence[tuple[Feature, Array]], neighbour: Sides, fit: Sides) -> Iterator[Product]:
     """Yield products of two numbers whose second moments differ most, given the numbers of all runs.
 
     `fit` are the runs that choose.
@@ -128,7 +120,7 @@ def products(columns: Sequence[tuple[Feature, Floats]], neighbour: Sides, fit: S
         yield Product((scaled[i][:2], scaled[j][:2]), edges)
 
 
-def signs(columns: Sequence[tuple[Feature, Floats]]) -> Iterator[tuple[Feature, CellNumbers]]:
+def signs(columns: Sequence[tuple[Feature, Array]]) -> Iterator[tuple[Feature, CellNumbers]]:
     """Yield for each number the bit that it is above zero, or above its middle where few are on the other side."""
     for feature, column in columns:
         above = column > 0

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.cells import commonest, places_of
 from dpaudit.events.feature_screening.feature import CELLS, CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
@@ -92,7 +92,9 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
     """Return numbers of a row that training showed several times at one place, each a cell of its own."""
     found = []
     for j in range(min(rows.shape[1], MOST_ENTRIES)):
-        known = _repeated(_entry(j, rows))
+        values, counts = np.unique(_entry(j, rows), return_counts=True)
+        # Of fewer values quantiles separate all.
+        known = commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
         if len(known):
             shown = one_of("another", *map(repr, known.tolist()))
             found.append(LeafFeature(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
@@ -102,12 +104,6 @@ def repeated_entries(rows: Rows) -> list[LeafFeature]:
 def _known_entry(place: int, known: Rows, rows: Rows) -> CellNumbers:
     """Return the number of each row's element among the known ones; 0 for all others."""
     return places_of(known, _entry(place, rows)) + 1
-
-
-def _repeated(column: Rows) -> Rows:
-    """Return the commonest of the values that repeat; none where quantiles separate all values."""
-    values, counts = np.unique(column, return_counts=True)
-    return commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
 
 
 _RELATIONS: dict[str, Callable[[Rows, Rows], Rows]] = {
@@ -138,15 +134,7 @@ def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class WholeOfRow:
-    """Reads what a row of whole numbers makes as an integer; what is no whole number counts as 0.
-
-    Attributes
-    ----------
-    block : Block
-        The row.
-    of : callable
-        The ufunc that combines its numbers.
-    """
+    """Reads what a ufunc makes of the whole numbers of a row as an integer; what is no whole number counts as 0."""
 
     block: readers.Block
     of: np.ufunc
@@ -155,7 +143,7 @@ class WholeOfRow:
         """Return the integers."""
         return self.of_rows(self.block(values))
 
-    def of_rows(self, rows: NDArray[np.float64]) -> readers.WholeValues:
+    def of_rows(self, rows: Array) -> readers.WholeValues:
         """Return the integers of rows that are read already."""
         usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
         return readers.WholeValues.of(self.of.reduce(usual, axis=1))

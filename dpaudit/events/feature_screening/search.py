@@ -12,14 +12,31 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array, Integers
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.compared import MODULUS, WIDEST, check_characters, far_places, remainders
-from dpaudit.events.feature_screening.feature import ABSENT, CellNumbers, Feature, LeafFeature, distinct, one_of
-from dpaudit.events.feature_screening.parities import MOST_BITS, Parity, parities
+from dpaudit.events.feature_screening.compared import (
+    MODULUS,
+    MOST_BITS,
+    WIDEST,
+    Parity,
+    check_characters,
+    far_places,
+    parities,
+    remainders,
+)
+from dpaudit.events.feature_screening.feature import (
+    ABSENT,
+    CellNumbers,
+    Feature,
+    LeafFeature,
+    best_events,
+    best_half_lines,
+    distinct,
+    one_of,
+    promise,
+)
 from dpaudit.events.feature_screening.products import Product, Sides, products, signs
-from dpaudit.events.feature_screening.promises import Floats, best_events, best_half_lines, promise
 from dpaudit.events.wide import PAIR_WIDTH, WIDTH
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
@@ -63,20 +80,11 @@ def screen_features(
     epsilon: float = 0.0,
     stored: bool | None = False,
 ) -> list[Promising]:
-    """Return the most promising features of some training runs, the best first.
+    """Return the most promising features of some training runs of the two sides, the best first.
 
-    Parameters
-    ----------
-    plan : LeafPlan
-        The leaves.
-    data, neighbour : batch
-        Training outputs of the two sides.
-    confirm : int
-        Fresh runs a side to come.
-    epsilon : float
-        The claim; where some feature promises clearly more, no parities are searched.
-    stored : bool
-        Whether features of how values are stored take part; None for these alone.
+    `confirm` fresh runs a side are to come. Where some feature promises clearly more than the claim, `epsilon`, no
+    parities are searched. `stored` says whether features of how values are stored take part; None stands for these
+    alone.
     """
     left, right = data[:ROWS], neighbour[:ROWS]
     outputs = join([left, right])
@@ -85,7 +93,7 @@ def screen_features(
     part = np.concatenate([np.minimum(4 * np.arange(n) // n, PARTS - 1) for n in (len(left), len(right)) if n])
     groups = part + PARTS * side
     features: list[Screened] = []
-    counts: list[Floats] = []
+    counts: list[Array] = []
     bits: list[tuple[Feature, CellNumbers]] = []
     for feature, cells in _features(plan, outputs, stored):
         if cells.min() == cells.max():
@@ -103,7 +111,14 @@ def screen_features(
         again = np.append(again, _promises(of_each, confirm, [feature.ordered for feature in chosen])[1])
     order = np.append(np.argsort(-promised[:screened], kind="stable")[:RECOUNTED], np.arange(screened, len(features)))
     order = order[np.argsort(-(again - MARKDOWN * (np.arange(len(features)) >= screened))[order], kind="stable")]
-    return [Promising(features[i], float(again[i])) for i in _of_many_kinds(order.tolist(), features)[:RETURNED]]
+    # The best feature of each kind comes before any second one of a kind: a number leaks through its sums and
+    # differences with others as well, and some of so many promise more by luck. A tail of one number was lost where
+    # three of them were returned.
+    first: dict[str, int] = {}
+    for i in order.tolist():
+        first.setdefault(features[i].kind, i)
+    best = [*first.values(), *(i for i in order.tolist() if i not in first.values())]
+    return [Promising(features[i], float(again[i])) for i in best[:RETURNED]]
 
 
 def _chosen(
@@ -112,7 +127,7 @@ def _chosen(
     """Yield features that are chosen by comparing the sides on the runs to `fit`."""
     if not (fit & neighbour).any() or not (fit & ~neighbour).any():
         return
-    columns, whole = list[tuple[Feature, Floats]](), 0
+    columns, whole = list[tuple[Feature, Array]](), 0
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         place = np.arange(len(outputs)) if where is None else where
@@ -171,19 +186,7 @@ def not_compared(plan: LeafPlan, outputs: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_many_kinds(order: Sequence[int], features: Sequence[Screened]) -> list[int]:
-    """Return the best feature of each kind before any second one of a kind, each part in the order given.
-
-    A number leaks through its sums and differences with others as well, and some of so many promise more by luck: a
-    tail of one number was lost where three of them were returned.
-    """
-    first: dict[str, int] = {}
-    for i in order:
-        first.setdefault(features[i].kind, i)
-    return [*first.values(), *(i for i in order if i not in first.values())]
-
-
-def _counts(cells: CellNumbers, groups: NDArray[np.int64]) -> Floats:
+def _counts(cells: CellNumbers, groups: Integers) -> Array:
     """Return the runs in each cell of a feature that any run is in, shape (sides, parts, cells)."""
     codes = cells - ABSENT
     width = int(codes.max(initial=0)) + 1
@@ -191,7 +194,7 @@ def _counts(cells: CellNumbers, groups: NDArray[np.int64]) -> Floats:
     return counts[:, :, counts.sum(axis=(0, 1)) > 0]
 
 
-def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -> tuple[Floats, Floats]:
+def _promises(counts: Sequence[Array], confirm: int, ordered: Sequence[bool]) -> tuple[Array, Array]:
     """Return what each feature's best event promises on the parts that rank, and on the part that recounts.
 
     Features of as many cells are judged together: most have two. Where cells are ordered, or two, half-lines compete
@@ -246,7 +249,9 @@ _BYTES: tuple[Group, ...] = (
 def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
     """Yield the features of a leaf, fitted to its training values, after the values that each some of them read."""
     if isinstance(leaf.reader, readers.Categories):
-        yield values, [Feature(leaf, _category(leaf.reader), "category")]
+        # 0 is that of a category that training did not show.
+        shown = one_of("another", *map(_shown, leaf.reader.numbers))
+        yield values, [Feature(leaf, LeafFeature("", partial(np.add, 1), shown), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()))
     elif isinstance(values, np.ndarray) and values.ndim == 2:
@@ -260,11 +265,6 @@ def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
     return [Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))]
 
 
-def _category(reader: readers.Categories) -> LeafFeature:
-    """Return the category of a leaf that is one; 0 for one that training did not show."""
-    return LeafFeature("", partial(np.add, 1), one_of("another", *map(_shown, reader.numbers)))
-
-
 def _shown(category: Any) -> str:
     """Return a category as a person would write it; of a mapping's keys, or a set's members, in order."""
     members = isinstance(category, frozenset)
@@ -272,7 +272,7 @@ def _shown(category: Any) -> str:
     return text[: numbers.SHOWN]
 
 
-def _of_rows(leaf: Leaf, table: NDArray[np.float64]) -> Iterator[tuple[Any, list[Feature]]]:
+def _of_rows(leaf: Leaf, table: Array) -> Iterator[tuple[Any, list[Feature]]]:
     names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
     if table.shape[1] < 2 or names:
         columns = rows.entries(table, names)

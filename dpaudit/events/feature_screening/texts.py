@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Array
 from dpaudit.events.feature_screening.feature import CellNumbers, LeafFeature, number, one_of
 from dpaudit.events.feature_screening.numbers import PLACES, REPEATED, repeated
 
@@ -252,7 +253,7 @@ def byte_numbers(values: Sequence[bytes]) -> list[LeafFeature]:
     return found
 
 
-def _number(highest: int, little: bool, values: Sequence[bytes]) -> NDArray[np.float64]:
+def _number(highest: int, little: bool, values: Sequence[bytes]) -> Array:
     """Return the numbers of the bytes from one place on, or, if `little`, up to it."""
     if highest < 0:
         values, highest, little = [value[::-1] for value in values], -1 - highest, not little

@@ -11,8 +11,8 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpaudit.bounds.base import Integers
 from dpaudit.contract import Relation
 from dpaudit.neighbours.own_data.candidate_rows import CandidateRows, NewValue
 from dpaudit.neighbours.own_data.columns import ValueKind
@@ -45,10 +45,10 @@ class Rows:
     def __add__(self, other: Rows) -> Rows:
         return Rows(self.runs + other.runs)
 
-    def index(self) -> NDArray[np.int64]:
+    def index(self) -> Integers:
         """Return the numbers of the rows."""
         parts = [np.tile(np.arange(start, start + length), times) for start, length, times in self.runs]
-        found: NDArray[np.int64] = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        found: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
         return found
 
     @classmethod

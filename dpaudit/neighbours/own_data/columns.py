@@ -103,12 +103,9 @@ def value_type(value: Any) -> str:
 
 
 def column_of(name: str | None, values: pd.Series[Any]) -> DataColumn:
-    """Return a column of a table of pandas; Python objects are examined one by one.
+    """Return a column of a table of pandas; `InputError` if numbers, text and others are mixed.
 
-    Raises
-    ------
-    InputError
-        If numbers, text and others are mixed.
+    Python objects are examined one by one.
     """
     import pandas as pd
 
@@ -167,10 +164,8 @@ def column_number(parameter: str, name: str, columns: Sequence[DataColumn]) -> i
 def read_bounds(bounds: Any, columns: Sequence[DataColumn]) -> ColumnBounds:
     """Return the bounds of the columns of numbers that have some, given as `neighbours_of` takes them.
 
-    Raises
-    ------
-    InputError
-        If they are reversed, not numbers, for a column that does not exist or holds no numbers, or too few or too many.
+    `InputError` is raised if they are reversed, not numbers, for a column that does not exist or holds no numbers, or
+    too few or too many.
     """
     if bounds is None:
         return {}

@@ -247,19 +247,17 @@ class RowSource:
         plain = all(one.numeric or one.kind is ValueKind.BOOLEAN for one in columns) and self.pool.whole
         numbers = tuple(np.sort(one.finite.astype(float)).tolist() for one in columns if one.numeric) if plain else None
         cells = self.pool.cells().iloc[: self.size]
-        common = (_common_words(cells.iloc[:, i].tolist()) for i in range(cells.shape[1]))
+        common: set[str] = set()  # the words of the values that enough records have
+        for i in range(cells.shape[1]):
+            values = cells.iloc[:, i].tolist()
+            try:
+                counts = Counter(values)
+            except TypeError:  # a list or a dictionary among them
+                counts = Counter(map(stable_repr, values))
+            for value in (value for value, count in counts.items() if count >= COMMON):
+                common |= {str(value), repr(value), in_words(canonical(value))}
         names = frozenset(str(one.name) for one in columns if one.name is not None)
-        return Coarse(names, self.given, frozenset[str]().union(*common), numbers)
-
-
-def _common_words(values: list[Any]) -> set[str]:
-    """Return the words of the values that `COMMON` records have."""
-    try:
-        counts = Counter(values)
-    except TypeError:  # a list or a dictionary among them
-        counts = Counter(map(stable_repr, values))
-    found = [value for value, count in counts.items() if count >= COMMON]
-    return {text for value in found for text in (str(value), repr(value), in_words(canonical(value)))}
+        return Coarse(names, self.given, frozenset(common), numbers)
 
 
 @dataclass(frozen=True)

@@ -93,10 +93,7 @@ class PartsTable(Table):
 def table_of(data: Any) -> Table:
     """Return a dataset as a table, without a look at its records.
 
-    Raises
-    ------
-    InputError
-        If it is of a kind that is not known, or its parts are not of one length.
+    `InputError` is raised if it is of a kind that is not known, or its parts are not of one length.
     """
     name = type(data).__qualname__
     text = "{data} must be {allowed_}, got a {kind}"

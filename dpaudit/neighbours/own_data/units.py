@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit import seeding
+from dpaudit.bounds.base import Integers
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.columns import DataColumn, ValueKind, column_number, value_type
 
@@ -43,12 +43,12 @@ class Units:
     a unit of its own.
     """
 
-    codes: NDArray[np.int64]
+    codes: Integers
     column: int | None = None
     alone: bool = True
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The number of rows of each unit."""
         return np.bincount(self.codes)
 
@@ -56,10 +56,8 @@ class Units:
 def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...]) -> Units:
     """Return the units that a column or an array names, as `neighbours_of` takes it, in a dataset of `size` records.
 
-    Raises
-    ------
-    InputError
-        If there is no such column, there are more or fewer names than rows, a row has no unit, or a unit has no row.
+    `InputError` is raised if there is no such column, there are more or fewer names than rows, a row has no unit, or a
+    unit has no row.
     """
     if unit is None:
         return Units(np.arange(size))
@@ -67,7 +65,15 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
     if isinstance(unit, str):
         column = column_number("unit", unit, columns)
         names = columns[column].values.tolist()
-        _check_categories(unit, data)
+        kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
+        if kind is not None and (absent := len(kind) - data[unit].nunique()):
+            raise InputError(
+                "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take "
+                "them out with data[{given}].cat.remove_unused_categories()",
+                names=("unit",),
+                absent=absent,
+                given=repr(unit),
+            )
     elif hasattr(unit, "__len__"):
         names = list(unit)
     else:
@@ -84,19 +90,6 @@ def read_units(unit: Any, data: Any, size: int, columns: tuple[DataColumn, ...])
             raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return Units(np.array([numbers[name] for name in names], dtype=np.int64), column, False)
-
-
-def _check_categories(unit: str, data: Any) -> None:
-    """Raise `InputError` if a column of categories knows units that have no row."""
-    kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
-    if kind is not None and (absent := len(kind) - data[unit].nunique()):
-        raise InputError(
-            "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take them "
-            "out with data[{given}].cat.remove_unused_categories()",
-            names=("unit",),
-            absent=absent,
-            given=repr(unit),
-        )
 
 
 def standing_out(columns: tuple[DataColumn, ...], units: Units, group: int, seed: int) -> list[UnitRows]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.bounds.one_run_gaussian import detectable_mu, independent_p_value, mu_lower, recursion_refutes
+from dpaudit.bounds.guesses import detectable_mu, independent_p_value, mu_lower, recursion_refutes
 from dpaudit.bounds.tangent import gaussian_delta
 
 

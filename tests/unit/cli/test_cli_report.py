@@ -7,7 +7,8 @@ import json
 import pytest
 from cli_support import call, instant_privacy, run  # noqa: F401  # acts by being here
 
-from dpaudit.engine.store import FILENAME, digest_in, linked
+from dpaudit.engine.lines import digest_in, linked
+from dpaudit.engine.store import FILENAME
 from dpaudit.engine.tasks import canonical
 
 

@@ -11,7 +11,8 @@ import pytest
 from toy_records import failure, header, result
 
 from dpaudit.contract import PrivacyClaim
-from dpaudit.engine.store import read_header, read_record, write_line
+from dpaudit.engine.lines import write_line
+from dpaudit.engine.store import read_header, read_record
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.results import SCHEMA_VERSION
 

@@ -17,8 +17,9 @@ from toy_records import arguments_of, ledger_row, result
 
 from dpaudit.engine import files
 from dpaudit.engine.files import write_atomically
+from dpaudit.engine.lines import digest_in, write_line
 from dpaudit.engine.records import Failure, Fault, Header, Record, Result, Seal, State
-from dpaudit.engine.store import FILENAME, Store, digest_in, load_run, write_line
+from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from bench_scripts import script
 
-from dpaudit.events.feature_screening.parities import parities
+from dpaudit.events.feature_screening.compared import parities
 from dpaudit.events.feature_screening.products import widest_gaps
 from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.events.feature_screening.search import not_compared, screen_features

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.parities import _null_space
-from dpaudit.events.feature_screening.promises import best_events, best_half_lines, promise
+from dpaudit.events.feature_screening.compared import _null_space
+from dpaudit.events.feature_screening.feature import best_events, best_half_lines, promise
 from dpaudit.events.feature_screening.search import screen_features
 from dpaudit.outputs.plan import LeafPlan
 

@@ -17,8 +17,9 @@ from toy_records import LOWER, law_finding, privacy_finding, utility_finding
 
 from dpaudit.audit.tested import CoinCount
 from dpaudit.contract import PrivacyClaim, Relation, Verdict
+from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.records import Header, Planned, Result
-from dpaudit.engine.store import Store, digest_in, linked, load_run
+from dpaudit.engine.store import Store, load_run
 from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, Task, UtilityArguments, canonical
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.comparison import Change, changes_text, compare, history_text, read_standings
