@@ -21,8 +21,8 @@ from dpaudit.contract import (
     Survives,
     Verdict,
 )
-from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
 from dpaudit.engine.lines import chained, write_line
+from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
 from dpaudit.engine.store import load_run
 from dpaudit.engine.subjects import Subject
 from dpaudit.engine.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
