@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 MOST_BYTES, MOST_DIGITS, MOST_RUNS, MOST_EPSILON = 2**24, 3_000, 10**12, 700
-DEPTH, LEAST_CONFIDENCE = 20, 0.5
+DEPTH, LEAST_CONFIDENCE, LEAST_ERROR = 20, 0.5, 1e-25  # for smaller errors the tails that are cut off would count
 RELATIONS = ("replace-one", "add-remove-one", "replace-private")
 Rule = Callable[[Any, str], None]
 
@@ -165,10 +165,11 @@ def _hashable(value: Any) -> bool:
 
 def _equal(value: Any) -> Any:
     """Return something by which values are equal that Python calls so, as 1 and 1.0."""
-    if type(value) is not dict or value["kind"] == "number":
-        return (
-            value if type(value) is not dict else value["value"] if value["value"] == "nan" else float(value["value"])
-        )
+    if type(value) is dict and value["kind"] == "number":
+        value = float(value["value"])
+    if type(value) is not dict:
+        whole = type(value) is not str and value is not None and math.isfinite(value) and value == int(value)
+        return str(int(value)) if whole else (type(value).__name__, repr(value))
     if value["kind"] == "array":
         return _equal(value["items"][0])
     made = frozenset if value["type"] == "frozenset" else tuple
@@ -176,9 +177,12 @@ def _equal(value: Any) -> Any:
 
 
 def cell(value: Any) -> Any:
-    """Return something by which values are equal that `dpaudit.outputs.canonical` calls so."""
+    """Return something by which values are equal that `dpaudit.outputs.canonical` calls so.
+
+    Numbers stand as texts: of integers somebody may choose many with one hash.
+    """
     if type(value) is not dict:
-        return type(value).__name__, repr(value) if type(value) is float else value
+        return type(value).__name__, value if type(value) is str else repr(value)
     kind = value["kind"]
     if kind == "array":
         cells = tuple(map(cell, value["items"]))
@@ -200,7 +204,7 @@ def cell(value: Any) -> Any:
 def _examples(value: Any) -> Counter[Any]:
     public, found = value["public"] or [False] * len(value["counts"]), Counter[Any]()
     for point, label, count, one in zip(value["points"], value["labels"], value["counts"], public, strict=True):
-        found[tuple(point), label, one] += count
+        found[tuple(map(str, point)), str(label), one] += count
     return found
 
 
@@ -243,6 +247,18 @@ def _rows(value: Any) -> list[Any]:
     return [("array", tuple(shape), kind, tuple(cells[i * step : (i + 1) * step])) for i in range(rows)]
 
 
+def form(value: Any) -> Any:
+    """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
+    kind, items = value["kind"], value.get("items", [])
+    if kind == "array":
+        return value["dtype"], tuple(value["shape"][1:])
+    if kind == "frame":
+        return kind, tuple((name, form(column)) for name, column in value["columns"])
+    if kind == "entries":
+        return kind, tuple((cell(key), form(item)) for key, item in items)
+    return value["type"], tuple(map(form, items)) if value["type"] == "tuple" and all(map(_is_part, items)) else ()
+
+
 def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | None, str]:
     """Return whether two values are neighbours, None where that cannot be decided, and words on it."""
     if cell(first) == cell(second):
@@ -264,6 +280,9 @@ def neighbours(relation: str | None, first: Any, second: Any) -> tuple[bool | No
     )
     fixed = relation == "replace-private" and any(example[2] for example in (*gone, *come))
     differ = f"{gone.total()} records of one input and {come.total()} of the other are not in both"
+    widths = {len(point) for side in (first, second) for point in side["points"]} if sample else set()
+    if moved and not fixed and (len(widths) > 1 if sample else form(first) != form(second)):
+        return None, f"{differ}, and the inputs differ in types, widths or columns"
     return moved and not fixed, f"{differ} ({relation})"
 
 

@@ -24,6 +24,7 @@ except ImportError:  # copied out: the file beside this one has its name
 
 from dpaudit.certificate_grammar import (
     LEAST_CONFIDENCE,
+    LEAST_ERROR,
     MOST_EPSILON,
     MOST_RUNS,
     SHARED,
@@ -187,7 +188,7 @@ ORIGINS = (
 FIELDS = tagged(
     certificate=record(
         mechanism=text, epsilon=real(0, MOST_EPSILON), delta=real(0, 1), epsilon_lower=real(0, MOST_EPSILON),
-        confidence=LEVEL, error=real(math.ulp(0.0), 1), bound=among("coin", "melded", "clopper-pearson", "betting"),
+        confidence=LEVEL, error=real(LEAST_ERROR, 1), bound=among("coin", "melded", "clopper-pearson", "betting"),
         origin=record(kind=among(*ORIGINS), text=text, moves=WHOLE), data=INPUT, neighbour=INPUT,
         direction=among("forward", "backward"), event=EVENTS, opposite_=EVENTS, learned=either(RUNS),
         counts=either(record(hits=HITS, runs=RUNS, neighbour_hits=HITS, neighbour_runs=RUNS,

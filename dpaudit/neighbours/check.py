@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpaudit.contract import Domain, Made, Pair, Relation, Sample
@@ -52,6 +52,17 @@ def _records(data: Any) -> Counter[Any] | None:
         return None
 
 
+def form(data: Any) -> Any:
+    """Return what two neighbouring datasets share: types, dtypes, widths, and the columns in their order."""
+    if (columns := getattr(data, "columns", None)) is not None:
+        return type(data), tuple(columns), tuple(map(str, data.dtypes))
+    if isinstance(data, Mapping):
+        return type(data), tuple((key, form(column)) for key, column in data.items())
+    if isinstance(data, tuple) and all(hasattr(part, "shape") for part in data):
+        return tuple, tuple(map(form, data))
+    return type(data), str(getattr(data, "dtype", "")), tuple(getattr(data, "shape", ()))[1:]
+
+
 def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     """Return the pairs as a list of `Pair`, after checking those whose inputs are samples or datasets of records.
 
@@ -76,7 +87,7 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
 def check_pair(index: int, pair: Pair, relation: Relation) -> bool:
     """Return whether two inputs were seen to be neighbours; `InputError` if they differ and are none.
 
-    Inputs that are not datasets are not checked, nor those that hold the same records.
+    Inputs that are not datasets are not checked, nor those that hold the same records, or are of two forms.
     """
     start = f"pair {index} is not a pair of neighbours under {relation.value}: "
     if all(isinstance(side, Sample) for side in pair.sides):
@@ -91,7 +102,7 @@ def check_pair(index: int, pair: Pair, relation: Relation) -> bool:
     if first is None or second is None or first == second:
         return False
     if _neighbouring(first, second, relation):
-        return True
+        return bool(form(pair.data) == form(pair.neighbour))
     text = "{start}{gone} of the records of the data and {come} of the neighbour's are not in the other; if the inputs "
     raise InputError(
         text + "are not datasets of records, leave {relation} out",

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ from dpaudit.certificate_grammar import cell, neighbours, value_of
 from dpaudit.certificates.certificate import Certificate
 from dpaudit.contract import Relation
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.check import check_pair, check_pairs
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.values import JsonValue, decode_value, encode_value
 from dpaudit.record import decode, encodable
@@ -196,6 +198,45 @@ def test_values_are_equal_to_the_verifier_if_they_are_to_dpaudit(first: Any, sec
         value_of(json.loads(json.dumps(told_)), "value")
         assert canonical(decode_value(decode(json.dumps(told_), JsonValue))) == canonical(value)
     assert (cell(one) == cell(other)) == (canonical(first) == canonical(second))
+
+
+ONE, THREE, SEVEN = np.array([[1.0]]), np.ones((1, 3)), np.ones((1, 7))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([1.0, 0.5], np.array([1.0, 0.0])),
+        ([1, 2], (1, 3)),
+        (np.array([1, 2]), np.array([1, 3], dtype=np.int8)),
+        (THREE, SEVEN),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})),
+        ({"a": [1], "b": [2]}, {"b": [2], "a": [1]}),
+        ((ONE, THREE), (ONE, SEVEN)),
+    ],
+)
+def test_datasets_of_two_forms_are_not_seen_to_be_neighbours(first: Any, second: Any) -> None:
+    sides = [encodable(encode_value(value)) for value in (first, second)]
+    found, words = neighbours("replace-one", *sides)
+    assert found is None
+    assert words.endswith("the inputs differ in types, widths or columns")
+    (pair,) = check_pairs([(first, second)], None)
+    assert not check_pair(0, pair, Relation.REPLACE_ONE)
+
+
+def test_samples_of_points_of_two_widths_are_not_seen_to_be_neighbours() -> None:
+    sides = [
+        {"kind": "sample", "points": [[0] * width], "labels": [1], "counts": [1], "public": None} for width in (1, 2)
+    ]
+    assert neighbours("replace-one", *sides)[0] is None
+
+
+def test_integers_of_one_hash_take_no_longer_than_others() -> None:
+    modulus = 2**61 - 1
+    values = [{"kind": "items", "type": "list", "items": [modulus * i for i in range(20_000 + j)]} for j in (0, 1)]
+    assert neighbours("add-remove-one", *values)[0] is True  # minutes, if the hashes of the records were all 0
+    entries = {"kind": "entries", "items": [[modulus * i, 0] for i in range(20_000)]}
+    value_of(entries, "value")
 
 
 @given(RECORDS, RECORDS, st.sampled_from(Relation))
