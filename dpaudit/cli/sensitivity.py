@@ -13,7 +13,7 @@ from dpaudit.cli.streams import pending
 from dpaudit.errors import InputError
 from dpaudit.keyed import key_of
 
-_INPUTS = ("pairs", "data", "bounds", "unit", "relation", "include_data", "epsilon", "delta")
+_INPUTS = ("pairs", "data", "bounds", "unit", "outside", "relation", "include_data", "epsilon", "delta")
 
 
 class SensitivityOptions(NamedTuple):

@@ -127,7 +127,8 @@ def _shows(finding: OneAudit) -> str:
             words = f"shows{' ε' if finding.delta else ''} ≥ {lower}"
             if finding.curve_test is not None:
                 words = wording.shows_words(finding, finding.curve_test)
-            sure = f"{percent(finding.confidence)} sure{', assuming independent outputs' if finding.recorded else ''}"
+            assumed = "outputs" if finding.recorded else "runs" if finding.in_any_state is False else ""
+            sure = f"{percent(finding.confidence)} sure{f', assuming independent {assumed}' if assumed else ''}"
             return f"{words} ({sure})" if finding.verdict == Verdict.VIOLATION else words
         case LawFinding():
             return f"has {_loss(finding)} ({finding.grade})"

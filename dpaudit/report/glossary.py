@@ -8,7 +8,7 @@ from dpaudit.report.numbers import percent
 _LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
 OFTEN = f"with probability {percent(POWER)} if visible in the features looked at"
 """The probability of detection of what is called detectable, and the leaks of which that is said."""
-_POWER = f"least true ε found {OFTEN}"
+_POWER = f"least true ε found in {percent(POWER)} of audits by an event as likely as the one tested"
 
 GLOSSARY = {
     "violation": "the claim is refuted, a witness shows it",

@@ -164,7 +164,7 @@ _SUPPORTS = {
 }
 _LAWS = {
     Verdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
-    Verdict.NOT_REFUTED: "n* does not outgrow the theorem's formula in the upper half",
+    Verdict.NOT_REFUTED: "n* was not seen to outgrow the theorem's formula in the upper half",
     Verdict.UNDECIDED: "the values do not show whether n* outgrows the theorem's formula",
 }
 

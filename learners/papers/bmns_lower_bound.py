@@ -239,7 +239,7 @@ def _theorem(tools: Tools) -> Evidence:
     text = (
         f"the random example is (0, 1/m)-private and never fails, exactly at m = 4, d = 2: delta "
         f"{private.delta_at_claim:g}. At epsilon = 1, delta = 0.01, T = 2 it takes {m} examples in every dimension; "
-        "the printed bound by that is "
+        "the printed bound divided by that is "
         + ", ".join(f"{ratio:.3g} at d = {d}" for ratio, d in zip(ratios, FAR, strict=True))
         + f", with a constant of 1: it grows like d^{growth:.2f}. At epsilon = 0.01, d = 10, T = 10^6 it is {one:,.0f}"
     )

@@ -81,7 +81,7 @@ def test_the_law_of_parities_is_linear_in_the_dimension() -> None:
     assert dpaudit.pac.ScalingFinding.from_dict(law.to_dict()) == law
     assert "epsilon=1.0)" in law.call
     assert law.plot().axes
-    assert "does not outgrow" in str(law)
+    assert "was not seen to outgrow" in str(law)
 
 
 def test_generic_sizes_are_four_times_below_the_theorem() -> None:
