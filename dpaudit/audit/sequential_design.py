@@ -69,6 +69,8 @@ SEARCH_RATIO = 1.05
 SEARCH_GROWTH = 0.5
 """The size of a batch, as a part of the pair's runs so far, of a search in which nothing grows against the claim: it
 takes all its runs, and learns from larger batches in a quarter of the time."""
+KEPT_RUNS = 131_072
+"""Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
@@ -255,7 +257,7 @@ class Session:
             size = max(self._first // 4, size if self._growing else int(SEARCH_GROWTH * bets.runs))
         size = min(size, self.runs - self.runs_used)
         if bets.outputs is not None:
-            size = min(size, max(2, 2 * held_runs(self.request.sampler)))
+            size = min(size, max(2, 2 * held_runs(self.request.sampler)), KEPT_RUNS)
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.refuted)
         sides, outputs = self._batch(bets, size, known)

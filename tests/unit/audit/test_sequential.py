@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sequential_sessions import RecordedSession, request_of, run_session
 
+import dpaudit
 from dpaudit.audit.eprocess import ESTIMATES, epsilon_grid, last_before_survivor, log_payoff, posterior
 from dpaudit.audit.experts import PARTS, Counted, Experts, PairBets, Partition, partitions
 from dpaudit.contract import Pair, PrivacyClaim
@@ -299,3 +300,18 @@ def test_the_smallest_budgets_are_kept(mechanism: Mechanism, pairs: list[Pair]) 
         outcome = audit(mechanism, pairs, epsilon=9.0, runs=runs)
         assert outcome.runs_used == runs
         assert not outcome.rejected
+
+
+def test_a_search_among_pairs_keeps_few_outputs_however_many_runs_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+    refit = PairBets._refit
+
+    def watched(bets: PairBets, sides: list[Any]) -> None:
+        kept.append(sum(map(len, sides)))
+        refit(bets, sides)
+
+    monkeypatch.setattr(PairBets, "_refit", watched)
+    monkeypatch.setattr("dpaudit.audit.sequential_design.KEPT_RUNS", 1_000)
+    found = dpaudit.audit_privacy(geometric, [(0, 0), (0, 1)], epsilon=1.0, trials=60_000, batched=True)
+    assert (found.verdict, found.witness.pair) == ("violation", 1)
+    assert max(kept) <= 1_000 < found.budget["search"]
