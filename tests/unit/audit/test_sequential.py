@@ -312,6 +312,6 @@ def test_a_search_among_pairs_keeps_few_outputs_however_many_runs_it_has(monkeyp
 
     monkeypatch.setattr(PairBets, "_refit", watched)
     monkeypatch.setattr("dpaudit.audit.sequential_design.KEPT_RUNS", 1_000)
-    found = dpaudit.audit_privacy(geometric, [(0, 0), (0, 1)], epsilon=1.0, trials=60_000, batched=True)
-    assert (found.verdict, found.witness.pair) == ("violation", 1)
+    found = dpaudit.audit_privacy(geometric, [(0, 0), (0, 1)], epsilon=2.0, trials=60_000, batched=True)
+    assert found.verdict == "consistent"
     assert max(kept) <= 1_000 + REFITTED_RUNS < found.budget["search"]
