@@ -314,4 +314,4 @@ def test_a_search_among_pairs_keeps_few_outputs_however_many_runs_it_has(monkeyp
     monkeypatch.setattr("dpaudit.audit.sequential_design.KEPT_RUNS", 1_000)
     found = dpaudit.audit_privacy(geometric, [(0, 0), (0, 1)], epsilon=2.0, trials=60_000, batched=True)
     assert found.verdict == "consistent"
-    assert max(kept) <= 1_000 + REFITTED_RUNS < found.budget["search"]
+    assert max(kept) <= 1_000 + 2 * REFITTED_RUNS < found.budget["search"]
