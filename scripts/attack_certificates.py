@@ -45,6 +45,21 @@ def cells(**changed: Any) -> dict[str, Any]:
     return {"kind": "cells", "feature": "output", "ranges": [], "values": [], "rare": False, "path": []} | changed
 
 
+def array(dtype: str, shape: list[int], *numbers: Any) -> dict[str, Any]:
+    """Return numbers as an array of a certificate."""
+    return {
+        "kind": "value",
+        "value": {"kind": "array", "dtype": dtype, "shape": shape, "items": [*numbers]},
+        "digest": "",
+    }
+
+
+def frame(**columns: Any) -> dict[str, Any]:
+    """Return lists as the columns of a frame of a certificate."""
+    named = [[name, items(*column)["value"]] for name, column in columns.items()]
+    return {"kind": "value", "value": {"kind": "frame", "columns": named}, "digest": ""}
+
+
 TRUE: dict[str, Any] = {
     "kind": "certificate", "mechanism": "m.py:laplace", "epsilon": 1.0, "delta": 0.0, "relation": "replace-one",
     "epsilon_lower": LOWER, "confidence": 0.999, "error": 0.001, "bound": "melded",
@@ -67,6 +82,12 @@ FORGERIES: dict[str, dict[str, Any]] = {
     "one input twice": {"neighbour": items(0.5, 1)},
     "another order": {"data": items(0.5, 1), "neighbour": items(1, 0.5)},
     "a list and a tuple": {"neighbour": items(0.5, 1, kind="tuple")},
+    "a list and an array": {"neighbour": array("float64", [2], 0.5, 0.0)},
+    "arrays of two dtypes": {"data": array("int64", [2], 1, 2), "neighbour": array("int8", [2], 1, 0)},
+    "arrays of two widths": {"data": array("int64", [1, 1], 1), "neighbour": array("int64", [1, 2], 1, 0)},
+    "frames of other columns": {"data": frame(a=[1]), "neighbour": frame(b=[1])},
+    "columns in another order": {"data": frame(a=[1], b=[2]), "neighbour": frame(b=[2], a=[1])},
+    "an error of 1e-300": {"bound": "clopper-pearson", "error": 1e-300, "epsilon_lower": 1.85},
     "confidence 1e-6": {"confidence": 1e-6, "error": 1.0, "epsilon": 1.0, "epsilon_lower": 1.9},
     "confidence below the error": {"error": 0.01},
     "a bound 9e-6 too high": {"epsilon": LOWER + 2e-6, "epsilon_lower": LOWER + 9e-6},

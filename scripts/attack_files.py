@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import hashlib
 import json
 import random
 import sys
@@ -157,6 +158,20 @@ def fields_of_lines(content: bytes, remade: bool) -> Iterator[tuple[str, bytes]]
             yield f"line {i + 1}, {name}", chained(file) if remade else b"".join(file)
 
 
+def decoys(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield a file of lines, one altered, which keeps its own digest and holds that of its bytes in another place."""
+    lines, before = content.splitlines(keepends=True), ""
+    for i, line in enumerate(lines):
+        record = json.loads(line)
+        for name, held in record.items():
+            if isinstance(held, dict):
+                rest = canonical({**record, name: {**held, "zz": 0}})
+                found = {"digest": hashlib.blake2b((before + rest).encode(), digest_size=32).hexdigest(), "zz": 0}
+                forged = canonical({**record, name: {**held, **found}}).encode() + b"\n"
+                yield f"line {i + 1}, a digest in {name}", b"".join([*lines[:i], forged, *lines[i + 1 :]])
+        before = record["digest"]
+
+
 def fields_of_report(report: bytes, remade: bool) -> Iterator[tuple[str, bytes]]:
     """Yield a report with one field altered; with `remade` one of a result, and all digests right again."""
     document = json.loads(report)
@@ -243,6 +258,8 @@ def attacks(folder: Path) -> Iterator[Attack]:
     yield Attack("run: lines", run, whole_lines(run, kept), read_run)
     yield Attack("run: fields", run, fields_of_lines(run, False), read_run)
     yield Attack("run: fields, digests remade", run, fields_of_lines(run, True), read_run)
+    yield Attack("run: another digest", run, decoys(run), read_run)
+    yield Attack("history: another digest", kept, decoys(kept), read_rows)
     yield Attack("report.json: fields", report, fields_of_report(report, False), read_report)
     yield Attack("report.json: fields of results, digests remade", report, fields_of_report(report, True), read_report)
     yield Attack("history: lines", kept, whole_lines(kept, other), read_rows)
