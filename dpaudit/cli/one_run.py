@@ -145,15 +145,10 @@ def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 def _outputs(path: str) -> Any:
     """Return the outputs in a file; the first line of a table must not be an output."""
-    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.own_data.tables import check_names, read_dataset
 
     found = read_dataset(path)
-    for name in getattr(found, "columns", ()):
-        try:
-            float(name)
-        except ValueError:
-            continue
-        raise InputError(f"the first line of {path} must name its columns, got {name!r}: add a line such as output")
+    check_names(path, getattr(found, "columns", ()), any)
     return found
 
 

@@ -196,10 +196,11 @@ def test_a_command_that_no_shell_reads_is_shown_as_text():
 
 def test_what_a_clock_decided_is_said_beside_what_repeats_it() -> None:
     limited = privacy_finding(trials=1_000, stopped=Stopped(1_000, 2))
-    said = "with a time limit in seconds another machine may make fewer or more runs"
+    said = "within this time limit another machine may make fewer or more runs"
     assert brief_lines(limited, repeat="dpaudit privacy a.py:f")[-1][1].startswith(said)
-    assert brief_lines(privacy_finding(), repeat="dpaudit privacy a.py:f")[-1][0] == "repeat"
-    for finding, same in ((limited, False), (privacy_finding(), True)):
+    in_time = privacy_finding(trials=1_000, stopped=Stopped(1_000))
+    assert brief_lines(in_time, repeat="dpaudit privacy a.py:f")[-1][0] == "repeat"
+    for finding, same in ((limited, False), (in_time, True), (privacy_finding(), True)):
         page = render_finding(result("privacy", finding=finding, learner="a.py:f", task="a.py:f"))
         assert (said in page, "The same command gives the same numbers;" in page) == (not same, same)
 
