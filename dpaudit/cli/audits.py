@@ -159,6 +159,10 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     return OPEN if any(map(leaves_open, results)) and not shown.allow_no_evidence else 0
 
 
+UNNAMED = "; an audit with --relation names what neighbours are, without it the status is 3, not checked"
+"""What a note says of the check of a certificate that names no relation."""
+
+
 def run_of(
     results: Sequence[Result],
     seed: int,

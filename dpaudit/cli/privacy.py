@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
-from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
+from dpaudit.cli.audits import UNNAMED, LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     FORMS,
@@ -209,7 +209,7 @@ def _certify(
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
     data = arguments.data
     again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
-    checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
+    checked = f"check it by python -P -m dpaudit.verify_certificate {path}{UNNAMED if made.relation is None else ''}"
     lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
     pending.append(f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
 
@@ -336,7 +336,8 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
     if not found.neighbours:
-        claim = f"not checked that the inputs are neighbours (--relation or --metric says what they are); {claim}"
+        exceeds = "the bound exceeds the claim, and it was " if found.epsilon_lower > found.epsilon else ""
+        claim = f"{exceeds}not checked that the inputs are neighbours: give --relation, or --metric; {claim}"
     shown = f"shows ε ≥ {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
     lines: Lines = [(found.verdict, f"{claim}, {shown}")]
     counts = found.counts

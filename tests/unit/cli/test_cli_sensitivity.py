@@ -96,6 +96,7 @@ def test_json_is_the_finding(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     _, shown = run(capsys, "ages.py:total", "--claim", "1", "--certificate", "c.json")
     assert "the certificate c.json holds both inputs" in shown
+    assert "an audit with --relation names what neighbours are" in " ".join(shown.split())
     status, words = verify((tmp_path / "c.json").read_bytes())
     assert (status, words[:11]) == (3, "not checked")  # no relation was given
     assert certificates.read_of_sensitivity("c.json") is not None
