@@ -25,7 +25,7 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.cli.streams import pending, say
+from dpaudit.cli.streams import keeping, pending, say
 from dpaudit.errors import InputError, blamed
 from dpaudit.progress import duration
 from dpaudit.report.numbers import count, percent, plural, significant
@@ -118,7 +118,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     if learner.n is None:
         note_taken(entry, {"n": entry.instance.n})
         asked = replace(asked, n=entry.instance.n)
-    with blamed(f"the audit of {entry.id}"):
+    with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
         task = Task(entry.id, parameters, asked)
         result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
     drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
@@ -166,7 +166,8 @@ def _audit_mechanism(
     audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         asked = replace(asked, pairs=subject.source)
-        finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
+        with keeping(runs.continued):
+            finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
         claim = None if subject.learner is None else subject.learner.privacy
         key = Task(named.id, {}, asked).key
         result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
