@@ -177,7 +177,7 @@ def _audited(
             raise InputError(text, names=(name, "f", "claim"))
     function, declared, own_metric = _read(f, known)
     if claim is None and declared is None:
-        raise InputError("{claim} must be given: the sensitivity of {f}", names=("claim", "f"))
+        raise InputError("{claim} must be given: the sensitivity of the function", names=("claim",))
     sensitivity = read_sensitivity(declared if claim is None else claim)
     called = _Function(function, read_metric(metric or own_metric))
     search = Search(called.measure)
@@ -188,7 +188,6 @@ def _audited(
         )
     if moves is not None:
         search.vary(moves)
-
     best = search.found(lambda found: found.distance.exceeds(sensitivity))
     assert best is not None
     if best[1].distance.exceeds(sensitivity):

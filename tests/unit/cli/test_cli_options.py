@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from cli_support import call, verb
+from cli_support import call, called, verb
 
 import dpaudit
 from dpaudit.cli.command import in_options
@@ -64,4 +64,4 @@ def test_options_are_those_of_the_verb_that_was_called():
     ("command", "part"), [("check", "audit"), ("history", "check"), ("diff", "change"), ("ledger", "statement")]
 )
 def test_the_help_says_of_what_json_has_a_line_each(capsys, command, part):
-    assert f"JSON instead of text, a line for each {part}" in " ".join(call(capsys, command, "--help")[1].split())
+    assert f"JSON instead of text, a line for each {part}" in " ".join(called(capsys, command, "--help")[1].split())

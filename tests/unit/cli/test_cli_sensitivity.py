@@ -18,6 +18,9 @@ def total(data):
 def noisy(data, rng):
     return total(data) + rng.laplace(scale=1.0)
 
+def failing(data):
+    return data["weight"]
+
 def elsewhere(data):
     import random
     return total(data) + random.SystemRandom().random()
@@ -110,7 +113,9 @@ def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["ages.py:total"], "--claim must be given"),
+        (["ages.py:total"], "--claim must be given: the sensitivity of the function"),
+        (["ages.py:failing", "--claim", "1", "--data", "ages.csv"], "KeyError (--include-data shows more)"),
+        (["ages.py:failing", "--claim", "1"], "ID must return outputs"),
         (["ages.py:total", "--claim", "x"], "--claim must be a finite number >= 0"),
         (["ages.py:total", "--claim", "1", "--metric", "l7"], "--metric must be one of absolute, l1"),
         (["ages.py:none", "--claim", "1"], "ages.py has no none"),
