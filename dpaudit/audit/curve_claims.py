@@ -40,14 +40,29 @@ TESTABLE = 3.5
 
 
 def named_claim(
-    *, mu: float | None = None, rho: float | None = None, renyi: str | None = None, profile: str | None = None
+    *,
+    mu: float | None = None,
+    rho: float | None = None,
+    renyi: str | None = None,
+    profile: str | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
 ) -> CurveClaim | None:
-    """Return the claim that options name, a profile by its place; None if none does, `InputError` if two do."""
+    """Return the claim that options name, a profile by its place; None if none does.
+
+    `InputError` if two do, or one does beside `epsilon` or `delta`.
+    """
     given = {"mu": mu, "rho": rho, "renyi": renyi, "profile": profile}
     asked = [name for name, value in given.items() if value is not None]
     if len(asked) > 1:
         both = " and ".join("{" + name + "}" for name in asked)
         raise InputError(f"there is one claim, and {both} are given: leave all but one out", names=tuple(asked))
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if asked and value is not None:
+            message = (
+                "{" + name + "} must be left out where {" + asked[0] + "} is given: there is one claim; got {value_}"
+            )
+            raise InputError(message, names=(name, asked[0]), value=value, value_=repr(value))
     if mu is not None:
         return PrivacyClaim.gaussian(mu)
     if rho is not None:

@@ -196,7 +196,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     epsilon_lower : float
         The lower confidence bound; 0 where nothing was found.
     detectable_epsilon : float
-        The power of the audit, see above.
+        The power of the audit, see above; infinite where the verdict is "no evidence". Findings of an earlier version
+        may have that of the budget there.
     confidence : float
         Of the verdict, over all pairs, events and directions together.
     trials : int

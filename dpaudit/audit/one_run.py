@@ -300,6 +300,8 @@ def finding_of(
     if ignored:
         gaps.append(IgnoredCanaries())
     refuted = found["p_value"] <= gamma
+    if gaps and not refuted:
+        found |= {name: math.inf for name in ("detectable_epsilon", "detectable_mu") if found[name] is not None}
     return OneRunFinding(
         verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT,
         confidence=confidence,

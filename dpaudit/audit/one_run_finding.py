@@ -104,7 +104,7 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
         Of the claim, over all numbers of guesses together.
     detectable_epsilon : float
         The least epsilon of independent randomised responses, one for each canary, that would have been detected with
-        probability 0.95; infinite if none would.
+        probability 0.95; infinite if none would, and where the verdict is "no evidence".
     confidence : float
         Of the verdict and of each bound.
     canaries, runs, included : int
@@ -136,7 +136,7 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
         The bound on mu of a claim of Gaussian privacy; it asks for no assumption on the canaries.
     detectable_mu : float or None
         The least mu of independent Gaussian scores that would have been detected with probability 0.95, of a claim of
-        Gaussian privacy; infinite if none would.
+        Gaussian privacy; infinite if none would, and where the verdict is "no evidence".
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from dpaudit.bounds.base import MAX_RUNS
 from dpaudit.bounds.coin import guesses_needed
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.melded import Melded
-from dpaudit.contract import CurveClaim, Learner, Pair, PrivacyClaim, Relation
+from dpaudit.contract import CurveClaim, Learner, Pair, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import Pilot
 from dpaudit.events.wide import least_dense_shift, least_shift
@@ -345,15 +346,17 @@ class Request:
             not_looked_at=unseen,
             checks=checks,
         )
+        verdict = verdict_of(refuted, gaps, run_by_run=run_by_run)
         return PrivacyFinding(
-            verdict=verdict_of(refuted, gaps, run_by_run=run_by_run),
+            verdict=verdict,
             in_any_state=run_by_run,
             gaps=gaps,
             not_looked_at=(*unseen, *pilot.not_compared),
             checks=checks,
             epsilon=claim.epsilon,
             delta=claim.delta,
-            detectable_epsilon=power.epsilon,
+            # The power of the budget counts for nothing where the audit could see nothing.
+            detectable_epsilon=math.inf if verdict == Verdict.NO_EVIDENCE else power.epsilon,
             detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,

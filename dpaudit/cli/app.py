@@ -255,7 +255,7 @@ def _status(words: list[str]) -> int:
     except KeyboardInterrupt as stop:
         from dpaudit.report.terminal import ShellCommand
 
-        first, *more = getattr(stop, "__notes__", ()) or ["nothing was stored"]
+        first, *more = getattr(stop, "__notes__", ()) or ["the command did not come to its end"]
         complain("INTERRUPTED", first, *(("resume", ShellCommand(line)) for line in more))
         return 128 + getattr(stop, "signal", signal.SIGINT)
     except MemoryError:

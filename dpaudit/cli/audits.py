@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.cli.command import here, in_options, suffix_of
+from dpaudit.cli.command import here, in_options, spelled, suffix_of
 from dpaudit.cli.options import (
     FORMS,
     DrawnApart,
@@ -149,7 +149,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     else:
         say(terminal_text(verdict_summary(in_options(here()), results, repeat), shown.color))
         if shown.verbose:
-            say("\n" + verdict_block(in_options(here()), results))
+            say("\n" + spelled(verdict_block(in_options(here()), results), here()))
     if shown.out is not None and suffix_of(shown.out) == "html":
         _write(shown.out, render_finding(results, repeat).encode())
     elif shown.out is not None:
@@ -157,6 +157,10 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     if any(map(refutes, results)):
         return 1
     return OPEN if any(map(leaves_open, results)) and not shown.allow_no_evidence else 0
+
+
+UNNAMED = "; an audit with --relation names what neighbours are, without it the status is 3, not checked"
+"""The words of a note on the check of a certificate that names no relation."""
 
 
 def run_of(
@@ -224,8 +228,9 @@ def json_lines(records: Iterable[Any]) -> str:
 
 def terminal_text(lines: Lines, color: str = "auto") -> str:
     """Return labelled lines as wide and as coloured as the standard output wants them."""
-    from dpaudit.report.terminal import laid_out
+    from dpaudit.report.terminal import Copied, laid_out
 
+    lines = [(label, text if isinstance(text, Copied) else spelled(text, here())) for label, text in lines]
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
@@ -267,7 +272,7 @@ def show_measured(
     show_plain(
         shown.json,
         shown.out,
-        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
+        terminal_text(brief, shown.color) + (f"\n{spelled(aligned(page), here())}" if shown.verbose else ""),
         title=title,
         json=json_lines([{**data, "command": repeat}]),
         text=aligned(page),

@@ -11,12 +11,16 @@ import click
 from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import InputError, in_python
+from dpaudit.withheld import HOW
 
 STATUS = """\
 Exit status: 0 no violation, 1 a violation or a missed control,
              2 bad input, a fault, no result, 3 no evidence or undecided"""
 _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"
 
+
+_PLACES = {"f": "ID", "m": "CANARIES"}
+"""Parameters of the Python interface that an argument of a command sets -> its place."""
 
 _GONE = {("ledger", "--refuted"): "use --verdict false, or another class of statements"}
 """Command and option of earlier versions -> what takes its place."""
@@ -70,7 +74,7 @@ class Command(click.Command):
                 check_folder("out", out)
                 return self.action(*(_taken(ctx.params, *parameter) for parameter in self._parameters.items()))
             except InputError as error:
-                raise BadInput(error.worded(in_options(self)), ctx) from error
+                raise BadInput(spelled(error.worded(in_options(self)), self), ctx) from error
 
 
 def command(name: str, example: str, forms: Collection[str] = ()) -> Callable[[Callable[..., int]], Command]:
@@ -111,7 +115,13 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
 
 def in_options(command: click.Command) -> Callable[[str, str | None], str]:
     """Return the function by which an `InputError` names a command's options; see `InputError.worded`."""
-    return lambda name, value: " ".join(option_words(command, name, value)) or in_python(name, value)
+    return lambda name, value: " ".join(option_words(command, name, value)) or in_python(_PLACES.get(name, name), value)
+
+
+def spelled(text: str, asked: click.Command) -> str:
+    """Return a text with the option of a command in the place of the parameter by which it says that more is shown."""
+    option = " ".join(option_words(asked, "include_data"))
+    return text.replace(HOW, HOW.replace("include_data", option)) if option else text
 
 
 def check_folder(name: str, path: str | None) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.cli.audits import find_learners, json_lines, run_of, show_plain, write_report
 from dpaudit.cli.command import command
-from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs
+from dpaudit.cli.options import PLAIN, Color, Json, Learners, Quiet, ShownOut, argument, given, jobs, json_each
 from dpaudit.cli.streams import notify, output, say, wants_color, width_of
 from dpaudit.contract import OF_STATEMENTS
 from dpaudit.errors import InputError
@@ -117,7 +117,7 @@ class LedgerOptions(NamedTuple):
     time_limit: Annotated[
         float | None, given("stop a check after so long; its statement is undecided", metavar="SECONDS")
     ]
-    json: Json
+    json: Annotated[bool, json_each("statement")]
     out: ShownOut
     quiet: Quiet
     color: Color

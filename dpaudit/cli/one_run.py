@@ -26,7 +26,7 @@ from dpaudit.cli.options import (
     of,
     whole,
 )
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, ToolFault
 from dpaudit.report.numbers import count, plural
 
 if TYPE_CHECKING:
@@ -140,20 +140,15 @@ def _claims(asked: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     from dpaudit.audit.curve_claims import named_claim
 
     claim = {name: asked[name] for name in ("epsilon", "delta")}
-    return claim, named_claim(**{name: value for name, value in asked.items() if name not in claim})
+    return claim, named_claim(**asked)
 
 
 def _outputs(path: str) -> Any:
     """Return the outputs in a file; the first line of a table must not be an output."""
-    from dpaudit.neighbours.own_data.tables import read_dataset
+    from dpaudit.neighbours.own_data.tables import check_names, read_dataset
 
     found = read_dataset(path)
-    for name in getattr(found, "columns", ()):
-        try:
-            float(name)
-        except ValueError:
-            continue
-        raise InputError(f"the first line of {path} must name its columns, got {name!r}: add a line such as output")
+    check_names(path, getattr(found, "columns", ()), any)
     return found
 
 
@@ -170,7 +165,13 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
     from dpaudit.contract import Relation
     from dpaudit.report.repeat import command_line
 
-    sealed = None if audit.coins is None else Coins.load(audit.coins)
+    for path in filter(None, (file, audit.coins)):
+        if not Path(path).is_file():
+            raise InputError(f"there is no file {path!r}")
+    try:
+        sealed = None if audit.coins is None else Coins.load(audit.coins)
+    except ToolFault as fault:
+        raise InputError.of("coins", audit.coins, "a file that `dpaudit coins` wrote", str(fault)) from None
     values, included = _columns(Path(file), needs_coins=sealed is None)
     claim, named = _claims(audit.claim)
     asked = {name: getattr(audit, name) for name in ("confidence", "ranking", "guesses")}

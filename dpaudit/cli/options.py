@@ -122,6 +122,13 @@ class Declared(NamedTuple):
 _WRITTEN = "too, in the format of its suffix"
 
 Json = Annotated[bool, given("JSON instead of text (default: text)")]
+
+
+def json_each(what: str) -> given:
+    """Return the option for JSON of what is many: a line for each."""
+    return given(f"JSON instead of text, a line for each {what} (default: text)")
+
+
 Verbose = Annotated[
     bool, given("show how it was measured too: pairs, events, budget (default: the verdict)", names=("-v", "--verbose"))
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
-from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
+from dpaudit.cli.audits import UNNAMED, LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     FORMS,
@@ -25,7 +25,7 @@ from dpaudit.cli.options import (
     jobs,
     of,
 )
-from dpaudit.cli.streams import pending, say
+from dpaudit.cli.streams import keeping, pending, say
 from dpaudit.errors import InputError, blamed
 from dpaudit.progress import duration
 from dpaudit.report.numbers import count, percent, plural, significant
@@ -118,7 +118,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     if learner.n is None:
         note_taken(entry, {"n": entry.instance.n})
         asked = replace(asked, n=entry.instance.n)
-    with blamed(f"the audit of {entry.id}"):
+    with keeping(runs.continued), blamed(f"the audit of {entry.id}"):
         task = Task(entry.id, parameters, asked)
         result = perform(task, seed=runs.seed, paths=shown.learners, continued=runs.continued, **options)
     drawn = partial(pairs_of_source, str(asked.pairs), built, n=asked.n, relation=asked.relation, seed=runs.seed)
@@ -166,7 +166,8 @@ def _audit_mechanism(
     audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         asked = replace(asked, pairs=subject.source)
-        finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
+        with keeping(runs.continued):
+            finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)
         claim = None if subject.learner is None else subject.learner.privacy
         key = Task(named.id, {}, asked).key
         result = Result(task=key, learner=named.id, parameters={}, arguments=asked, finding=finding, claim=claim)
@@ -209,7 +210,7 @@ def _certify(
     named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
     data = arguments.data
     again = f"; it names its inputs by recipe and digest: replay with --data {data}" if named and data else ""
-    checked = f"check it by python -P -m dpaudit.verify_certificate {path}"
+    checked = f"check it by python -P -m dpaudit.verify_certificate {path}{UNNAMED if made.relation is None else ''}"
     lower = significant(made.epsilon_lower, "down", digits=3, apart_from=made.epsilon)
     pending.append(f"the certificate {path} shows epsilon >= {lower}; {checked}{again}")
 
@@ -336,7 +337,8 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     )
     claim = f"{id} claims {claim_words(found.epsilon, found.delta)}"
     if not found.neighbours:
-        claim = f"not checked that the inputs are neighbours (--relation or --metric says what they are); {claim}"
+        exceeds = "the bound exceeds the claim, and it was " if found.epsilon_lower > found.epsilon else ""
+        claim = f"{exceeds}not checked that the inputs are neighbours: give --relation, or --metric; {claim}"
     shown = f"shows ε ≥ {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
     lines: Lines = [(found.verdict, f"{claim}, {shown}")]
     counts = found.counts

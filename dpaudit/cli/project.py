@@ -19,7 +19,6 @@ from dpaudit.cli.options import (
     Backend,
     Color,
     Config,
-    Json,
     Limits,
     Out,
     Quiet,
@@ -27,6 +26,7 @@ from dpaudit.cli.options import (
     argument,
     given,
     jobs,
+    json_each,
 )
 from dpaudit.cli.streams import complain, notify, output, say, wants_color, width_of
 from dpaudit.errors import InputError
@@ -73,7 +73,7 @@ class CheckOptions(NamedTuple):
         bool, given("run each mechanism a few times and estimate how long the audits take (default: audit)")
     ]
     limits: Limits
-    json: Json
+    json: Annotated[bool, json_each("audit")]
     out: Out
     quiet: Quiet
     color: Color
@@ -187,7 +187,7 @@ def _estimated(settings: Path, asked: CheckOptions) -> int:
 
 
 @command("history", "dpaudit history", PLAIN)
-def history(config: Config, json: Json, out: ShownOut) -> int:
+def history(config: Config, json: Annotated[bool, json_each("check")], out: ShownOut) -> int:
     """List the checks of a project, the latest first: when, and how many claims had which verdict."""
     from dpaudit.project.comparison import history_cells, history_text
     from dpaudit.project.history import PLACE, read_history
@@ -215,7 +215,12 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
 
 
 @command("diff", "dpaudit diff reports/before reports/after", PLAIN)
-def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, out: ShownOut, color: Color) -> int:
+def diff(
+    paths: Annotated[tuple[str, ...], argument("[OLD NEW]")],
+    json: Annotated[bool, json_each("change")],
+    out: ShownOut,
+    color: Color,
+) -> int:
     """Compare what is stored at two places and report what got worse, with status 1 if anything did.
 
     Worse is a graver verdict, a weaker claim, a larger epsilon, a leak that would not be caught any more, or a

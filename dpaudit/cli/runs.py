@@ -136,9 +136,16 @@ def run(asked: RunOptions, shown: ShownRun) -> int:
     path = Path(asked.out) / FILENAME
     with locked_folder(path.parent):
         store = Store.resume(path, header) if asked.resume else Store.start(path, header)
-        _execute(asked, shown, plan, store)
-        store.finish()
-        return _report(shown, path)
+        try:
+            _execute(asked, shown, plan, store)
+            store.finish()
+            return _report(shown, path)
+        except KeyboardInterrupt as stop:
+            stop.add_note(
+                f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}"
+            )
+            stop.add_note(asked.words(asked.out, "--resume"))
+            raise
 
 
 def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> None:
@@ -149,15 +156,10 @@ def _execute(asked: RunOptions, shown: ShownRun, plan: Plan, store: Store) -> No
     spread |= {"backend": asked.backend, "address": asked.address}
     records = execute(plan.tasks, seed=asked.seed, done=frozenset(store.done), **spread)
     progress = Progress(None if shown.quiet else sys.stderr, len(plan.tasks), len(store.done))
-    try:
-        with progress, closing(records):
-            for record in records:
-                store.append(record)
-                progress(record)
-    except KeyboardInterrupt as stop:
-        stop.add_note(f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}")
-        stop.add_note(asked.words(asked.out, "--resume"))
-        raise
+    with progress, closing(records):
+        for record in records:
+            store.append(record)
+            progress(record)
 
 
 def _report(shown: ShownRun, path: Path) -> int:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from dpaudit.cli.audits import show_measured
+from dpaudit.cli.audits import UNNAMED, show_measured
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import DRAWN, Declared, DrawnApart, Seed, argument, given
 from dpaudit.cli.streams import pending
@@ -85,6 +85,7 @@ def sensitivity(id: Annotated[str, argument("ID")], asked: SensitivityOptions, s
         pending.append("no violation was found, so no certificate is written")
     elif asked.certificate is not None:
         checked = f"check it by python -P -m dpaudit.verify_sensitivity {asked.certificate}"
+        checked += UNNAMED if finding.relation is None else ""
         pending.append(f"the certificate {asked.certificate} holds both inputs: {checked}")
     options = {"claim": asked.claim, "metric": asked.metric, **audit, "seed": asked.seed or None}
     repeat = command_line("sensitivity", id, {}, options)

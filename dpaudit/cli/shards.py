@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dpaudit.cli.audits import LearnerOptions, find_learner, note_taken, show
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import FORMS, Learners, Quiet, Shown, argument, given, jobs
-from dpaudit.cli.streams import say
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.cli.streams import keeping, say
+from dpaudit.errors import InputError
 from dpaudit.report.numbers import count
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def shard(
         raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
     if not beside.exists():
         write(stored, beside)
-    with _subject_of(stored.task, learners) as (subject, _):
+    with keeping(shard_path(folder, int(number), int(of))), _subject_of(stored.task, learners) as (subject, _):
         options: dict[str, Any] = {"n_jobs": n_jobs, "progress": not quiet}
         made = make_shard(
             stored, int(number), int(of), folder, mechanism=subject.mechanism, **subject.arguments, **options
@@ -131,7 +131,7 @@ def merge(
     plans = {(plan := read(path, Plan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN))}
     if len(plans) != 1:
         found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN}"
-        raise ToolFault(f"{found}: shards of one audit are merged, with its plan beside them")
+        raise InputError(f"{found}: shards of one audit are merged, with its plan beside them")
     (plan,) = plans.values()
     shards = [read(path, Shard) for folder in paths for path in sorted(folder.glob("shard-*.json"))]
     with _subject_of(plan.task, shown.learners) as (subject, arguments):

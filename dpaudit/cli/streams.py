@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TextIO
 
 from dpaudit.escaping import printable, printable_page, shortened
@@ -65,6 +66,17 @@ def notify(kind: str, text: str) -> None:
 
 def _shortened(text: str) -> str:
     return shortened(printable(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
+
+
+@contextmanager
+def keeping(file: str | Path | None) -> Iterator[None]:
+    """Let an interruption say that what was stored is kept in a file, if it is there."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if file is not None and Path(file).exists():
+            stop.add_note(f"what was stored is kept in {file}: the same command goes on from it")
+        raise
 
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:

@@ -91,7 +91,8 @@ def perform(
         if (source := chosen.pop("pairs")) is not None:
             n, relation = chosen.pop("n"), arguments.relation
             chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=seed)
-        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")})
+        point = {name: chosen.get(name) for name in ("epsilon", "delta")}
+        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")}, **point)
         finding = audit_privacy(learner, **chosen, continued=continued, **options)
     elif isinstance(arguments, UtilityArguments):
         finding = _utility(arguments, learner, options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -166,9 +165,7 @@ CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
-    # Without evidence no epsilon would have been detected.
-    unseen = {"detectable_epsilon": math.inf}
-    numbers = [one.numbers | (unseen if one.verdict == Verdict.NO_EVIDENCE else {}) for one in found]
+    numbers = [one.numbers for one in found]
     columns = columns_of(numbers, PRIVACY)
     heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
     cells = [

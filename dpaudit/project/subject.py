@@ -89,7 +89,8 @@ def subject_of(
         if place is not None and not given and not isinstance(mechanism, Learner):
             pairs = pairs_beside(place, roles[1])
             source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
-        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")})
+        point = {name: chosen.get(name) for name in ("epsilon", "delta")}
+        chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")}, **point)
         chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
         yield Subject(mechanism, chosen, source, pairs)
 

@@ -56,7 +56,7 @@ def verdict_summary(shown: findings.Shown, results: Sequence[Result], repeat: st
         counts = Counter(str(one.finding.verdict) for one in results if isinstance(one.finding, findings.OneAudit))
         cases = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
         lines.append(("cases", f"{plural(len(results), 'case')}: {cases}; the gravest is shown, -v shows each"))
-    return [*lines, ("repeat", ShellCommand(repeat))]
+    return [*lines, ("repeat", ShellCommand(repeat)), *wording.clock_lines(*(one.finding for one in results))]
 
 
 def _brief(result: Result, shown: findings.Shown, name: str = "") -> Lines:

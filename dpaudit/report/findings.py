@@ -81,7 +81,7 @@ def brief_lines(finding: OneAudit, name: str = "the mechanism", repeat: str | No
     """Return the parts of a finding, and at the end the command that makes it again, by default its seed."""
     lines = parts(finding, name)
     if repeat is not None:
-        return [*lines, ("repeat", repeat)]
+        return [*lines, ("repeat", repeat), *wording.clock_lines(finding)]
     if isinstance(finding, LawFinding):
         return lines
     sides = " a side" if isinstance(finding, PrivacyFinding) else ""

@@ -74,6 +74,8 @@ def render(run: Run) -> str:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
 
     header, same = run.header, "The same command with the same versions gives the same bytes"
+    if clock := wording.clock_words(*(one.finding for one in run.results)):
+        same = f"The same command may give other bytes, for {clock}; made with"
     work = f"Profile {header.profile}, seed {header.seed}"
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
     sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
@@ -205,6 +207,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
             "method": [*shown["method"], ("Seed and versions", made)],
         },
         "words": meanings(OF_ONE),
+        "clock": wording.clock_words(*(one.finding for one in results)),
     }
     return filled("one.html.j2", page)
 

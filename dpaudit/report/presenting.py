@@ -24,6 +24,7 @@ from dpaudit.report.measured import SearchFinding, measured_brief, measured_page
 from dpaudit.report.plots import figure_of
 from dpaudit.report.terminal import Copied, aligned, laid_out
 from dpaudit.report.view import alone, row_of
+from dpaudit.report.wording import clock_lines
 from dpaudit.results import Finding
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def page(finding: AnyAudit) -> str:
     left = [("not recomputed", ", ".join(finding.not_recomputed))] if finding.not_recomputed else []
     if isinstance(finding, SearchFinding):
         return aligned([*measured_page(finding, finding.audited, Copied(finding.call)), *left])
-    repeat = [("repeat", Copied(finding.call))] if finding.call else []
+    repeat = [("repeat", Copied(finding.call)), *clock_lines(finding)] if finding.call else []
     return aligned([*finding_lines(alone(finding), finding.audited), *repeat, *left])
 
 

@@ -233,6 +233,20 @@ def verdict_words(verdict: Verdict, promises: Sequence[str] = ()) -> str:
     return f"{verdict}: {' and '.join(promises)}" if promises else str(verdict)
 
 
+def clock_words(*findings: object) -> str:
+    """Return that a repetition may have other runs, where a time limit left no time for those asked for; else ""."""
+    stopped = [one.stopped for one in findings if isinstance(one, PrivacyFinding)]
+    if all(one is UNSET or (one.looks is None and one.asked is UNSET) for one in stopped):
+        return ""
+    other = "within this time limit another machine may make fewer or more runs"
+    return f"{other} (in Python time_limit=finding.stopped makes as many)"
+
+
+def clock_lines(*findings: object) -> Lines:
+    """Return the line on what a clock decided; none where it did not."""
+    return [("clock", words)] if (words := clock_words(*findings)) else []
+
+
 def run_time_lines(finding: PrivacyFinding) -> Lines:
     """Return what outputs show together with run times, and whether it counts; nothing where none were measured."""
     found = finding.run_time

@@ -14,6 +14,7 @@ from dpaudit import seeding
 from dpaudit.arguments import read_number
 from dpaudit.contract import Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
+from dpaudit.neighbours.shown import words_of
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.adapters import with_generator
@@ -22,7 +23,7 @@ from dpaudit.sensitivity.finding import Counterexample, Moved, RecordedFinding, 
 from dpaudit.sensitivity.metrics import METRICS, Distance, read_metric, read_sensitivity
 from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, inputs_of, recorded_finding
 from dpaudit.sensitivity.recording import same
-from dpaudit.sensitivity.search import Search, pairs_and_moves, smaller
+from dpaudit.sensitivity.search import Search, pairs_and_moves
 
 SHOWN = 200
 """Characters of an output that are shown."""
@@ -90,8 +91,8 @@ def audit_sensitivity(
     The claim of a function is that for all neighbours S, S' its outputs are at most so far apart,
     :math:`d(f(S), f(S')) \le \Delta`. It is called on both inputs of each pair. Of a mechanism the values that noise is
     added to are compared in its place: its noise is recorded on one input and replayed on the other (`recording`). One
-    pair with a larger distance is a proof that the claim is wrong; it is then made smaller. That none was found proves
-    nothing of other pairs: the verdict is "not refuted".
+    pair with a larger distance is a proof that the claim is wrong, and is stated as it was tried. That none was found
+    proves nothing of other pairs: the verdict is "not refuted".
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ def _audited(
             raise InputError(text, names=(name, "f", "claim"))
     function, declared, own_metric = _read(f, known)
     if claim is None and declared is None:
-        raise InputError("{claim} must be given: the sensitivity of {f}", names=("claim", "f"))
+        raise InputError("{claim} must be given: the sensitivity of the function", names=("claim",))
     sensitivity = read_sensitivity(declared if claim is None else claim)
     called = _Function(function, read_metric(metric or own_metric))
     search = Search(called.measure)
@@ -187,11 +188,6 @@ def _audited(
         )
     if moves is not None:
         search.vary(moves)
-
-    def refuting(pair: Pair) -> _Outputs | None:
-        found = called.measure(pair)
-        return found if found is not None and found.distance.exceeds(sensitivity) else None
-
     best = search.found(lambda found: found.distance.exceeds(sensitivity))
     assert best is not None
     if best[1].distance.exceeds(sensitivity):
@@ -200,7 +196,6 @@ def _audited(
             if again is None or not same(again.outputs, best[1].outputs):
                 text = "{f} must be deterministic, or a mechanism (data, rng): two calls on one input differ"
                 raise InputError(text, names=("f",))
-        best = smaller(*best, refuting)
     return _finding(best, search, called, sensitivity, known)
 
 
@@ -230,7 +225,7 @@ def _finding(
         raised=called.raised,
         calls=called.calls,
         relation=relation,
-        witness=Moved(pair.origin, *pair.in_words(), None if hidden else (first, second)),
+        witness=Moved(pair.origin, *words_of(pair), None if hidden else (first, second)),
     )
     if hidden or not refuted:
         return finding

@@ -14,11 +14,12 @@ import numpy as np
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
+from dpaudit.neighbours.shown import words_of
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
 from dpaudit.sensitivity.recording import Recording, Value, as_numbers, plain_output, same
-from dpaudit.sensitivity.search import Search, smaller
+from dpaudit.sensitivity.search import Search
 from dpaudit.sensitivity.tracing import Primitive
 from dpaudit.withheld import Coarse
 
@@ -293,8 +294,6 @@ def recorded_finding(
     diverged = mechanism.diverged
     if best is not None and refutes(best[1]):
         steady = steady and mechanism.steady(best[0])
-        if steady:
-            best = smaller(*best, lambda pair: one if (one := mechanism.measure(pair)) and refutes(one) else None)
     if not steady:
         unseen, best = (*unseen, "randomness that is not recorded: replays on one input differ"), None
     return _finding(mechanism, search, best, unseen, relation, epsilon, delta, diverged)
@@ -344,7 +343,7 @@ def _finding(
         raised=mechanism.raised,
         runs=mechanism.runs,
         relation=relation,
-        witness=None if best is None else Moved(best[0].origin, *best[0].in_words()),
+        witness=None if best is None else Moved(best[0].origin, *words_of(best[0])),
     )
     first = next((move for move in found if move.exceeds), None)
     if best is None or hidden or first is None or first.declared is None:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from dpaudit.contract import MadePair, OriginKind, Pair, Relation
+from dpaudit.contract import MadePair, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.own_data.pairs import OwnDataMoves, neighbours_of
-from dpaudit.neighbours.smaller import Small, shrink
 
 STEPS = 24
 """Steps of the local search, at most; in each the best pair meets a few variations of itself."""
@@ -77,18 +76,6 @@ class Search(Generic[M]):
         if self.best is not None and shows(self.best[1]):
             return self.best
         return self.infinite or self.best
-
-
-def smaller(pair: Pair, found: M, better: Callable[[Pair], M | None]) -> tuple[Pair, M]:
-    """Return a pair with what both inputs share left out, as long as the rest is `better`, which is not None.
-
-    A pair that is described by its recipe stays as it is.
-    """
-    if pair.withheld:
-        return pair, found
-    plain = Small(Pair(pair.data, pair.neighbour, pair.origin), found)
-    *_, last = shrink(better, plain, values=pair.origin.kind != OriginKind.OWN_DATA)
-    return last.pair, last.chosen
 
 
 def pairs_and_moves(

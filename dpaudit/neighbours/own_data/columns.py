@@ -141,7 +141,12 @@ def _of_objects(name: str | None, values: NDArray[Any]) -> DataColumn:
     if "number" in found:
         pairs = list(zip(types, values, strict=True))
         whole = all(kind == "missing" or isinstance(value, int | np.integer) for kind, value in pairs)
-        numbers = np.array([math.nan if kind == "missing" else value for kind, value in pairs], dtype=float)
+        try:
+            numbers = np.array([math.nan if kind == "missing" else value for kind, value in pairs], dtype=float)
+        except OverflowError:
+            where = "numbers" if name is None else f"in column {name!r} numbers"
+            text = "{data} must hold {where} that are at most 1.8e308, and has a larger integer"
+            raise InputError(text, names=("data",), where=where) from None
         return DataColumn(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
     made = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}
     return DataColumn(name, made.get(found[0], ValueKind.OTHER) if found else ValueKind.OTHER, values)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, singledispatch
 from pathlib import Path
@@ -24,9 +25,52 @@ from dpaudit.neighbours.own_data.adapters import (
     Table,
 )
 
+
+def _read_lines(path: Path, separator: str) -> Any:
+    """Return the table in a file of lines, the first of which names the columns.
+
+    pandas takes a first record for the names, gives a name that stands twice another one, and fills short lines up.
+    """
+    found = pd.read_csv(path, sep=separator)
+    names = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    check_names(path, names, all)
+    if not names.is_unique:
+        text = "{data} must have columns of different names, and two of {path} have one name"
+        raise InputError(text, names=("data",), path=str(path))
+    if len(found) and found.iloc[:, -1].isna().any():  # what a short line lacks is missing in the last column too
+        width = found.index.nlevels * (not _counts_rows(found.index)) + found.shape[1]
+        with path.open(newline="", encoding="utf-8-sig") as lines:
+            rows = csv.reader(lines, delimiter=separator)
+            next(rows)
+            short = next((rows.line_num for row in rows if 0 < len(row) < width), None)
+        if short is not None:
+            text = "{data} must have a value for each column in every line, and line {line} of {path} is too short"
+            raise InputError(text, names=("data",), line=short, path=str(path))
+    return found
+
+
+def check_names(path: Path | str, names: Iterable[Any], share: Callable[[Iterable[bool]], bool]) -> None:
+    """Raise `InputError` if the names of the columns in a file are numbers, `all` or `any` of them.
+
+    The message shows none: it may be a value of the first record.
+    """
+    numbers = [_is_number(name) for name in names]
+    if numbers and share(numbers):
+        instead = "and has a number in the place of a name: add a line of names before it, such as output"
+        raise InputError(f"the first line of {path} must name its columns, {instead}")
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 READERS: dict[str, Callable[[Path], Any]] = {
-    ".csv": pd.read_csv,
-    ".tsv": pd.read_table,
+    ".csv": partial(_read_lines, separator=","),
+    ".tsv": partial(_read_lines, separator="\t"),
     ".parquet": pd.read_parquet,
     ".npy": partial(np.load, allow_pickle=False),
 }
@@ -242,7 +286,8 @@ def read_dataset(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        If there is no such file, it is of another format, holds no record, or cannot be read.
+        If there is no such file, it is of another format, holds no record, or cannot be read; if the columns of a .csv
+        or .tsv have no names but numbers, two have one name, or a line is too short.
     """
     path = Path(path)
     if path.is_dir():
@@ -256,6 +301,8 @@ def read_dataset(path: str | Path) -> Any:
         raise InputError.of("data", str(path), f"a file {', '.join(READERS)}")
     try:
         found = READERS[suffix](path)
+    except InputError:
+        raise
     except Exception as error:  # whatever a reader raises for a malformed file; its message may show what is in it
         text = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
         if isinstance(error, pd.errors.EmptyDataError):
@@ -265,6 +312,10 @@ def read_dataset(path: str | Path) -> Any:
             text += "as .csv"
         kind, hint = type(error).__name__, "; look at its first lines" if suffix in (".csv", ".tsv") else ""
         raise InputError(text, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
+    if not np.ndim(found):
+        raise InputError(
+            "{data} must be an array of records, and {path} holds one value", names=("data",), path=str(path)
+        )
     if suffix == ".csv" and found.shape[1] == 1 and ";" in str(found.columns[0]):
         text = "{data} must have its columns separated by commas, and {path} has semicolons: write it with commas, or "
         text += "in Python pass pandas.read_csv({path!r}, sep=';')"

@@ -97,6 +97,9 @@ def test_mechanisms_that_show_nothing(sequential: bool) -> None:
     high = audited(lambda x, rng: x + rng.laplace(), epsilon=8.0)
     assert (high.verdict, type(high.gaps[0])) == ("no evidence", FewRuns)
     assert high.epsilon_lower > 0.5  # what was found is told all the same
+    # A test that asks for a least power fails, and the JSON says the same.
+    assert all(math.isinf(one.detectable_epsilon) for one in (constant, same, high))
+    assert PrivacyFinding.from_dict(constant.to_dict()).detectable_epsilon == math.inf
     refuted = audited(lambda x, rng: x)
     assert (refuted.verdict, refuted.gaps) == ("violation", ())
 

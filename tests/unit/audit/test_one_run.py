@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import dpaudit
-from dpaudit import InputError, PrivacyClaim
+from dpaudit import InputError, OneRunFinding, PrivacyClaim
 from dpaudit.audit.one_run_finding import EqualScores, FewCanaries, IgnoredCanaries
 from dpaudit.bounds.coin import epsilon_lower
 from dpaudit.report import schema
@@ -108,6 +108,8 @@ def test_ties_are_ordered_without_the_coins():
     found = audit(np.zeros(M), coins)
     assert (found.verdict, found.tied) == ("no evidence", M)
     assert found.gaps == (EqualScores(M, M),)
+    assert math.isinf(found.detectable_epsilon)
+    assert OneRunFinding.from_dict(found.to_dict()).not_recomputed == ()
     some = audit(np.where(np.arange(M) % 2, -1.0, np.arange(M)), coins)
     assert (some.tied, some.gaps) == (M // 2, ())
     rng = np.random.default_rng(0)

@@ -89,11 +89,16 @@ def test_of_data_the_recipe_is_named_or_the_values_are_shown(
 
 def test_a_replay_says_first_that_neighbours_were_not_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["privacy", "means.py:mean", "--batched", "--epsilon", "1", "--quiet", "--certificate", "c.json"]) == 1
+    assert "an audit with --relation names what neighbours are" in " ".join(capsys.readouterr().err.split())
     again = ["replay", "c.json", "means.py:mean", "--batched"]
     assert main(again) == 3
-    assert "not checked that the inputs are neighbours" in " ".join(capsys.readouterr().out.split())
+    said = "the bound exceeds the claim, and it was not checked that the inputs are neighbours: give --relation"
+    assert said in " ".join(capsys.readouterr().out.split())
     (folder / "far.py").write_text("near = lambda a, b: abs(len(a) - len(b))\nfar = lambda a, b: 2\n")
     assert main([*again, "--metric", "far.py:near"]) == 1
+    named = ["--relation", "replace-one", "--quiet", "--certificate", "d.json"]
+    assert main(["privacy", "means.py:mean", "--batched", "--epsilon", "1", *named]) == 1
+    assert "--relation" not in capsys.readouterr().err
     assert main([*again, "--relation", "replace-one"]) == 1
     assert main([*again, "--metric", "far.py:far"]) == 2
     assert "are no neighbours" in capsys.readouterr().err

@@ -53,7 +53,7 @@ def test_coins_are_written_once(capsys: Any, tmp_path: Path) -> None:
     [
         (("10",), "--out must be given"),
         (("10", "--out", "no/such/folder.json"), "--out must be a file in a folder that exists"),
-        (("1", "--out", "coins.json"), "m must be an integer >= 2"),
+        (("1", "--out", "coins.json"), "CANARIES must be an integer >= 2"),
         (("many", "--out", "coins.json"), "must be a whole number"),
     ],
 )
@@ -151,6 +151,10 @@ def test_other_coins_than_those_sealed_are_refused(capsys: Any, tmp_path: Path) 
     status, _, err = call(capsys, "scores", file, "--coins", str(coins), "--epsilon", "1")
     assert status == 2
     assert "not those that were sealed" in " ".join(err.split())
+    assert err.startswith("BAD INPUT    --coins must be")
+    for words in ((file, "--coins", str(tmp_path / "nope.json")), (str(tmp_path / "nope.csv"),)):
+        status, _, err = call(capsys, "scores", *words, "--epsilon", "1")
+        assert (status, err.startswith("BAD INPUT    there is no file")) == (2, True)
 
 
 def recorded(path: Path, scale: float, header: str = "output\n", size: int = 2_000) -> tuple[str, str]:
@@ -211,6 +215,7 @@ def test_samples_refuse_bad_input(capsys: Any, tmp_path: Path) -> None:
             "neighbour_outputs are arrays of shape (3,)",
         ),
         ((files[0],), "Missing argument 'NEIGHBOUR_FILE'"),
+        ((*files, "--mu", "1"), "--epsilon must be left out where --mu is given"),
     ]:
         status, _, err = call(capsys, "samples", *words, "--epsilon", "1")
         assert status == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from cli_support import call, verb
+from cli_support import call, called, verb
 
 import dpaudit
 from dpaudit.cli.command import in_options
@@ -58,3 +58,10 @@ def test_options_are_those_of_the_verb_that_was_called():
     assert told["exact"]("samples", "") == told["exact"]("samples", None) == "--crafted"
     assert told["run"]("samples", None) == "samples"
     assert told["run"]("html", "True") == "--html"
+
+
+@pytest.mark.parametrize(
+    ("command", "part"), [("check", "audit"), ("history", "check"), ("diff", "change"), ("ledger", "statement")]
+)
+def test_the_help_says_of_what_json_has_a_line_each(capsys, command, part):
+    assert f"JSON instead of text, a line for each {part}" in " ".join(called(capsys, command, "--help")[1].split())

@@ -189,6 +189,40 @@ def test_an_interrupt_keeps_what_is_done(capsys, tmp_path, monkeypatch):
     assert len(load_run(tmp_path).results) == 2
 
 
+def test_an_interrupt_while_reports_are_written_says_that_the_run_is_kept(capsys, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpaudit.cli.runs._report", interrupt)
+    status, _, err = run(capsys, tmp_path, "toy-coin")
+    assert status == 130
+    done, planned = re.search(
+        r"^INTERRUPTED  after (\d+) of (\d+) audits; their results are kept in ", err, re.M
+    ).groups()
+    assert done == planned == str(len(load_run(tmp_path).results))
+    monkeypatch.undo()
+    assert run(capsys, tmp_path, "toy-coin", "--resume")[0] == 0
+    assert (tmp_path / "report.json").is_file()
+
+
+def test_an_interrupted_audit_says_what_is_kept(capsys, tmp_path, monkeypatch):
+    (tmp_path / "f.py").write_text("PAIRS = [(0, 1)]\ndef f(x, rng):\n    return x\n")
+
+    def interrupt(*_, continued, **__):
+        if continued is not None:
+            Path(continued).write_text("runs")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpaudit.audit.audit.audit_privacy", interrupt)
+    words = ("privacy", f"{tmp_path}/f.py:f", "--epsilon", "1", "--sequential", "--quiet")
+    status, _, err = call(capsys, *words, "--continue", str(tmp_path / "kept"))
+    assert (status, err) == (
+        130,
+        f"INTERRUPTED  what was stored is kept in {tmp_path}/kept: the same command goes on from it\n",
+    )
+    assert call(capsys, *words)[2] == "INTERRUPTED  the command did not come to its end\n"
+
+
 def test_report_renders_a_stored_run_without_running_anything(capsys, tmp_path, monkeypatch):
     _, shown, _ = run(capsys, tmp_path / "out", "toy-coin", "toy-liar")
     monkeypatch.setattr(execute, "perform", None)

@@ -18,6 +18,9 @@ def total(data):
 def noisy(data, rng):
     return total(data) + rng.laplace(scale=1.0)
 
+def failing(data):
+    return data["weight"]
+
 def elsewhere(data):
     import random
     return total(data) + random.SystemRandom().random()
@@ -96,6 +99,7 @@ def test_json_is_the_finding(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     _, shown = run(capsys, "ages.py:total", "--claim", "1", "--certificate", "c.json")
     assert "the certificate c.json holds both inputs" in shown
+    assert "an audit with --relation names what neighbours are" in " ".join(shown.split())
     status, words = verify((tmp_path / "c.json").read_bytes())
     assert (status, words[:11]) == (3, "not checked")  # no relation was given
     assert certificates.read_of_sensitivity("c.json") is not None
@@ -109,7 +113,9 @@ def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["ages.py:total"], "--claim must be given"),
+        (["ages.py:total"], "--claim must be given: the sensitivity of the function"),
+        (["ages.py:failing", "--claim", "1", "--data", "ages.csv"], "KeyError (--include-data shows more)"),
+        (["ages.py:failing", "--claim", "1"], "ID must return outputs"),
         (["ages.py:total", "--claim", "x"], "--claim must be a finite number >= 0"),
         (["ages.py:total", "--claim", "1", "--metric", "l7"], "--metric must be one of absolute, l1"),
         (["ages.py:none", "--claim", "1"], "ages.py has no none"),

@@ -214,6 +214,13 @@ def test_the_commands_merge_to_what_privacy_shows(
     assert call(capsys, "merge", "parts", "--json", "--quiet", *learners)[:2] == (status, one)
     assert "must be I/K" in call(capsys, "shard", "3", "plan.json")[2]
 
+    def interrupt(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpaudit.engine.shards.make_shard", interrupt)
+    said = call(capsys, "shard", "1/2", "plan.json", "-o", "parts", "--quiet", *learners)[2]
+    assert "INTERRUPTED  what was stored is kept in parts/shard-1-of-2.json: the same command goes on from it" in said
+
 
 def test_a_plan_of_peoples_data_is_asked_for_and_carries_the_key_of_their_digests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

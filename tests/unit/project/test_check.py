@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import sys
 from pathlib import Path
@@ -135,6 +136,7 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
     assert len(shares) > 3
     assert shares == sorted(shares)
     assert rows["broken"].why.endswith("the claim allows 1.6")
+    assert math.isinf(rows["silent"].numbers["detectable_epsilon"])
     assert rows["silent"].why.endswith("give pairs of different inputs, on which the output varies")
     assert rows["broken"].numbers["epsilon_lower"] == rows["worse"].numbers["epsilon_lower"]
     assert rows["points"].numbers["claimed_epsilon"] == 0.5
@@ -179,9 +181,8 @@ def test_the_status_is_that_of_the_gravest_row(verdicts: list[str], expected: in
 
 
 def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be_caught() -> None:
-    lines = check_text(
-        [row("consistent", epsilon_lower=0.99999, detectable_epsilon=1.10001), row("no evidence", exact_epsilon=2.0)]
-    ).splitlines()
+    unseen = row("no evidence", exact_epsilon=2.0, detectable_epsilon=math.inf)
+    lines = check_text([row("consistent", epsilon_lower=0.99999, detectable_epsilon=1.10001), unseen]).splitlines()
     assert lines[3].split() == ["a", "1", "-", "0.999", "1.11", "consistent"]
     assert lines[4].split() == ["?", "a", "1", "2.00", "0.500", "never", "no", "evidence"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 import pytest
-from toy_records import law_finding, privacy_finding, utility_finding
+from toy_records import law_finding, privacy_finding, result, utility_finding
 
 from dpaudit.audit import evidence as gaps
 from dpaudit.audit.clock import Stopped
@@ -16,6 +16,7 @@ from dpaudit.contract import Direction, Origin, Verdict
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.report.findings import brief_lines, parts
 from dpaudit.report.glossary import OFTEN
+from dpaudit.report.html import render_finding
 from dpaudit.report.terminal import ShellCommand, laid_out
 
 OUTPUT_1 = Cells("output", ((1, 1),))
@@ -191,6 +192,17 @@ def test_a_command_that_no_shell_reads_is_shown_as_text():
         laid_out([("repeat", ShellCommand("dpaudit run 'a\x1b[2J"))], width=60)
         == "repeat       dpaudit run 'a\\x1b[2J\n"
     )
+
+
+def test_what_a_clock_decided_is_said_beside_what_repeats_it() -> None:
+    limited = privacy_finding(trials=1_000, stopped=Stopped(1_000, 2))
+    said = "within this time limit another machine may make fewer or more runs"
+    assert brief_lines(limited, repeat="dpaudit privacy a.py:f")[-1][1].startswith(said)
+    in_time = privacy_finding(trials=1_000, stopped=Stopped(1_000))
+    assert brief_lines(in_time, repeat="dpaudit privacy a.py:f")[-1][0] == "repeat"
+    for finding, same in ((limited, False), (in_time, True), (privacy_finding(), True)):
+        page = render_finding(result("privacy", finding=finding, learner="a.py:f", task="a.py:f"))
+        assert (said in page, "The same command gives the same numbers;" in page) == (not same, same)
 
 
 def test_what_more_time_would_show_is_said_where_a_limit_left_too_little() -> None:

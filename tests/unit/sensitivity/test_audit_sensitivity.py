@@ -39,12 +39,32 @@ def test_the_local_search_goes_beyond_the_pairs_that_are_made() -> None:
     assert found.distance >= 0.5
 
 
-def test_a_counterexample_is_made_smaller() -> None:
-    found = of_function(lambda data: len(set(data)), [([3, 1, 4, 1, 5, 9], [3, 1, 4, 1, 5, 8, 7])], claim=0)
+def mean(data: Any) -> float:
+    return math.fsum(data) / len(data)
+
+
+def noisy_mean(data: Any, rng: Any) -> Any:
+    return mean(data) + rng.laplace(scale=0.2)
+
+
+@pytest.mark.parametrize("f", [mean, noisy_mean])
+def test_a_counterexample_is_the_pair_that_was_given_with_its_own_distance(f: Any) -> None:
+    # Every dataset has 4 records: inputs of other sizes are none of the function's.
+    met = [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]
+    found = audit_sensitivity(f, [met, ([0.0] * 4, [0.0, 0.0, 0.0, 0.9])], claim=0.2)
+    assert (found.verdict, found.pairs) == ("violation", 2)
     assert found.witness is not None
-    assert found.witness.outputs == ("1", "2")
-    assert len(found.witness.data) == len("[9]")
-    assert len(found.witness.neighbour) == len("[8, 7]")
+    assert (found.witness.origin.kind, found.witness.data, found.witness.neighbour) == ("given", *map(repr, met))
+    assert (found.distance if isinstance(found, SensitivityFinding) else found.moves[0].distance) == 0.25
+    assert found.counterexample is not None
+    assert (found.counterexample.inputs, found.counterexample.distance.lower) == (met, 0.25)
+
+
+def test_a_long_counterexample_is_shown_around_the_record_that_differs() -> None:
+    found = of_function(sum, [(ROWS, [*ROWS, 0.777123])], claim=0)
+    assert found.witness is not None
+    assert found.witness.neighbour.startswith("51 elements: 47 before, [")
+    assert found.witness.neighbour.endswith("0.777123]")
 
 
 def test_replacing_moves_a_histogram_by_two_and_adding_by_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -160,12 +161,19 @@ def test_a_learner_takes_no_dataset() -> None:
         dpaudit.audit_privacy(learner, data=[31])
 
 
+ONE_VALUE = io.BytesIO()
+np.save(ONE_VALUE, np.float64(31.0))
 FILES: dict[str, tuple[str, bytes | None, str]] = {
     "an empty file": ("empty.csv", b"", "data must hold at least one record, and .*empty.csv is empty"),
     "a first line alone": ("head.csv", b"age,city\n", "data must hold at least one record, and .*head.csv holds none"),
     "another format": ("ages.xlsx", b"x", "data must be a file .csv, .tsv, .parquet, .npy"),
     "no file": ("agess.csv", None, "a file that is there, got .*agess.csv.; did you mean ages.csv"),
     "no array": ("broken.npy", b"age", r"data cannot be read: .* is no well-formed .npy file \(ValueError\)"),
+    "one value": ("one.npy", ONE_VALUE.getvalue(), "data must be an array of records, and .*one.npy holds one value"),
+    "no names": ("bare.csv", b"1,2\n3,4\n", "the first line of .*bare.csv must name its columns, and has a number"),
+    "no names, by tabs": ("bare.tsv", b"1\t2\n3\t4\n", "the first line of .*bare.tsv must name its columns"),
+    "a name twice": ("twice.csv", b"x,x\n1,2\n", "columns of different names, and two of .*twice.csv have one name"),
+    "a short line": ("short.csv", b"x,y\n1,2\n\n3\n4,5\n", "line 4 of .*short.csv is too short"),
     "ragged lines": ("ragged.csv", b"a,b\n1,2\n31,4,5\n", r"is no well-formed .csv file \(ParserError\)"),
 }
 
@@ -178,6 +186,20 @@ def test_a_wrong_file_is_refused(name: str, tmp_path: Path) -> None:
         (tmp_path / file).write_bytes(content)
     with pytest.raises(InputError, match=message):
         dpaudit.read_dataset(tmp_path / file)
+
+
+def test_missing_values_and_names_with_numbers_among_them_are_read(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text('\ufeffcity,2019,2020\n\n"a, b",1,\nc,2,\n', encoding="utf-8")
+    found = dpaudit.read_dataset(tmp_path / "wide.csv")
+    assert (list(found.columns), found.shape) == (["city", "2019", "2020"], (2, 3))
+
+
+def test_integers_beyond_floats_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "large.csv").write_text("age\n31\n" + "9" * 420 + "\n")
+    for data in (dpaudit.read_dataset(tmp_path / "large.csv"), [31, 10**420]):
+        with pytest.raises(InputError, match=r"data must hold .*numbers that are at most 1.8e308") as caught:
+            dpaudit.neighbours_of(data)
+        assert "99" not in str(caught.value)
 
 
 def test_objects_are_never_unpickled(tmp_path: Path) -> None:
