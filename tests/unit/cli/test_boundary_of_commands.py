@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -172,11 +173,12 @@ LEARNERS = (Ends,)
 def test_learners_that_are_searched_measured_or_made_again_run_in_a_process_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "ends.py").write_text(LEARNER)
     measured = ["--alpha", "0.3", "--beta", "0.3"]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     made = ["run", "toy-ends", "--trials", "100", "--quiet", "--no-html", "--out", "run"]
 
     def status_of(words: list[str]) -> tuple[int, str]:
         command = [sys.executable, "-m", "dpaudit", *words, "--learners", "ends.py"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
         return done.returncode, " ".join(done.stderr.split())
 
     assert status_of(made)[0] == 0
