@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -71,11 +71,12 @@ class Child:
         context, self._notes = get_context("fork"), Notes()
         requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
         self.replies, replies = context.Pipe(duplex=False)
-        process = context.Process(target=_serve, args=(function, requests, replies, parent_pipe(), self._notes))
+        given = function, requests, replies, parent_pipe(), self._notes
+        process = context.Process(target=_serve, args=given, daemon=False)  # what is audited may have children there
         with warnings.catch_warnings():
             # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
             warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
+            _start(process)
         requests.close()
         replies.close()
         assert process.pid is not None
@@ -180,6 +181,20 @@ class Child:
 
     def _death(self) -> ChildDied:
         return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
+
+
+def _start(process: Any) -> None:
+    """Start a process, from a daemonic one as well.
+
+    `Process.start` refuses that, so that no child is left when its parent is terminated; these end with it. Workers of
+    dask and of a pool of multiprocessing are daemonic. The end of such a worker does not wait for its children either:
+    it would before it closes the pipe by which they see that it ends.
+    """
+    if not current_process().daemon:
+        process.start()
+        return
+    process._popen = process._Popen(process)
+    del process._target, process._args, process._kwargs  # as `start` does: the target leads back to the process
 
 
 _children: weakref.WeakSet[Child] = weakref.WeakSet()

@@ -156,6 +156,15 @@ def ignore_requests(line: ParentPipe) -> None:
     line.follow()
 
 
+def follow_in_pool(line: ParentPipe) -> None:
+    """Begin a worker of a pool of multiprocessing, which ends its workers by SIGTERM.
+
+    Such a worker is a copy of its parent. The handlers of a command, which it has then, would keep it from ending.
+    """
+    ignore_requests(line)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _forget() -> None:
     """Close the writing end in the copy of a fork, which would otherwise keep the workers of its parent alive."""
     while _held:

@@ -138,3 +138,21 @@ def test_a_copy_of_a_copy_was_made_on_the_input_of_the_first() -> None:
             os._exit(notes.forked_at if not second else os.waitstatus_to_exitcode(os.waitpid(second, 0)[1]))
         assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 1
     assert notes.forked_at is None
+
+
+@pytest.mark.parametrize("limit", [(), ("--timeout", "60")], ids=["runs", "runs with a limit"])
+def test_workers_of_a_pool_which_are_daemonic_have_processes_of_the_mechanism(tmp_path: Path, limit: tuple) -> None:
+    (tmp_path / "crashing.py").write_text(CRASHING)
+    words = ["privacy", "crashing.py:noisy", "--epsilon", "1", "--trials", "2000", "--quiet", "--json", "--jobs", "2"]
+    said = [
+        subprocess.run(
+            [sys.executable, "-m", "dpaudit", *words, "--no-sequential", *limit, *more],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        for more in ((), ("--backend", "multiprocessing"))
+    ]
+    assert said[0].stdout, said[0].stderr
+    assert (said[1].returncode, said[1].stdout) == (said[0].returncode, said[0].stdout), said[1].stderr
