@@ -178,7 +178,7 @@ class Hygiene:
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with running_on((where,), self.runs):
+        with running_on((where,), self.runs, self.sampler.audit):
             began = time.perf_counter()
             outputs = self.mechanism(self.inputs[side], rng, self.runs, context)
             # The first calls may load what all others find loaded.

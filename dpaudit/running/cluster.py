@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 import warnings
@@ -216,8 +217,12 @@ def _made(
         calls = cloudpickle().loads(payload)  # of the client, whose code the worker is there to run
     except ModuleNotFoundError as error:
         return Lacking(error.name, str(error))
-    began = time.perf_counter()
-    results = [send(call) for call in calls]
+    began, home = time.perf_counter(), os.getpid()
+    try:
+        results = [send(call) for call in calls]
+    finally:
+        if os.getpid() != home:  # a copy, which must not go on as a worker
+            os._exit(0)
     return results, time.perf_counter() - began
 
 

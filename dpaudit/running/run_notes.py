@@ -16,6 +16,8 @@ from dpaudit.errors import Exited, InputError, ToolFault
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 ROOM = 1 << 12
 """Bytes of a page of notes."""
+MARK = 8
+"""Bytes that mark an audit."""
 _BETWEEN = "\x1f"
 """Between the parts of a note."""
 
@@ -27,7 +29,7 @@ class Notes:
     of runs, and for each run only the number of its input.
     """
 
-    FORKED, ENDED, TURN, TEXT, COPY = 0, 1, 2, 3, ROOM // 2
+    FORKED, ENDED, TURN, AUDIT, TEXT, COPY = 0, 1, 2, 3, 3 + MARK, ROOM // 2
     """Places in the page: flags, the note of the process, and that of a copy of it, which the process overtakes."""
 
     def __init__(self) -> None:
@@ -45,11 +47,16 @@ class Notes:
         """Whether a copy of a process returned from what is audited."""
         return bool(self._page[self.FORKED])
 
-    def fork(self) -> None:
-        """Note, in the copy, that it returned, and the input it was made on."""
+    def forked_in(self, audit: bytes) -> bool:
+        """Return whether a copy that returned last was made in an audit; the process may have made runs of others."""
+        return self.forked and self._page[self.AUDIT : self.TEXT] == audit.ljust(MARK, b"\0")
+
+    def fork(self, audit: bytes = b"") -> None:
+        """Note, in the copy, that it returned, the audit and the input it was made on."""
         for thread, words in self._inputs.items() if len(self._inputs) == 1 and self.forked_at is not None else ():
             self._inputs[thread] = words[self.forked_at :][:1] or words
         self._write(self.COPY, ROOM)
+        self._page[self.AUDIT : self.TEXT] = audit.ljust(MARK, b"\0")
         self._page[self.FORKED] = 1
 
     @property
@@ -138,11 +145,12 @@ class RunFault(ToolFault):
 
 
 @contextmanager
-def running_on(words: tuple[str, ...], runs: int) -> Iterator[None]:
+def running_on(words: tuple[str, ...], runs: int, audit: bytes = b"") -> Iterator[None]:
     """Note that so many runs are made on some inputs in the block; end a copy of this process that comes out of it.
 
+    `audit` marks the audit: a worker makes runs of many, and a copy that a mechanism left there is no fault of others.
     `RunFault` or `InputError` is raised, with the input, if a run is a fault or asked to exit; `ToolFault` if a copy
-    came out of this block, or of an earlier one.
+    came out of this block, or of an earlier one of the same audit.
     """
     notes, home = noted(), os.getpid()
     notes.enter(words)
@@ -154,10 +162,10 @@ def running_on(words: tuple[str, ...], runs: int) -> Iterator[None]:
         raise InputError(f"{exit}, on {notes.input_of(words)}") from exit.__cause__
     finally:
         if os.getpid() != home:
-            notes.fork()
+            notes.fork(audit)
             os._exit(0)
         notes.leave(runs)
-    if notes.forked:
+    if notes.forked_in(audit):
         raise ToolFault(f"the mechanism {FORKS}{notes.words()}")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any, Generic, TypeVar, overload
@@ -26,7 +27,7 @@ from dpaudit.progress import Report
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import InTurn, Isolated
 from dpaudit.running.processes import APART
-from dpaudit.running.run_notes import brief, running_on
+from dpaudit.running.run_notes import MARK, brief, running_on
 from dpaudit.running.workers import DASK, WorkerDied, spread
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ class Sampler:
     `n_jobs` and `backend` are as for `joblib.Parallel`, but for the backend "dask", whose scheduler has the `address`;
     else one job runs in this process. An output holds about so many `numbers`; memory, and so the split of many wide
     runs, goes by it. The `view` of a batch of outputs is returned; `report` is called with the number of runs made,
-    batch by batch.
+    batch by batch. `audit` marks the audit in the notes of processes that make runs of several.
     """
 
     mechanism: Mechanism
@@ -73,6 +74,7 @@ class Sampler:
     view: Callable[[Any], Any] | None = None
     report: Report | None = None
     address: str | None = None
+    audit: bytes = field(default_factory=partial(os.urandom, MARK), compare=False, repr=False)
 
     def chunk(self, runs: int) -> int:
         """Return how many of `runs` runs a job makes; the split depends on nothing else."""
@@ -192,7 +194,7 @@ class Sampler:
         stream = self.mechanism.stream
         first, second = (seeding.generator(self.seed, "privacy", stream, *job.address) for job in couple)
         data, neighbour = (job.data.build() if isinstance(job.data, Made) else job.data for job in couple)
-        with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple)):
+        with running_on(tuple(job.in_words() for job in couple), sum(job.size for job in couple), self.audit):
             order = self.turns(couple, by_calls=self.mechanism.batched)
             outputs = self.mechanism.in_turn(InTurn((data, neighbour), (first, second), order))
         ours, others = (self._reduced(reduce, made) for made in outputs)

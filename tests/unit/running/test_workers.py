@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+import dpaudit
 from dpaudit.errors import ToolFault
 from dpaudit.running.processes import ChildDied
 from dpaudit.running.workers import apart, spread
@@ -102,3 +103,21 @@ def test_a_caller_that_stops_ends_the_processes():
     results.close()
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+def forks(data, rng):
+    if rng.random() < 0.01 and not os.fork():
+        return 0
+    return float(data + rng.laplace())
+
+
+def innocent(data, rng):
+    return float(data + rng.laplace())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_copy_that_a_mechanism_leaves_is_no_fault_of_later_audits_in_the_same_processes(n_jobs):
+    asked = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 2_000, "sequential": False, "n_jobs": n_jobs}
+    with pytest.raises(ToolFault, match="the mechanism forks, and returns in both processes"):
+        dpaudit.audit_privacy(forks, **asked)
+    assert dpaudit.audit_privacy(innocent, **asked).verdict != "violation"
