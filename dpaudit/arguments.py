@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
@@ -15,6 +16,8 @@ from dpaudit.errors import InputError
 
 CONFIDENCE = 0.999
 """The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
+_ADDRESS = r"\S+:\d+|(?!tcp:|tls:|wss?:)[a-z]+://\S+"
+"""A host and a port; kinds of addresses that others have added to distributed may have no port."""
 JOBS = 32, 8
 """The most jobs on a small machine, and for each processor: a worker takes 100 MB and more."""
 
@@ -84,6 +87,8 @@ def check_jobs(n_jobs: Any, backend: Any = None, address: Any = None) -> None:
     if (backend == "dask") != isinstance(address, str):
         message = "{backend:=dask} and {address}, that of its scheduler as tcp://127.0.0.1:8786, come together"
         raise InputError(message, names=("backend", "address"), value=backend)
+    if backend == "dask" and not re.fullmatch(_ADDRESS, address):
+        raise InputError.of("address", address, "that of a scheduler of dask, as tcp://127.0.0.1:8786")
     if backend is None or backend == "dask":
         return
     from joblib import Parallel

@@ -31,7 +31,7 @@ from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.processes import ChildDied, can_fork
 from dpaudit.running.warned import gathered
-from dpaudit.running.workers import Workers, apart
+from dpaudit.running.workers import DASK, Workers, apart, in_own_process
 
 Listener = Callable[[int, int, str, float], None]
 """Called with how many audits are done, of how many, the name of one under way, and the share of those under way."""
@@ -64,7 +64,8 @@ def check(
     processes. The limits, in seconds, `timeout` of a run and `time_limit` of an audit, hold where the settings state
     none. With `alone` each audit is made in a copy of this process, where processes fork, so that one which ends its
     process has failed alone; with several processes, audits are then made side by side, and end in another order than
-    that of the settings. `InputError` if the settings are not there or wrong, or there is no audit of a name.
+    that of the settings. `InputError` if the settings are not there or wrong, there is no audit of a name, or no
+    scheduler at the address.
     """
     chosen = read_project(settings).chosen(names)
     audits = {
@@ -72,6 +73,8 @@ def check(
         for audit in chosen
     }
     workers, root, own = Workers.of(n_jobs, backend, address), settings.resolve().parent, alone and can_fork()
+    if backend == DASK:
+        in_own_process(partial(_reach, str(address)))
     at_a_time = min(workers.number, len(audits)) if own and backend in (None, "loky") else 1
     each = n_jobs if at_a_time == 1 else workers.number // at_a_time
     spread: dict[str, Any] = {"n_jobs": each, "backend": backend, "address": address}
@@ -115,6 +118,13 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
         except DpauditError as error:
             found[audit.name] = str(error)
     return found
+
+
+def _reach(address: str) -> bool:
+    """Raise `InputError` where no scheduler answers, once for all audits; there no connection is left to be forked."""
+    from dpaudit.running.cluster import reach
+
+    return reach(address)
 
 
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -17,6 +19,8 @@ from typing import Any, NamedTuple
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry.import_spec import FILES, cloudpickle, send_by_value
 from dpaudit.results import versions
+from dpaudit.running.same_code import differing, forget_others, needed, own_sources
+from dpaudit.withheld import raised_words
 
 PATIENCE = 10.0
 """Seconds in which a scheduler must answer."""
@@ -36,6 +40,11 @@ LONELY = 20.0
 """Seconds that a cluster may be without a worker."""
 _SAME = ("dpaudit", "numpy")
 """Libraries of which workers must have the same version: outputs, and so results, depend on them."""
+_OWN = "sources of dpaudit"
+_OF_DASK = {"distributed", "dask", "asyncio", "concurrent", "tornado"}
+"""Packages whose exceptions a client raises, beside `OSError`, where its scheduler or a worker is away."""
+_loading = threading.Lock()
+"""Held while a thread of a worker loads calls, and the modules that they need."""
 
 
 class WorkerGone(ToolFault):
@@ -47,11 +56,18 @@ class Lacking(NamedTuple):
 
     module: str | None
     text: str
+    others: tuple[str, ...] = ()
+    """Modules that are other ones than where the calls come from."""
 
 
-@cache
-def client_of(address: str) -> Any:
-    """Return the connection to a scheduler, one for each address.
+def reach(address: str) -> bool:
+    """Connect to a scheduler and leave it again; raise what `client_of` raises."""
+    connected(address).close()
+    return True
+
+
+def connected(address: str) -> Any:
+    """Return a connection to a scheduler.
 
     `InputError` is raised if `distributed` is not installed, no scheduler answers there, or it is one of another
     version.
@@ -61,20 +77,41 @@ def client_of(address: str) -> Any:
     except ImportError:
         message = "{backend:=dask} needs the package distributed: pip install 'dpaudit[dask]'"
         raise InputError(message, names=("backend",), value="dask") from None
+    _refuse_unusable(address)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions, which are compared below
             client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        theirs = client.get_versions()["scheduler"]["packages"].get("distributed")
     except Exception as error:  # of several types: of the network, of addresses, of the protocol
         message = "no scheduler of dask answers at {address} within {seconds:g} s: {why:.300}"
         given: dict[str, Any] = {"value": address, "seconds": PATIENCE, "why": f"{type(error).__name__}: {error}"}
         raise InputError(message.replace("{address}", f"{{address:={address}}}"), names=("address",), **given) from None
-    theirs = client.get_versions()["scheduler"]["packages"].get("distributed")
     if theirs != distributed.__version__:
         client.close()
         message = "the scheduler at {address} has distributed {theirs}, and here is {ours}: install the same version"
         raise InputError(message, names=("address",), value=address, theirs=theirs, ours=distributed.__version__)
     return client
+
+
+client_of = cache(connected)
+"""Returns the connection to a scheduler, one for each address."""
+
+
+def _refuse_unusable(address: str) -> None:
+    """Raise `InputError` for an address with which no connection can begin: a client of it complains when it ends."""
+    from distributed.comm.addressing import parse_address
+    from distributed.comm.registry import get_backend
+    from distributed.security import Security
+
+    kind = parse_address(address)[0]
+    try:
+        get_backend(kind)
+    except ValueError as error:
+        raise InputError.of("address", address, "of a kind that distributed knows", str(error)) from None
+    if kind in ("tls", "wss") and Security().get_connection_args("client").get("ssl_context") is None:
+        hint = "set distributed.comm.tls.ca-file and tls.client.cert in the configuration of dask"
+        raise InputError.of("address", address, "of a scheduler whose certificates are configured", hint)
 
 
 @dataclass
@@ -100,6 +137,12 @@ def by_futures(
     run = _Run(address, send, iter(calls))
     try:
         yield from run.results(ordered)
+    except (Exception, asyncio.CancelledError) as error:
+        if not (isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _OF_DASK):
+            raise
+        # What calls raise comes as bytes: this is of the connection.
+        why = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise ToolFault(f"the scheduler at {address}, or a worker, was lost or gave no answer ({why:.300})") from error
     finally:
         run.cancel()
 
@@ -114,6 +157,8 @@ class _Run:
             self.client = client_of(address)
         self.open: dict[int, _Group] = {}
         self.alone = 0.0
+        self.expected = {name: versions()[name] for name in _SAME} | {_OWN: own_sources()}
+        self.modules: dict[str, str] | None = None
         self.news, self.took, self.size, self.begun = threading.Event(), list[float](), 1, 0
 
     def results(self, ordered: bool) -> Iterator[bytes]:
@@ -127,6 +172,8 @@ class _Run:
                 if not some:
                     break
                 group = _Group(self.begun, bytes(cloudpickle().dumps(some)), len(some))
+                if self.modules is None:
+                    self.modules = needed(some)
                 self.open[group.number], self.begun = group, self.begun + 1
                 self._submit(group)
             if not self.open:
@@ -152,8 +199,8 @@ class _Run:
                     following += 1
 
     def _submit(self, group: _Group) -> None:
-        expected = {name: versions()[name] for name in _SAME}
-        future = self.client.submit(_made, self.send, group.payload, expected, pure=False, retries=0)
+        given = self.send, group.payload, self.expected, self.modules
+        future = self.client.submit(_made, *given, pure=False, retries=0)
         future.add_done_callback(lambda _: self.news.set())
         group.futures.append(future)
         group.began = time.monotonic()
@@ -196,37 +243,53 @@ class _Run:
             )
         if isinstance(error, ModuleNotFoundError):
             return _lacking(Lacking(error.name, str(error)))
-        return error
+        return ToolFault(f"a worker of the cluster could not make its calls: {raised_words(error)}")
 
     def cancel(self) -> None:
         """Drop what is still under way."""
         futures = [one for group in self.open.values() for one in group.futures]
         if futures and self.client.status == "running":
-            self.client.cancel(futures)
+            with suppress(Exception):  # of several types, where the scheduler is gone: then there is nothing to drop
+                self.client.cancel(futures)
 
 
 def _made(
-    send: Callable[[Any], bytes], payload: bytes, expected: dict[str, str]
+    send: Callable[[Any], bytes], payload: bytes, expected: dict[str, str], modules: dict[str, str]
 ) -> tuple[list[bytes], float] | Lacking:
     """Make calls, in a worker; return what they return or raise as bytes, and the seconds that they took."""
-    own = versions()
+    own = {**versions(), _OWN: own_sources()}
     for name, version in expected.items():
         if own[name] != version:
             return Lacking(None, f"a worker has {name} {own[name]}, and here is {version}: install the same version")
-    try:
-        calls = cloudpickle().loads(payload)  # of the client, whose code the worker is there to run
-    except ModuleNotFoundError as error:
-        return Lacking(error.name, str(error))
+    with _loading:
+        forget_others(modules)
+        try:
+            calls = cloudpickle().loads(payload)  # of the client, whose code the worker is there to run
+        except (ImportError, AttributeError) as error:  # a name that the worker's version of a module has not
+            if not (others := differing(modules)) and not isinstance(error, ModuleNotFoundError):
+                raise
+            return Lacking(error.name, str(error), tuple(others))
+        if others := differing(modules):
+            return Lacking(None, "", tuple(others))
     began, home = time.perf_counter(), os.getpid()
     try:
         results = [send(call) for call in calls]
     finally:
         if os.getpid() != home:  # a copy, which must not go on as a worker
             os._exit(0)
-    return results, time.perf_counter() - began
+    took = time.perf_counter() - began
+    if others := differing(modules):  # of which some may have been imported just now
+        return Lacking(None, "", tuple(others))
+    return results, took
 
 
 def _lacking(found: Lacking) -> InputError:
+    if found.others:
+        which, files = ", ".join(found.others), [f"{name.partition('.')[0]}.py" for name in found.others]
+        return InputError(
+            f"workers of the cluster have other code than is here in the modules {which}: send them again, by "
+            f"distributed.Client(ADDRESS).upload_file({files[0]!r}) for each, or install there what is here"
+        )
     if found.module is None:
         return InputError(found.text)
     if found.module.partition(".")[0] == "dpaudit":

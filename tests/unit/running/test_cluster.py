@@ -9,12 +9,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("distributed")
+
+from concurrent.futures import CancelledError
+
+from distributed.client import AllExit
+from distributed.comm.core import CommClosedError
+
+from dpaudit.arguments import check_jobs
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.running.cluster import by_futures, connected
+from dpaudit.running.workers import sent
+
 WORKERS = 3
 MECHANISM = """
 import os, time
@@ -160,6 +172,55 @@ def test_no_scheduler_at_the_address_is_an_error_within_seconds(cluster: Cluster
     found = cluster.said("dask", "mech", f"tcp://127.0.0.1:{free_port()}")
     assert "no scheduler of dask answers at" in found
     assert time.monotonic() - began < 60
+
+
+def test_workers_with_other_code_are_refused_and_import_anew_what_was_edited_there(cluster: Cluster) -> None:
+    def write(place: str, scale: float) -> None:
+        (cluster.folder / place / "scale.py").write_text(f"SCALE = {scale}\n")
+        changed = MECHANISM.replace("0.9", "scale.SCALE").replace("import os, time", "import os, time, scale")
+        (cluster.folder / place / "changing.py").write_text(changed)
+
+    for place in ("there", "here"):
+        write(place, 0.9)
+    assert cluster.said("dask", "changing") == cluster.said("one", "changing")
+    write("here", 0.12)
+    found = cluster.said("dask", "changing")
+    assert found.startswith("InputError workers of the cluster have other code than is here in the modules scale: send")
+    write("there", 0.12)  # of another size: what was compiled of the other one goes by that, and by the second
+    there = cluster.said("dask", "changing")
+    assert there == cluster.said("one", "changing")
+    assert '"violation"' in there
+
+
+@pytest.mark.parametrize("address", ["foo", "", "tcp://127.0.0.1", "tls://127.0.0.1:1", "xyz://127.0.0.1:1"])
+def test_an_address_that_cannot_be_one_is_refused_at_once(address: str) -> None:
+    with pytest.raises(InputError, match=f"^address must be .*, got '{address}'"):
+        check_jobs(1, "dask", address) if address[:3] not in ("tls", "xyz") else connected(address)
+
+
+def test_a_check_without_a_scheduler_has_one_message_and_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.py").write_text(MECHANISM)
+    (tmp_path / "audit.toml").write_text(SETTINGS + SETTINGS.replace('"noisy"', '"again"'))
+    words = ["check", "--quiet", "--backend", "dask", "--address", f"tcp://127.0.0.1:{free_port()}"]
+    command = [sys.executable, "-m", "dpaudit", *words]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (found.returncode, found.stdout, found.stderr.count("no scheduler of dask answers")) == (2, "", 1)
+    assert not (tmp_path / ".dpaudit").exists()
+
+
+@pytest.mark.parametrize("error", [TimeoutError("timed out"), AllExit(), CommClosedError("closed"), CancelledError()])
+def test_a_scheduler_that_is_lost_is_named(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lost:
+        status = "running"
+
+        def nthreads(self) -> dict[str, int]:
+            raise error
+
+    monkeypatch.setattr("dpaudit.running.cluster.client_of", lambda address: Lost())
+    with pytest.raises(
+        ToolFault, match=f"^the scheduler at tcp://x:1, or a worker, was lost or .*{type(error).__name__}"
+    ):
+        list(by_futures([], partial(sent, False), "tcp://x:1"))
 
 
 def test_an_audit_survives_the_death_of_a_worker_and_of_its_client(cluster: Cluster) -> None:

@@ -1,0 +1,165 @@
+"""Whether workers of a cluster have the code that is here: digests of modules that calls need, and that travel by name.
+
+A worker that imported a module keeps it, whatever becomes of its file, so that runs there may be those of an earlier
+version. So for each new set of digests a worker imports these modules again, and is refused if one of them differs.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import io
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpaudit.registry.import_spec import cloudpickle
+
+_OWN = Path(__file__).parent.parent
+_ELSEWHERE = str(_OWN) + os.sep, sysconfig.get_path("stdlib") + os.sep
+_INSTALLED = {"site-packages", "dist-packages"}
+"""Where modules stand that are no user's: paths of dpaudit and of Python, and the names of folders."""
+
+
+def needed(calls: Any) -> dict[str, str]:
+    """Return the digests of the modules that calls need in a worker, by name, in alphabetical order.
+
+    They are the modules of functions and classes in the calls, and those that these import, wherever an import stands;
+    not what is installed, and not what travels by value.
+    """
+    waiting, seen = _named_in(calls), set[str]()
+    by_value = {"__main__", *cloudpickle().list_registry_pickle_by_value()}
+    found: dict[str, str] = {}
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        spec = _spec_of(name)
+        if spec is None or _installed(spec) or not (source := _source_of(spec)):
+            continue
+        parents = set(_parents(name))
+        if by_value.isdisjoint({name, *parents}):
+            found[name] = _digest(source)
+        waiting |= {*_imported(spec, source), *parents}
+    return dict(sorted(found.items()))
+
+
+def _named_in(calls: Any) -> set[str]:
+    """Return the modules that calls name where they are pickled."""
+
+    class Noting(cloudpickle().Pickler):  # type: ignore[misc]
+        def reducer_override(self, value: Any) -> Any:
+            names.add(value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", "")))
+            return super().reducer_override(value)
+
+    names: set[str] = set()
+    Noting(io.BytesIO()).dump(calls)
+    return names
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    """Return how a module was loaded, or would be; none of a module in a package that is not loaded."""
+    module = sys.modules.get(name)
+    if module is not None:
+        file = getattr(module, "__file__", None)
+        known = getattr(module, "__spec__", None)
+        return known or (ModuleSpec(name, None, origin=file) if file else None)
+    if name.rpartition(".")[0] not in {"", *sys.modules}:
+        return None
+    with suppress(Exception):  # of any type: finders, and the packages that they load, are third-party code
+        return importlib.util.find_spec(name)
+    return None
+
+
+def _installed(spec: ModuleSpec) -> bool:
+    origin = spec.origin or ""
+    return origin.startswith(_ELSEWHERE) or not _INSTALLED.isdisjoint(Path(origin).parts)
+
+
+def _source_of(spec: ModuleSpec) -> bytes:
+    """Return the source of a module; nothing where there is none."""
+    origin = spec.origin or ""
+    if not origin.endswith(".py"):
+        return b""
+    with suppress(Exception):  # likewise: loaders of archives
+        loader: Any = spec.loader
+        held = loader.get_data(origin) if hasattr(loader, "get_data") else Path(origin).read_bytes()
+        return bytes(held).replace(b"\r\n", b"\n")
+    return b""
+
+
+def _imported(spec: ModuleSpec, source: bytes) -> Iterator[str]:
+    """Yield the names under which a module imports modules, or what may be one."""
+    package = spec.name if spec.submodule_search_locations is not None else spec.parent
+    with suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                with suppress(ImportError):  # relative, beyond the package
+                    home = importlib.util.resolve_name("." * node.level + (node.module or ""), package or None)
+                    yield home
+                    yield from (f"{home}.{alias.name}" for alias in node.names)
+
+
+def _parents(name: str) -> Iterator[str]:
+    while name := name.rpartition(".")[0]:
+        yield name
+
+
+def _digest(source: bytes) -> str:
+    return hashlib.blake2b(source, digest_size=16).hexdigest()
+
+
+@cache
+def own_sources() -> str:
+    """Return the digest of the sources of dpaudit, as they are when this process first asks."""
+    state = hashlib.blake2b(digest_size=16)
+    for path in sorted(_OWN.rglob("*.py")):
+        state.update(f"{path.relative_to(_OWN).as_posix()}\n{_digest(path.read_bytes())}\n".encode())
+    return state.hexdigest()
+
+
+_imported_here: dict[str, tuple[ModuleSpec, str]] = {}
+"""Modules that this worker has imported for calls, with the digests of their sources then."""
+
+
+def forget_others(expected: Mapping[str, str]) -> None:
+    """Let a worker import modules anew of which it has some that it did not import for calls, or of other digests."""
+    for name, digest in expected.items():
+        module = sys.modules.get(name)
+        if module is not None and _imported_here.get(name) != (module.__spec__, digest):
+            break
+    else:
+        return
+    for name in expected:
+        sys.modules.pop(name, None)
+        _imported_here.pop(name, None)
+
+
+def differing(expected: Mapping[str, str]) -> list[str]:
+    """Return, in a worker, the modules whose sources are others than those expected."""
+    return [name for name, digest in expected.items() if _digest_of(name) not in (digest, "")]
+
+
+def _digest_of(name: str) -> str:
+    """Return the digest of a module's source, of one that is loaded as it was then; "" of one that is not there."""
+    spec = _spec_of(name)
+    if spec is None or not (source := _source_of(spec)):
+        return ""
+    known = _imported_here.get(name)
+    if known is not None and known[0] is spec:
+        return known[1]
+    digest = _digest(source)
+    if name in sys.modules:
+        _imported_here[name] = spec, digest
+    return digest
