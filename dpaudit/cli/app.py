@@ -178,6 +178,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ChildDied as died:
         notify("error", str(died))
         return 2
+    except OSError as error:  # the system lets no process begin, or no file be open
+        os.write(2, f"dpaudit: error: {error}\n".encode(errors="replace"))
+        return 2
 
 
 def _run(words: list[str], ends: bool) -> int:
@@ -188,6 +191,9 @@ def _run(words: list[str], ends: bool) -> int:
             return _status(words)
         except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation
             os.write(2, b"dpaudit: error: there is no memory left\n")
+            return 2
+        except OSError as error:  # nor files for the modules of a message, where the system lets none more be open
+            os.write(2, f"dpaudit: error: {error}\n".encode(errors="replace"))
             return 2
 
 

@@ -22,6 +22,7 @@ from multiprocessing import current_process, get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from dpaudit.errors import ToolFault
 from dpaudit.outputs.encoding import MOST_BYTES
 from dpaudit.running.processes import (
     PULSE,
@@ -68,15 +69,10 @@ class Child:
 
     def __init__(self, function: Callable[..., bytes]) -> None:
         self._owner, self.closed = os.getpid(), True  # until it has begun
-        context, self._notes = get_context("fork"), Notes()
-        requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
-        self.replies, replies = context.Pipe(duplex=False)
-        given = function, requests, replies, parent_pipe(), self._notes
-        process = context.Process(target=_serve, args=given, daemon=False)  # what is audited may have children there
-        with warnings.catch_warnings():
-            # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            _start(process)
+        try:
+            requests, replies, process = self._begin(function)
+        except OSError as error:
+            raise ToolFault(f"no process could begin that makes runs: {error.strerror or error}") from error
         requests.close()
         replies.close()
         assert process.pid is not None
@@ -86,6 +82,20 @@ class Child:
         self._received, self._listening, self._reading = bytearray(), select.poll(), self.replies.fileno()
         self._listening.register(self.replies, select.POLLIN)
         _children.add(self)
+
+    def _begin(self, function: Callable[..., bytes]) -> tuple[Connection, Connection, Any]:
+        """Start the process; return its ends of the pipes, which are no more needed here, and itself."""
+        context, self._notes = get_context("fork"), Notes()
+        requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
+        self.replies, replies = context.Pipe(duplex=False)
+        given = function, requests, replies, parent_pipe(), self._notes
+        # What is audited may have children in it.
+        process: Any = context.Process(target=_serve, args=given, daemon=False)
+        with warnings.catch_warnings():
+            # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            _start(process)
+        return requests, replies, process
 
     def call(self, *arguments: Any, seconds: float | None = None, most: int = 0) -> tuple[list[bytes], bytes]:
         """Return the parts that a call sends, each of which may take so many seconds, and what it returns.

@@ -64,7 +64,8 @@ def supervised(command: Callable[[], int]) -> int:
         notes.end(status)
         leaving = threading.Timer(LEFT, os._exit, (status,))  # whatever threads the audited code has left
         leaving.daemon = True
-        leaving.start()
+        with suppress(RuntimeError):  # no memory is left for a thread
+            leaving.start()
         return status
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if notes.status is not None:  # whatever happened to the process afterwards

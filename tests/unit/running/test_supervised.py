@@ -128,6 +128,25 @@ def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> Non
         assert "ended its process (SIGKILL" in process.stderr.read()
 
 
+@pytest.mark.parametrize("files", [5, 6, 7, 8, 10, 14])
+def test_a_command_that_may_open_few_files_has_a_message(tmp_path: Path, files: int) -> None:
+    before = "import resource", f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
+    process = begun(tmp_path, "noisy", "from dpaudit.cli import main", *before)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("dpaudit: error: ")
+    assert "Traceback" not in err
+    assert "mechanism" not in err
+
+
+def test_a_command_that_has_no_memory_for_a_thread_ends_with_its_status(tmp_path: Path) -> None:
+    raises = "supervised.threading.Timer.start = lambda self: (_ for _ in ()).throw(RuntimeError)"
+    process = begun(tmp_path, "noisy", "from dpaudit.running import supervised", raises)
+    out, err = process.communicate(timeout=120)
+    assert out.startswith(("CONSISTENT", "NO EVIDENCE"))
+    assert (process.returncode in (0, 3), err) == (True, "")
+
+
 def test_a_copy_of_a_copy_was_made_on_the_input_of_the_first() -> None:
     notes = noted()
     with running_on(("good", "bad"), 2):
