@@ -1,4 +1,4 @@
-"""Whether workers of a cluster have the code that is here: digests of modules that calls need, and that travel by name.
+"""Compare the code of workers of a cluster with what is here: digests of modules that calls need, and that travel by name.
 
 A worker that imported a module keeps it, whatever becomes of its file, so that runs there may be those of an earlier
 version. So for each new set of digests a worker imports these modules again, and is refused if one of them differs.
@@ -134,7 +134,7 @@ _imported_here: dict[str, tuple[ModuleSpec, str]] = {}
 
 
 def forget_others(expected: Mapping[str, str]) -> None:
-    """Let a worker import modules anew of which it has some that it did not import for calls, or of other digests."""
+    """Let a worker import again modules of which it has some that it did not import for calls, or of other digests."""
     for name, digest in expected.items():
         module = sys.modules.get(name)
         if module is not None and _imported_here.get(name) != (module.__spec__, digest):
