@@ -1,4 +1,4 @@
-"""Compare the code of workers of a cluster with what is here: digests of modules that calls need, and that travel by name.
+"""Compare the code of workers of a cluster with what is here: digests of modules that calls need and travel by name.
 
 A worker that imported a module keeps it, whatever becomes of its file, so that runs there may be those of an earlier
 version. So for each new set of digests a worker imports these modules again, and is refused if one of them differs.
@@ -26,7 +26,7 @@ from dpaudit.registry.import_spec import cloudpickle
 _OWN = Path(__file__).parent.parent
 _ELSEWHERE = str(_OWN) + os.sep, sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
-"""Where modules stand that are no user's: paths of dpaudit and of Python, and the names of folders."""
+"""Places of modules that are no user's: paths of dpaudit and of Python, and the names of folders."""
 
 
 def needed(calls: Any) -> dict[str, str]:
