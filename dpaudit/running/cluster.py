@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import sys
 import threading
 import time
 import warnings
@@ -149,7 +150,7 @@ def by_futures(
 
 class _Run:
     def __init__(self, address: str, send: Callable[[Any], bytes], calls: Iterator[Callable[[], Any]]) -> None:
-        for name in FILES:
+        for name in FILES & sys.modules.keys():  # a program may have dropped one since
             send_by_value(name)
         self.address, self.send, self.calls, self.client = address, send, calls, client_of(address)
         if self.client.status != "running":  # the scheduler was away since

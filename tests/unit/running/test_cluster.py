@@ -217,6 +217,7 @@ def test_a_scheduler_that_is_lost_is_named(error: Exception, monkeypatch: pytest
             raise error
 
     monkeypatch.setattr("dpaudit.running.cluster.client_of", lambda address: Lost())
+    monkeypatch.setattr("dpaudit.running.cluster.FILES", {"no_more_loaded"})
     with pytest.raises(
         ToolFault, match=f"^the scheduler at tcp://x:1, or a worker, was lost or .*{type(error).__name__}"
     ):
