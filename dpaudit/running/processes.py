@@ -149,20 +149,15 @@ def parent_pipe() -> ParentPipe:
     return ParentPipe(end)
 
 
-def ignore_requests(line: ParentPipe) -> None:
-    """Begin a worker process: requests to end are for its parent, with which it ends."""
-    for number in (*STOPPING, *BACKGROUND):
-        signal.signal(number, signal.SIG_IGN)
-    line.follow()
+def ignore_requests(line: ParentPipe, ending: tuple[int, ...] = ()) -> None:
+    """Begin a worker process: requests to end are for its parent, with which it ends.
 
-
-def follow_in_pool(line: ParentPipe) -> None:
-    """Begin a worker of a pool of multiprocessing, which ends its workers by SIGTERM.
-
-    Such a worker is a copy of its parent. The handlers of a command, which it has then, would keep it from ending.
+    The signals in `ending` end it. A pool of multiprocessing ends its workers by SIGTERM, and waits for them: at no time
+    may it be ignored, or handled as in the command that a worker is a copy of.
     """
-    ignore_requests(line)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (*STOPPING, *BACKGROUND):
+        signal.signal(number, signal.SIG_DFL if number in ending else signal.SIG_IGN)
+    line.follow()
 
 
 def _forget() -> None:

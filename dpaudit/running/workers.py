@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 import warnings
@@ -17,7 +18,7 @@ from dpaudit.arguments import check_jobs
 from dpaudit.errors import DpauditError, InputError, ToolFault, withholding
 from dpaudit.folders import enter_folder
 from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
-from dpaudit.running.processes import APART, PULSE, ChildDied, follow_in_pool, ignore_requests, parent_pipe, postponed
+from dpaudit.running.processes import APART, PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.shared_memory import folder
 from dpaudit.running.warned import Counts, add, counted, taken
@@ -92,7 +93,7 @@ def spread(
         options = {"initializer": ignore_requests, "initargs": (parent_pipe(),), **options}
         options = {"temp_folder": folder(), **options}
     if backend == "multiprocessing":
-        options = {"initializer": follow_in_pool, "initargs": (parent_pipe(),), **options}
+        options = {"initializer": ignore_requests, "initargs": (parent_pipe(), (signal.SIGTERM,)), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid(), hides()) for call in calls)
     try:
