@@ -152,8 +152,8 @@ def parent_pipe() -> ParentPipe:
 def ignore_requests(line: ParentPipe, ending: tuple[int, ...] = ()) -> None:
     """Begin a worker process: requests to end are for its parent, with which it ends.
 
-    The signals in `ending` end it. A pool of multiprocessing ends its workers by SIGTERM, and waits for them: at no time
-    may it be ignored, or handled as in the command that a worker is a copy of.
+    The signals in `ending` end it. A pool of multiprocessing ends its workers by SIGTERM, and waits for them: it may at
+    no time be ignored, or handled as in the command that a worker is a copy of.
     """
     for number in (*STOPPING, *BACKGROUND):
         signal.signal(number, signal.SIG_DFL if number in ending else signal.SIG_IGN)
