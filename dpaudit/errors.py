@@ -156,7 +156,7 @@ def _converted() -> Iterator[None]:
         yield
     except DpauditError:
         raise
-    except BaseException as error:
+    except BaseException as error:  # of any type: what other code raises may say something of a record
         if type(error) in (KeyboardInterrupt, GeneratorExit) and not error.args:
             raise
         raise ToolFault(f"unexpected {raised_words(error)} ({place_of(error)})") from None

@@ -22,7 +22,7 @@ POSITIONS = 64
 """The bound below which whole numbers are shown, as positions in an output or sizes of its parts are."""
 DIGITS = 6
 """The most significant digits of a threshold."""
-HOW = "include_data shows more"
+HOW = "include_data or --include-data shows more"
 WITHHELD = f"(not shown: it may be of a record; {HOW})"
 """The words in the place of others."""
 UNKNOWN = "an exception of the mechanism"

@@ -349,11 +349,12 @@ def _if_gaussian(test: GuessTest, delta: float) -> IfGaussian:
         known = mu_lower(*counts, error, one_sided=test.schedule.one_sided, known=known)
     if not delta:
         return IfGaussian(recursion_mu=known[0], independent_mu=known[1])
-    # The least epsilons at a delta of mu-Gaussian privacy, from below.
-    at = [
-        largest_rejected(lambda e, mu=mu: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0  # type: ignore[misc]
-        for mu in known
-    ]
+
+    def epsilon_at(mu: float) -> float:
+        """Return the least epsilon at delta of mu-Gaussian privacy, from below."""
+        return largest_rejected(lambda e: float(gaussian_delta(mu, e)) > delta, mu * (10 + mu) + 100) if mu else 0.0
+
+    at = list(map(epsilon_at, known))
     return IfGaussian(
         recursion_mu=known[0], independent_mu=known[1], recursion_epsilon=at[0], independent_epsilon=at[1]
     )

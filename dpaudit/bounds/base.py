@@ -34,8 +34,14 @@ MAX_COINS = 10**8
 class CountArrays:
     """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
 
-    `x` hits of `n1` runs are on the side where the event is likelier, `y` of `n2` on the other, shape (m,); `shape` is
-    the common one of the arrays given.
+    Attributes
+    ----------
+    x, n1 : array of float64, shape (m,)
+        Hits and runs on the side where the event is likelier.
+    y, n2 : array of float64, shape (m,)
+        Hits and runs on the other side.
+    shape : tuple of int
+        The common shape of the arrays given.
     """
 
     x: Array
@@ -56,8 +62,10 @@ class CountArrays:
     ) -> CountArrays:
         """Return the counts, broadcast against each other; `most` is the most runs on a side, `names` are for errors.
 
-        `InputError` is raised if a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do
-        not fit.
+        Raises
+        ------
+        InputError
+            If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
         """
         arrays = [whole_numbers(name, value) for name, value in zip(names, (x, n1, y, n2), strict=True)]
         for i in (1, 3):
@@ -114,12 +122,19 @@ def check_range(name: str, values: Array, low: float, high: Any) -> None:
 
 
 class Bound(ABC):
-    """A valid one-sided bound for one event fixed in advance, by the name that results call it.
+    """A valid one-sided bound for one event fixed in advance.
 
     Counts broadcast against each other; results have their shape. Results err to the safe side: p-values upwards, lower
-    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong. No
-    larger epsilon than `max_epsilon` is tested, of at most `max_runs` runs a side. Bad counts or parameters raise
-    `InputError`.
+    bounds downwards. Bounds are never negative, never infinite, and 0 where there is no signal or its sign is wrong.
+
+    Attributes
+    ----------
+    name : str
+        The name by which results call the bound.
+    max_epsilon : float
+        No larger epsilon is tested.
+    max_runs : int
+        The most runs a side.
     """
 
     name: ClassVar[str]
@@ -140,6 +155,11 @@ class Bound(ABC):
         """Return p-values of H0(epsilon, delta), which a test at level gamma rejects where they are <= gamma.
 
         `gamma` says with what level they will be compared; only bounds that are tuned to a level use it.
+
+        Raises
+        ------
+        InputError
+            For bad counts or parameters.
         """
         c = CountArrays.of(x, n1, y, n2, self.max_runs)
         level = None if gamma is None else read_number("gamma", gamma, 0, 1)
@@ -149,7 +169,13 @@ class Bound(ABC):
     def epsilon_lower(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
     ) -> Array:
-        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma."""
+        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma.
+
+        Raises
+        ------
+        InputError
+            For bad counts or parameters.
+        """
         c, level = CountArrays.of(x, n1, y, n2, self.max_runs), read_number("gamma", gamma, 0, 1)
         return self._epsilons(c, c.spread("delta", delta, 0, 1), level).reshape(c.shape)
 

@@ -55,13 +55,26 @@ _HALVINGS = 60
 def p_value(right: ArrayLike, guesses: ArrayLike, epsilon: ArrayLike, *, delta_runs: ArrayLike = 0.0) -> Array:
     """Return p-values of (epsilon, delta)-privacy from counts of right guesses; see the theorem of this module.
 
-    Given are v and r, 0 <= v <= r, 1 <= r <= 1e12, where r was fixed before the guesses were compared with the coins,
-    and the claim, in [0, 700); the arrays broadcast. `delta_runs` is m delta: the number of coins, guessed or not,
-    times the delta of the claim; half of it where only one side is ever guessed. With it the runs are independent, or
-    the coins those of one run; 0 asks for no independence. `InputError` is raised for bad counts or parameters.
+    Parameters
+    ----------
+    right, guesses : array of int
+        v and r, 0 <= v <= r, 1 <= r <= 1e12; r was fixed before the guesses were compared with the coins.
+    epsilon : array of float
+        The claim, in [0, 700); the arrays broadcast.
+    delta_runs : float or array of float
+        m delta: the number of coins, guessed or not, times the delta of the claim; half of it where only one side is
+        ever guessed. With it the runs are independent, or the coins those of one run; 0 asks for no independence.
 
-    They are in (0, 1], rounded upwards: a test at level gamma rejects where the p-value is at most gamma. 1 where
-    nothing was guessed right. A tail too small for a float counts as 1e-290.
+    Returns
+    -------
+    array of float64
+        In (0, 1], rounded upwards: a test at level gamma rejects where the p-value is at most gamma. 1 where nothing
+        was guessed right. A tail too small for a float counts as 1e-290.
+
+    Raises
+    ------
+    InputError
+        For bad counts or parameters.
     """
     v, r, eps = _checked(right, guesses, epsilon)
     return _p_values(v, r, eps, delta_runs if isinstance(delta_runs, np.ndarray) else _amount(delta_runs))
@@ -71,9 +84,25 @@ def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_r
     """Return lower bounds on epsilon from counts of right guesses, each too large with probability at most `gamma`.
 
     For delta = 0 that is ln(l / (1 - l)) for the Clopper-Pearson lower limit l of the share of right guesses; with
-    delta the epsilon at which the p-value reaches gamma, by bisection from the safe side. It is finite, rounded
-    downwards, and 0 where no more guesses are right than by chance, and where more are wrong than right. Arguments are
-    as for `p_value`.
+    delta the epsilon at which the p-value reaches gamma, by bisection from the safe side. It is 0 where no more guesses
+    are right than by chance, and where more are wrong than right.
+
+    Parameters
+    ----------
+    right, guesses, delta_runs
+        As for `p_value`.
+    gamma : float
+        In (0, 1).
+
+    Returns
+    -------
+    array of float64
+        Finite, >= 0, rounded downwards.
+
+    Raises
+    ------
+    InputError
+        For bad counts or parameters.
     """
     v, r, _ = _checked(right, guesses, 0.0)
     level, delta_runs = read_number("gamma", gamma, 0, 1), _amount(delta_runs)
@@ -93,8 +122,12 @@ def epsilon_lower(right: ArrayLike, guesses: ArrayLike, gamma: float, *, delta_r
 def guesses_needed(epsilon: float, gamma: float) -> int:
     """Return the least number of guesses that refute pure epsilon-privacy at level gamma where all of them are right.
 
-    It is the least r with p^r <= gamma, for p = e^epsilon / (1 + e^epsilon); `InputError` if that is more than
-    `MAX_RUNS`.
+    It is the least r with p^r <= gamma, for p = e^epsilon / (1 + e^epsilon).
+
+    Raises
+    ------
+    InputError
+        If that is more than `MAX_RUNS`.
     """
     least = math.ceil(math.log(gamma * (1 - LEVEL_MARGIN)) / float(log_expit(epsilon)))
     if least > MAX_RUNS:

@@ -23,9 +23,16 @@ from dpaudit.record import Amount, Frozen, Level, Share, Size
 def lower_hull(x: Array, y: Array) -> Integers:
     """Return which points are corners of the greatest convex function that is nowhere above the points.
 
-    The points, at least one, are in lexicographic order: of those with one x only the first, lowest one counts.
-    Returned are ascending indices, from the first point to the lowest of those with the greatest x. Slopes between
-    successive corners increase strictly.
+    Parameters
+    ----------
+    x, y : array of float64, shape (m,)
+        The coordinates, m >= 1, in lexicographic order: of points with one x only the first, lowest one counts.
+
+    Returns
+    -------
+    array of int64, shape (k,)
+        Ascending indices, from the first point to the lowest of those with the greatest x. Slopes between successive
+        corners increase strictly.
     """
     corners: list[int] = []
     for i in range(len(x)):
@@ -50,10 +57,17 @@ LEAST_TAIL = 20
 def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
     """Return which nested events to count, as ascending numbers of leading atoms, chosen on training runs.
 
-    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the others false
-    negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds the first ``result[i]``
-    atoms; fewer than `thresholds`, at least 2, are returned where atoms are few. Given are training runs in each atom,
-    atoms ordered from the likeliest to be data's to the likeliest to be neighbour's.
+    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
+    others false negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds
+    the first ``result[i]`` atoms; fewer than `thresholds` are returned where atoms are few.
+
+    Parameters
+    ----------
+    data, neighbour : array of int, shape (m,)
+        Training runs in each atom, atoms ordered from the likeliest to be data's to the likeliest to be
+        neighbour's.
+    thresholds : int
+        How many events at most, at least 2.
     """
     left, right = np.asarray(data, dtype=np.int64), np.asarray(neighbour, dtype=np.int64)
     if len(left) - 1 <= thresholds:
@@ -204,12 +218,24 @@ class Curve(Frozen, frozen=True):
 
 
 def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float) -> Curve:
-    """Return the curve from fresh counts of K nested events, by Clopper-Pearson limits at gamma / (2K).
+    r"""Return the curve from fresh counts of K nested events, by Clopper-Pearson limits at gamma / (2K).
 
-    a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves Pr[Bin(n, b) <= n - x_i] =
-    gamma / (2K) with x_i the data's hits; the union bound over the 2K limits gives the level, the error of the whole
-    curve. Hits, shape (K,), do not descend, as events are nested. `InputError` is raised if counts are not whole,
-    exceed the runs, descend, or are of different lengths.
+    a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves Pr[Bin(n, b) <=
+    n - x_i] = gamma / (2K) with x_i the data's hits; the union bound over the 2K limits gives the level.
+
+    Parameters
+    ----------
+    hits, neighbour_hits : array of int, shape (K,)
+        Fresh runs on data and on neighbour in each event; not descending, as events are nested.
+    trials, neighbour_trials : int
+        Fresh runs made on each side.
+    gamma : float
+        The error of the whole curve, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        If counts are not whole, exceed the runs, descend, or are of different lengths.
     """
     level = read_number("gamma", gamma, 0, 1)
     counts = CountArrays.of(hits, trials, neighbour_hits, neighbour_trials)

@@ -70,10 +70,27 @@ def detectable_epsilon(
 ) -> float:
     """Return the least true epsilon of an event that the test detects with probability at least `power`.
 
-    The event has the probability q on the unlikelier side; n1 and n2 are the runs on the two sides. It is the least e
-    >= epsilon, the claim, such that with p = exp(e) q + delta the claim is rejected with that probability, by a p-value
-    of at most gamma; inf if there is none (p would exceed 1, or q = 0: see `detectable_delta`).
+    Parameters
+    ----------
+    bound : Bound
+        The test, which rejects the claim where its p-value is at most gamma.
+    q : float
+        The event's probability on the unlikelier side.
+    n1, n2 : int
+        Runs on the two sides.
+    epsilon, delta : float
+        The claim.
+    gamma, power : float
+        The level, and the probability of detection.
 
+    Returns
+    -------
+    float
+        The least e >= epsilon such that with p = exp(e) q + delta the claim is rejected with probability `power`;
+        inf if there is none (p would exceed 1, or q = 0: see `detectable_delta`).
+
+    Notes
+    -----
     The sum runs over y within 6 standard deviations of n2 q. Where these are many, the boundary is computed at some of
     them and interpolated, raised by what it can bend between them, max(1, largest second difference / 8), and up to a
     fortieth of a standard deviation of neighbouring y share the highest boundary among them.
@@ -114,10 +131,15 @@ def detectable_delta(
 
 @lru_cache(maxsize=256)
 def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
-    """Return the least number of runs a side with which any leak could be detected at all, or raise `InputError`.
+    """Return the least number of runs a side with which any leak could be detected at all.
 
     With fewer, even an event that occurred in every run on one side and in none on the other proves nothing. An audit
     asks twice, and a test suite asks for the same few claims again and again: answers are kept.
+
+    Raises
+    ------
+    InputError
+        If no number of runs that the bound takes is enough.
     """
     _check(1, 1, epsilon, delta, gamma, 0.5)
 

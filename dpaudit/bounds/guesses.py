@@ -107,9 +107,16 @@ class Tested(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule of numbers of guesses over one ranking, k_1 < ... < k_K.
+    """A schedule of numbers of guesses over one ranking.
 
-    Of all runs together m `coins` were flipped, guessed or not; `one_sided` is whether only one side is ever guessed.
+    Parameters
+    ----------
+    guesses : tuple of int
+        k_1 < ... < k_K.
+    coins : int
+        m, the coins that were flipped, guessed or not, of all runs together.
+    one_sided : bool
+        Whether only one side of the coins is ever guessed.
     """
 
     guesses: tuple[int, ...]
@@ -144,7 +151,15 @@ class Schedule:
         return np.asarray(self.coins * delta * (0.5 if self.one_sided else 1.0))
 
     def p_values(self, right: ArrayLike, points: Points) -> tuple[Array, Integers]:
-        """Return, for each number of guesses, the least p-value of its count N_k over the points, and the point."""
+        """Return, for each number of guesses, the least p-value of its count over the points, and the point.
+
+        Parameters
+        ----------
+        right : array of int, shape (K,)
+            N_k for each k of the schedule.
+        points : Points
+            What the claim implies.
+        """
         v, r = np.asarray(right)[:, None], self._counts[:, None]
         every = p_value(v, r, points.epsilon, delta_runs=self.delta_runs(points.delta))
         best = every.argmin(axis=1)
@@ -216,9 +231,15 @@ class Schedule:
 def lower_bound(rejects: Callable[[float], bool], union_lower: float, claim: float) -> float:
     """Return the last point of a grid up to which all points are rejected; 0, its first, if no other is.
 
-    The test, which rejects the claim of a parameter up to `union_lower`, the bound by the union bound, is asked from
-    there on. The grid is made from the claim: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
-    powers of 1.005 from there on.
+    Parameters
+    ----------
+    rejects : callable
+        Whether the test rejects the claim of a parameter; it does up to `union_lower`.
+    union_lower : float
+        The bound by the union bound, from which on points are tested.
+    claim : float
+        The claim, from which the grid is made: c = claim (1 + 1e-9), or 1, times multiples of 1/200 up to c, and times
+        powers of 1.005 from there on.
     """
     base = claim * (1 + _ABOVE) if claim > 0 else 1.0
 
@@ -291,7 +312,14 @@ _LEAST = 1e-6
 def independent_p_value(right: int, guesses: int, coins: int, mu: float, *, one_sided: bool = False) -> float:
     """Return Pr[at least v of the r surest guesses of m are right] at mu, of canaries that do not interfere.
 
-    `one_sided` says whether the r highest scores are guessed to be in, and no others.
+    Parameters
+    ----------
+    right, guesses, coins : int
+        v, r and m.
+    mu : float
+        At least 0.
+    one_sided : bool
+        Whether the r highest scores are guessed to be in, and no others.
     """
     t = _thresholds(guesses, coins, mu, one_sided)
     right_tail, wrong_tail = ndtr(mu / 2 - t), ndtr(-mu / 2 - t)
@@ -356,11 +384,16 @@ def detectable_mu(
 
     That is one of v_k of the r_k surest guesses; infinite, and the last place, where no count is critical.
     """
+
+    def unlikely(p_value: Callable[[float], float], mu: float) -> bool:
+        """Return whether a count is critical with less than the power."""
+        return p_value(mu) < power
+
     best, at = math.inf, len(guesses) - 1
     for i, (r, v) in enumerate(zip(guesses, critical, strict=True)):
         if v > r:
             continue
         found = partial(independent_p_value, v, r, coins, one_sided=one_sided)
         if found(min(best, 2 * MOST)) >= power:
-            best, at = largest_rejected(lambda mu, found=found: found(mu) < power, 2 * MOST), i  # type: ignore[misc]
+            best, at = largest_rejected(partial(unlikely, found), 2 * MOST), i
     return best, at

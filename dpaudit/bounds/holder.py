@@ -63,9 +63,17 @@ SHORTFALLS = (0.0, 0.5)
 class HolderBet:
     """Bets against (alpha, epsilon)-Renyi privacy with their weights, fixed before the runs that they are paid on.
 
-    The `log_weights`, shape (K,), are logarithms of the shares of the stake that the bets have; `paid`, shape (K, 2,
-    L), those of what a run with each label pays to each bet, on data and on the neighbour. The logarithm of the
-    evidence of one bet alone is expected to exceed ln(1 / gamma) by `promise` standard deviations, as training has it.
+    Attributes
+    ----------
+    alpha, epsilon : float
+        The order and what is claimed of it.
+    log_weights : array, shape (K,)
+        Logarithms of the shares of the stake that the bets have.
+    paid : array, shape (K, 2, L)
+        Logarithms of what a run with each label pays to each bet, on data and on the neighbour.
+    promise : float
+        By how many standard deviations the logarithm of the evidence is expected to exceed ln(1 / gamma) by one bet
+        alone, as training has it.
     """
 
     alpha: float
@@ -85,15 +93,25 @@ class HolderBet:
 def fit_bet(
     data: Array, neighbour: Array, orders: Orders, runs: int, gamma: float, *, known: bool = False
 ) -> HolderBet:
-    """Return the bets of the order, of those (alpha, epsilon) that the claim implies, of which one promises most.
+    """Return the bets of the order of which one promises most.
 
-    There is one for each cap on P the law on data, one on P that on the neighbour, and one on both. What training
-    promises of a bet is uncertain, and the best of many has been lucky. So all have a share, more where more is
-    promised. A single bet, chosen by twofold cross-validation, detected noise that was 10 % too small for (3,
-    1.5)-Renyi privacy in 81 % of audits with 100,000 runs a side; these do in 100 % (`scripts/bench_claims.py`).
+    There is one for each cap on P the law on data, one on P that on the neighbour, and one on both.
+    What training promises of a bet is uncertain, and the best of many has been lucky. So all have a share, more where
+    more is promised. A single bet, chosen by twofold cross-validation, detected noise that was 10 % too small for
+    (3, 1.5)-Renyi privacy in 81 % of audits with 100,000 runs a side; these do in 100 % (`scripts/bench_claims.py`).
 
-    Given are training runs by label, shape (L,), or the laws if they are `known`, so that nothing has to be learned. On
-    so many fresh `runs` a side they are paid, with gamma the error of the test.
+    Parameters
+    ----------
+    data, neighbour : array, shape (L,)
+        Training runs by label.
+    orders : sequence of (float, float)
+        Pairs (alpha, epsilon) that the claim implies.
+    runs : int
+        Fresh runs on each side that will be paid on.
+    gamma : float
+        The error of the test.
+    known : bool
+        Whether the counts are the laws, of which nothing has to be learned.
     """
     fit = _Fit.of(np.stack([data, neighbour]))
     laws = fit.shares if known else fit.smoothed

@@ -23,8 +23,18 @@ def lower_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
     """Return lower limits for p from k hits in n independent runs, each above p with probability at most `error`.
 
     The limit solves Pr[Bin(n, limit) >= k] = error: it is the error-quantile of Beta(k, n - k + 1), and 0 where k = 0.
-    The caller has checked that 0 <= k <= n, n >= 1, of any shapes that broadcast. (C. J. Clopper, E. S. Pearson, The
-    use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika 26, 1934.)
+
+    Parameters
+    ----------
+    hits, runs : array of int
+        k and n, 0 <= k <= n, n >= 1, of any shapes that broadcast; the caller has checked them.
+    error : float
+        In (0, 1).
+
+    References
+    ----------
+    C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
+    binomial, Biometrika 26 (1934).
     """
     k, n = np.broadcast_arrays(np.asarray(hits, np.float64), np.asarray(runs, np.float64))
     a, b = np.asarray(np.maximum(k, 1)), np.asarray(n - k + 1)
@@ -82,10 +92,20 @@ class MeanTest:
 
     Against "mean <= b" the wealth is the product of 1 + l_t (x_t - b) with l_t in [0, 3/(4 b)] chosen before x_t is
     seen; it is a supermartingale where that hypothesis is true, so by Ville's inequality it ever reaches 1/level with
-    probability at most `level`, that of the error of each of the two answers. Against "mean >= b" likewise, with 1 -
-    l_t (x_t - b) and l_t in [0, 3/(4 (1 - b))]. l_t is near the bet of the fastest growth, (m - b)/(v + (m - b)^2) for
-    the mean m and the variance v so far. The threshold b is in (0, 1). (I. Waudby-Smith, A. Ramdas, Estimating means of
-    bounded random variables by betting, Journal of the Royal Statistical Society B 86, 2024.)
+    probability at most `level`. Against "mean >= b" likewise, with 1 - l_t (x_t - b) and l_t in [0, 3/(4 (1 - b))].
+    l_t is near the bet of the fastest growth, (m - b)/(v + (m - b)^2) for the mean m and the variance v so far.
+
+    Parameters
+    ----------
+    threshold : float
+        b, in (0, 1).
+    level : float
+        The probability of error of each of the two answers, in (0, 1).
+
+    References
+    ----------
+    I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal
+    Statistical Society B 86 (2024).
     """
 
     def __init__(self, threshold: float, level: float) -> None:

@@ -41,10 +41,22 @@ def last_rejected(
 
     A bracketed secant search in all events at once. The result errs to the small side only: every value returned but 0
     has been seen to be rejected. So where `tail` is an upper bound on an increasing p-value, the result is a lower
-    bound on inf{t : p(t) > gamma}. First guesses, `start`, and the standard deviations of the estimates behind them,
-    `scale`, both of shape (m,), save steps the better they are; no parameter above the `ceiling` is tried. The search
-    ends when the p-value of the result lies in [gamma (1 - tightness), gamma], or the bracket is narrower than the
-    `resolution` times (1 + t).
+    bound on inf{t : p(t) > gamma}.
+
+    Parameters
+    ----------
+    tail : callable
+        See `Tail`.
+    gamma : float
+        The level.
+    start, scale : array, shape (m,)
+        First guesses and the standard deviations of the estimates behind them; the better, the fewer steps.
+    ceiling : float
+        No parameter above it is tried.
+    tightness : float
+        The search ends when the p-value of the result lies in [gamma (1 - tightness), gamma].
+    resolution : float
+        It also ends when the bracket is narrower than this times (1 + t).
     """
     low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
     # The next point, 1 / slope of the scores, and the point before with its score.
@@ -93,7 +105,12 @@ def mode(a: Array, b: Array) -> Array:
 def log_fall(a: Array, b: Array, dev: Array) -> Array:
     """Return ln f(m + d) - ln f(m) = a ln(1 + d / m) + b ln(1 - d / (1 - m)) for the mode m of Beta(a + 1, b + 1).
 
-    The deviations d are in [-m, 1 - m].
+    Parameters
+    ----------
+    a, b : array, broadcastable
+        Exponents, >= 0.
+    dev : array
+        Deviations d in [-m, 1 - m].
     """
     total = np.maximum(a + b, 1)
     # Rounding may lead a deviation beyond the end of the unit interval, where the density is 0.

@@ -91,11 +91,18 @@ class ClaimPoints:
         return cls(epsilon[good], delta[good]) if good.any() else cls(np.zeros(1), np.array([1 - 1e-9]))
 
     def scores(self, hits: Array, trained: int, neighbour_hits: Array, neighbour_trained: int) -> Array:
-        """Return by how many standard errors counts exceed each point, shape (J, m).
+        r"""Return by how many standard errors counts exceed each point, shape (J, m).
 
         It is (p - k q - d) / sqrt(a^2 + (k b)^2) with the shares p and q and the distances a down to, and b up to,
         their Wilson limits at two standard errors: an event that few runs met scores less than one of the same ratio
-        that many did. Given are the training runs in each event and all of them, on the likelier side and on the other.
+        that many did.
+
+        Parameters
+        ----------
+        hits, neighbour_hits : array, shape (m,)
+            Training runs in each event on the likelier side and on the other.
+        trained, neighbour_trained : int
+            Training runs made on each side.
         """
         p, q = hits / trained, neighbour_hits / neighbour_trained
         low, high = p - wilson_limit(hits, trained, -2.0), wilson_limit(neighbour_hits, neighbour_trained, 2.0) - q

@@ -34,8 +34,12 @@ CLOPPER_PEARSON = "clopper-pearson"
 class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
     """An input that the certificate holds.
 
-    - value: The input.
-    - digest: Its digest, by `digest_of`.
+    Attributes
+    ----------
+    value : JsonValue
+        The input.
+    digest : str
+        Its digest, by `digest_of`.
     """
 
     value: JsonValue
@@ -45,12 +49,19 @@ class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
 class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
     """An input that the certificate names, because JSON has no such values or because they are people's data.
 
-    - place: The place of the pair, as ``FILE.py:PAIRS[3]``.
-    - recipe: How the pair was made, as "row 17 removed".
-    - digest: The digest of the input, after records were left out, of people's data with the key of `dpaudit.keyed`; ""
-      where its type cannot be taken apart, or there is no key.
-    - records: The numbers of the records of that input that were kept; None where it is as it was.
-    - index: The number of the pair in the list; certificates of an earlier version lack it.
+    Attributes
+    ----------
+    place : str
+        The place of the pair, as ``FILE.py:PAIRS[3]``.
+    recipe : str
+        How the pair was made, as "row 17 removed".
+    digest : str
+        The digest of the input, after records were left out, of people's data with the key of `dpaudit.keyed`; "" where
+        its type cannot be taken apart, or there is no key.
+    records : tuple of int or None
+        The numbers of the records of that input that were kept; None where it is as it was.
+    index : int
+        The number of the pair in the list; certificates of an earlier version lack it.
     """
 
     place: str
@@ -66,9 +77,14 @@ Input = Given | Referred
 class Counts(Frozen, frozen=True):
     """Runs in the event, and the guesses of coins by it.
 
-    - hits, runs: Of the side on which the event is likelier.
-    - neighbour_hits, neighbour_runs: Of the other side.
-    - count: The guesses of the coins that decided the sides of these runs, where they were guessed.
+    Attributes
+    ----------
+    hits, runs : int
+        Of the side on which the event is likelier.
+    neighbour_hits, neighbour_runs : int
+        Of the other side.
+    count : CoinCount
+        The guesses of the coins that decided the sides of these runs, where they were guessed.
     """
 
     hits: Count
@@ -103,30 +119,52 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     With p and q the probabilities of the event on the side where it is likelier and on the other one, a claim that
     holds has ln((p - delta) / q) <= epsilon; `epsilon_lower` is a lower confidence bound on the left side.
 
-    - mechanism: The mechanism that was run, as ``FILE.py:function``.
-    - epsilon, delta: The claim.
-    - relation: What neighbours are; None where it is unknown.
-    - epsilon_lower: The bound.
-    - confidence: Of the finding.
-    - error: The probability of error of this bound alone: 1 - confidence where the counts are of fresh runs made for
-      the certificate (a share of it where the search began from several pairs), and the event's share where they are
-      the finding's own.
-    - bound: The kind of the bound: "coin", "melded", "clopper-pearson" or "betting".
-    - origin: How the pair that was audited was made.
-    - data, neighbour: The two inputs.
-    - direction: "forward" if the event is likelier on `data`.
-    - event: The event.
-    - opposite: The set of outputs that speaks for the other side, if there is one.
-    - learned: Runs a side of an audit that learns such an event again, where only an audit can decide which outputs are
-      in it.
-    - counts: Runs in the event; None where bets decided.
-    - runs: Whether the counts are of the finding's confirmation runs, or of runs made after pair and event were fixed.
-    - searched: Runs that made pair and event simpler; none of them is among the counts.
-    - seed: The root seed of the runs.
-    - streams_version: The version of the addresses of random streams below it.
-    - versions: Versions of Python and of libraries.
-    - schema_version: The version of this record.
-    - seal: A digest over all other fields, which is made when the certificate is written; empty in memory.
+    Attributes
+    ----------
+    mechanism : str
+        The mechanism that was run, as ``FILE.py:function``.
+    epsilon, delta : float
+        The claim.
+    relation : Relation or None
+        What neighbours are; None where it is unknown.
+    epsilon_lower : float
+        The bound.
+    confidence : float
+        Of the finding.
+    error : float
+        The probability of error of this bound alone: 1 - confidence where the counts are of fresh runs made for the
+        certificate (a share of it where the search began from several pairs), and the event's share where they are the
+        finding's own.
+    bound : str
+        The kind of the bound: "coin", "melded", "clopper-pearson" or "betting".
+    origin : Origin
+        How the pair that was audited was made.
+    data, neighbour : Input
+        The two inputs.
+    direction : {"forward", "backward"}
+        "forward" if the event is likelier on `data`.
+    event : Event
+        The event.
+    opposite : Event
+        The set of outputs that speaks for the other side, if there is one.
+    learned : int or None
+        Runs a side of an audit that learns such an event again, where only an audit can decide which outputs are in it.
+    counts : Counts or None
+        Runs in the event; None where bets decided.
+    runs : {"finding", "fresh"}
+        Whether the counts are of the finding's confirmation runs, or of runs made after pair and event were fixed.
+    searched : int
+        Runs that made pair and event simpler; none of them is among the counts.
+    seed : int
+        The root seed of the runs.
+    streams_version : int
+        The version of the addresses of random streams below it.
+    versions : dict of str to str
+        Versions of Python and of libraries.
+    schema_version : int
+        The version of this record.
+    seal : str
+        A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
     mechanism: str
@@ -221,8 +259,11 @@ def read_sealed(path: str | Path, kinds: Mapping[str, tuple[Any, Callable[[bytes
 def read(path: str | Path) -> Certificate:
     """Return the certificate in a file.
 
-    `InputError` if it cannot be read, is no certificate (the message names the field), was altered since it was
-    written, or `dpaudit.verify_certificate` finds that it is wrong.
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is no certificate (the message names the field), was altered since it was written,
+        or `dpaudit.verify_certificate` finds that it is wrong.
     """
     found: Certificate = read_sealed(path, {"certificate": (Certificate, verify)})
     return found

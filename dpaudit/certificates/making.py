@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from msgspec import UNSET, structs
@@ -22,112 +22,19 @@ from dpaudit.certificates.certificate import (
     counted,
     fewer,
 )
+from dpaudit.certificates.shrinking import SEARCH, WitnessSearch, shrink_by_strategy
 from dpaudit.contract import Learner, Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
-from dpaudit.events.explicit import ChosenEvent, choose
+from dpaudit.events.explicit import ChosenEvent
 from dpaudit.keyed import key_of, keyed
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.named import is_strategy, pairs_from_strategy
-from dpaudit.neighbours.smaller import Kept, Small, ValueRange, complexity, shrink
-from dpaudit.outputs.canonical import Raised
+from dpaudit.neighbours.smaller import Kept, Small, ValueRange, shrink
 from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
-from dpaudit.running.sampling import Sampler
 from dpaudit.running.warned import gathered
-
-FIRST_RUNS = 500
-"""Runs a side that are tried first to refute the claim; they are doubled until they do."""
-GENEROUS = 2
-"""By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less."""
-MOST_PAIRS = 200
-"""Smaller pairs that are tried."""
-SEARCH = 16
-"""The runs of a whole search, in units of the most on one side of a pair: about eight audits of one."""
-
-
-@dataclass
-class WitnessSearch:
-    """Runs of a mechanism that look for a pair and an event, all at addresses of their own.
-
-    `epsilon`, `delta` and `error` are the claim and the error of bounds that are compared. A pair takes `runs` a side;
-    `made` were made so far on both sides together, for `tried` pairs, and no further pair is tried once `limit` were.
-    """
-
-    sampler: Sampler
-    epsilon: float
-    delta: float
-    error: float
-    float_bits: bool = False
-    runs: int = FIRST_RUNS
-    made: int = 0
-    limit: int = 0
-    tried: int = 0
-    raising: bool = False
-    known: dict[tuple[str, str], ChosenEvent | None] = field(default_factory=dict)
-
-    def begin(self, pair: Pair, most: int) -> Small[ChosenEvent] | None:
-        """Return a pair with an event that refutes the claim on it; None if `most` runs a side find none."""
-        self.runs, self.limit = min(FIRST_RUNS, most), self.made + SEARCH * most
-        while True:
-            chosen = self.refutes(pair, first=True)
-            if chosen is not None or self.runs >= most:
-                self.runs = min(most, GENEROUS * self.runs)
-                return None if chosen is None else Small(pair, chosen)
-            self.runs = min(most, 2 * self.runs)
-
-    def refutes(self, pair: Pair, *, first: bool = False) -> ChosenEvent | None:
-        """Return an event that refutes the claim on a pair, if there is one.
-
-        A pair on which runs raise, where they did not on the first one, is an input that the mechanism refuses, and
-        refutes nothing.
-        """
-        self.tried += not first
-        address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
-        sides = self.sampler.sides(pair, address, self.runs)
-        self.made += 2 * self.runs
-        raising = any(type(output) is Raised for outputs in sides for output in outputs)
-        self.raising |= first and raising
-        if raising and not self.raising:
-            return None
-        chosen = choose(sides, self.delta, self.error, float_bits=self.float_bits)
-        return chosen if chosen is not None and chosen.lower > self.epsilon else None
-
-    def better(self, pair: Pair) -> ChosenEvent | None:
-        """Return an event that refutes the claim on a pair, always the same; None once enough were tried."""
-        key = (digest_of(pair.data), digest_of(pair.neighbour))
-        if key not in self.known:
-            spent = self.tried >= MOST_PAIRS or self.made + 2 * self.runs > self.limit
-            hopeless = spent or key[0] == key[1] or "" in key
-            self.known[key] = None if hopeless else self.refutes(pair)
-        return self.known[key]
-
-
-def shrink_by_strategy(search: WitnessSearch, start: Small[ChosenEvent], strategy: Any) -> Iterator[Small[ChosenEvent]]:
-    """Yield the start, then the simplest pair of a hypothesis strategy that refutes the claim."""
-    import hypothesis
-
-    yield start
-    settings = hypothesis.settings(
-        max_examples=MOST_PAIRS,
-        database=None,
-        deadline=None,
-        derandomize=True,
-        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    try:
-        data, neighbour = hypothesis.find(
-            strategy, lambda pair: search.better(Pair(pair[0], pair[1])) is not None, settings=settings
-        )
-    except hypothesis.errors.NoSuchExample:
-        return
-    pair = Pair(data, neighbour, start.pair.origin)
-    chosen = search.better(pair)
-    if chosen is not None and complexity(pair) < complexity(start.pair):
-        yield Small(pair, chosen)
-
 
 KINDS = (COIN, MELDED, CLOPPER_PEARSON)
 STARTS = 8
@@ -162,17 +69,44 @@ def make(
     such bound exceeds the claim, the finding's own numbers are certified, whose error is the finding's: a certificate
     of a true claim is made with a probability of at most 2 (1 - confidence).
 
-    `pairs` are those that were audited, by default those crafted for a learner, or their strategy; smaller ones are
-    then looked for among those that `strategy` makes. The certificate names the mechanism `name`, as
-    ``FILE.py:function``, and inputs that JSON cannot hold by `place`, as ``FILE.py:PAIRS[3]``; those made from
-    somebody's data are named by recipe and digest unless `include_data`. With `shrinks` off the pair stays and the
-    event alone is made simpler. Simpler values stay in `bounds`, the range that the mechanism is made for, by default
-    that of the pair. `bound` is the kind of the bound of fresh runs, by default the guesses of coins, or the melded
-    bound where delta > 0. `trials` are also the most runs a side that look at one pair; by default as many as confirmed
-    the finding. With `float_bits` the event may be over how floats are stored. The rest is as for `audit_privacy`.
+    Parameters
+    ----------
+    finding : PrivacyFinding
+        A violation.
+    pairs : sequence of (data, neighbour) or Pair, or the strategy, optional
+        The pairs that were audited; by default those that are crafted for a learner.
+    mechanism : Learner or callable, optional
+        The mechanism.
+    name : str
+        The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
+    place : str
+        The place of the pairs, as ``FILE.py:PAIRS``; inputs that JSON cannot hold are named as ``FILE.py:PAIRS[3]``.
+    include_data : bool
+        Whether inputs that are made from somebody's data are shown; else they are named by recipe and digest.
+    shrinks : bool
+        Whether to look for a smaller pair; else the pair stays and the event alone is made simpler.
+    strategy : hypothesis strategy, optional
+        What made the pairs: smaller ones are then looked for among those that it makes.
+    bounds : tuple of two numbers, optional
+        The range of values that the mechanism is made for, by default that of the pair: simpler values stay in it.
+    bound : {"coin", "melded", "clopper-pearson"}, optional
+        The kind of the bound of fresh runs; the guesses of coins by default, or the melded bound where delta > 0.
+    trials : int, optional
+        Fresh runs on each side that decide, and the most on each side that look at one pair; by default those that
+        confirmed the finding.
+    float_bits : bool
+        Whether the event may be over how floats are stored, as in an audit with `float_bits`.
+    n, progress
+        As for `audit_privacy`.
+    **running
+        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
+        the time of a run.
 
-    `InputError` if the finding is no violation or rests on run times, the pairs are not those that were audited, or the
-    finding's own pair is a variation of them that is not known any more and none of them refutes the claim.
+    Raises
+    ------
+    InputError
+        If the finding is no violation or rests on run times, the pairs are not those that were audited, or the
+        finding's own pair is a variation of them that is not known any more and none of them refutes the claim.
     """
     if finding.verdict is not Verdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")

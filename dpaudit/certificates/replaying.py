@@ -30,11 +30,28 @@ from dpaudit.running.warned import gathered
 class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
     """The outcome of a replay.
 
-    The `verdict` is "violation" if the fresh bound, `epsilon_lower`, exceeds the claim on inputs that are neighbours,
-    else "no evidence"; `neighbours` is whether they were seen to be, or are a pair that was given, False where that is
-    not decided. `mechanism` is as the certificate names it, `certified` its bound. The fresh bound, of the kind
-    `bound`, rests on nothing that the certificate says but the claim, the pair and the event, at `confidence`. `counts`
-    are the fresh runs in the event, None where bets decided or the audit learned another event, `seed` their root seed.
+    Attributes
+    ----------
+    verdict : {"violation", "no evidence"}
+        "violation" if the fresh bound exceeds the claim on inputs that are neighbours.
+    relation : Relation or None
+        What neighbours are.
+    neighbours : bool
+        Whether the inputs were seen to be neighbours, or are a pair that was given; False where that is not decided.
+    mechanism : str
+        The mechanism as the certificate names it.
+    epsilon, delta : float
+        The claim.
+    certified, epsilon_lower : float
+        The certificate's bound, and that of the fresh runs.
+    confidence : float
+        Of the fresh bound; it rests on nothing that the certificate says but the claim, the pair and the event.
+    bound : str
+        The kind of the fresh bound.
+    counts : Counts or None
+        The fresh runs in the event; None where bets decided, or the audit learned another event.
+    seed : int
+        The root seed of the fresh runs.
     """
 
     verdict: Verdict
@@ -70,14 +87,36 @@ def replay(
     An explicit event is tested as it is. One that only an audit can learn is learned again: the pair is audited, with
     as many runs as the certificate states.
 
-    `pair` is the one at the place that the certificate names, where it does not hold its inputs; `relation` what
-    neighbours are, where it does not say that. `metric`, the mechanism's own distance of two inputs, of which
-    neighbours have at most 1, decides in place of the relation. The `confidence` of the bound is never the
-    certificate's, the `trials` a side are by default; the `seed` is by default drawn at random, so that no certificate
-    can be made to fit it. The rest is as for `audit_privacy`.
+    Parameters
+    ----------
+    certificate : Certificate
+        The certificate.
+    mechanism : Learner or callable
+        The mechanism.
+    pair : (data, neighbour) or Pair, optional
+        The pair at the place that the certificate names, where it does not hold its inputs.
+    relation : Relation or str, optional
+        What neighbours are, where the certificate does not say it.
+    metric : callable, optional
+        The mechanism's own distance of two inputs, of which neighbours have at most 1; it decides in place of the
+        relation.
+    confidence : float
+        Of the bound; it is never the certificate's.
+    trials : int, optional
+        Runs on each side; the certificate's own number by default.
+    seed : int, optional
+        The root seed; drawn at random by default, so that no certificate can be made to fit it.
+    randomness, progress
+        As for `audit_privacy`.
+    **running
+        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
+        the time of a run.
 
-    `InputError` if an argument is wrong, the seed is the certificate's own, the pair is not the certificate's, or its
-    inputs are no neighbours.
+    Raises
+    ------
+    InputError
+        If an argument is wrong, the seed is the certificate's own, the pair is not the certificate's, or its inputs are
+        no neighbours.
     """
     check_built(mechanism, "mechanism")
     seed = _fresh(seed, certificate)

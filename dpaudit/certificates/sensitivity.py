@@ -25,17 +25,30 @@ from dpaudit.verify_sensitivity import checked, verify
 class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity certificate", tag_field="kind"):
     """Two neighbouring inputs whose values are farther apart than the sensitivity that was claimed.
 
-    - function: The function, or the mechanism, as ``FILE.py:function``.
-    - place: File and line of the value that noise is added to; empty of a function, whose output it is.
-    - metric: The metric of the values.
-    - sensitivity: The claim as a fraction.
-    - distance: The distance of the values, rounded down; infinite where they have none.
-    - relation: What neighbours are; None where it is unknown.
-    - data, neighbour: The two inputs.
-    - values: What they give.
-    - versions: Versions of Python and of libraries.
-    - schema_version: The version of this record.
-    - seal: A digest over all other fields, which is made when the certificate is written; empty in memory.
+    Attributes
+    ----------
+    function : str
+        The function, or the mechanism, as ``FILE.py:function``.
+    place : str
+        File and line of the value that noise is added to; empty of a function, whose output it is.
+    metric : str
+        The metric of the values.
+    sensitivity : str
+        The claim as a fraction.
+    distance : float
+        The distance of the values, rounded down; infinite where they have none.
+    relation : Relation or None
+        What neighbours are; None where it is unknown.
+    data, neighbour : JsonValue
+        The two inputs.
+    values : tuple of JsonValue
+        What they give.
+    versions : dict of str to str
+        Versions of Python and of libraries.
+    schema_version : int
+        The version of this record.
+    seal : str
+        A digest over all other fields, which is made when the certificate is written; empty in memory.
     """
 
     function: Words
@@ -80,8 +93,10 @@ class SensitivityCertificate(Frozen, frozen=True, kw_only=True, tag="sensitivity
 def make_of_sensitivity(finding: SensitivityFinding | RecordedFinding, name: str) -> SensitivityCertificate:
     """Return the certificate of a finding that this process made; `name` is the function's, as ``FILE.py:function``.
 
-    `InputError` if the finding refutes no sensitivity, was read from a file, or its pair is of data that may not be
-    shown.
+    Raises
+    ------
+    InputError
+        If the finding refutes no sensitivity, was read from a file, or its pair was made of data that may not be shown.
     """
     if finding.verdict is not Verdict.VIOLATION or (isinstance(finding, RecordedFinding) and not finding.moves):
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
@@ -117,7 +132,11 @@ def _plain(value: Any) -> Any:
 def read_of_sensitivity(path: str | Path) -> SensitivityCertificate | None:
     """Return the certificate of a sensitivity in a file; None if the file holds one of a violation.
 
-    `InputError` if it cannot be read, is no certificate, was altered, or `dpaudit.verify_sensitivity` finds it wrong.
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is no certificate, was altered, or `dpaudit.verify_sensitivity` finds that it is
+        wrong.
     """
     kinds = {
         "sensitivity certificate": (SensitivityCertificate, verify),

@@ -179,8 +179,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         notify("error", str(died))
         return 2
     except OSError as error:  # the system lets no process begin, or no file be open
-        os.write(2, f"dpaudit: error: {error}\n".encode(errors="replace"))
-        return 2
+        return _barely(str(error))
+
+
+def _barely(words: str) -> int:
+    """Show an error by nothing that takes memory or files, and return its status; uncaught it would be a violation's."""
+    os.write(2, f"dpaudit: error: {words}\n".encode(errors="replace"))
+    return 2
 
 
 def _run(words: list[str], ends: bool) -> int:
@@ -189,12 +194,10 @@ def _run(words: list[str], ends: bool) -> int:
         try:
             remove_left()
             return _status(words)
-        except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation
-            os.write(2, b"dpaudit: error: there is no memory left\n")
-            return 2
-        except OSError as error:  # nor files for the modules of a message, where the system lets none more be open
-            os.write(2, f"dpaudit: error: {error}\n".encode(errors="replace"))
-            return 2
+        except MemoryError:
+            return _barely("there is no memory left")
+        except OSError as error:  # the modules of a message cannot be read where the system lets no more files be open
+            return _barely(str(error))
 
 
 class SignalReceived(KeyboardInterrupt):

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.cli.command import here, in_options, spelled, suffix_of
+from dpaudit.cli.command import here, in_options, suffix_of
 from dpaudit.cli.options import (
     FORMS,
     DrawnApart,
@@ -149,7 +149,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     else:
         say(terminal_text(verdict_summary(in_options(here()), results, repeat), shown.color))
         if shown.verbose:
-            say("\n" + spelled(verdict_block(in_options(here()), results), here()))
+            say("\n" + verdict_block(in_options(here()), results))
     if shown.out is not None and suffix_of(shown.out) == "html":
         _write(shown.out, render_finding(results, repeat).encode())
     elif shown.out is not None:
@@ -228,9 +228,8 @@ def json_lines(records: Iterable[Any]) -> str:
 
 def terminal_text(lines: Lines, color: str = "auto") -> str:
     """Return labelled lines as wide and as coloured as the standard output wants them."""
-    from dpaudit.report.terminal import Copied, laid_out
+    from dpaudit.report.terminal import laid_out
 
-    lines = [(label, text if isinstance(text, Copied) else spelled(text, here())) for label, text in lines]
     return laid_out(lines, width_of(output()), wants_color(color))
 
 
@@ -272,7 +271,7 @@ def show_measured(
     show_plain(
         shown.json,
         shown.out,
-        terminal_text(brief, shown.color) + (f"\n{spelled(aligned(page), here())}" if shown.verbose else ""),
+        terminal_text(brief, shown.color) + (f"\n{aligned(page)}" if shown.verbose else ""),
         title=title,
         json=json_lines([{**data, "command": repeat}]),
         text=aligned(page),

@@ -11,7 +11,6 @@ import click
 from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import InputError, in_python
-from dpaudit.withheld import HOW
 
 STATUS = """\
 Exit status: 0 no violation, 1 a violation or a missed control,
@@ -74,7 +73,7 @@ class Command(click.Command):
                 check_folder("out", out)
                 return self.action(*(_taken(ctx.params, *parameter) for parameter in self._parameters.items()))
             except InputError as error:
-                raise BadInput(spelled(error.worded(in_options(self)), self), ctx) from error
+                raise BadInput(error.worded(in_options(self)), ctx) from error
 
 
 def command(name: str, example: str, forms: Collection[str] = ()) -> Callable[[Callable[..., int]], Command]:
@@ -116,12 +115,6 @@ def option_words(command: click.Command, name: str, value: object = None) -> lis
 def in_options(command: click.Command) -> Callable[[str, str | None], str]:
     """Return the function by which an `InputError` names a command's options; see `InputError.worded`."""
     return lambda name, value: " ".join(option_words(command, name, value)) or in_python(_PLACES.get(name, name), value)
-
-
-def spelled(text: str, asked: click.Command) -> str:
-    """Return a text with the option of a command in the place of the parameter by which it says that more is shown."""
-    option = " ".join(option_words(asked, "include_data"))
-    return text.replace(HOW, HOW.replace("include_data", option)) if option else text
 
 
 def check_folder(name: str, path: str | None) -> None:

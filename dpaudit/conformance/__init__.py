@@ -348,7 +348,11 @@ def offers(learner: Learner | type[Any]) -> Offers:
     """Return the optional abilities that a learner, or a class of learners, offers and those that it may add.
 
     `offered` and `further` are tuples of abilities with `name`, `signature` and `meaning`; as text, two lines each.
-    `NonConforming` if it lacks a part that every learner must have: the message names the learner and the part.
+
+    Raises
+    ------
+    NonConforming
+        If it lacks a part that every learner must have: the message names the learner and the part.
     """
     check_parts(learner)
     offered = [name for name, kind in contract.ABILITIES.items() if isinstance(learner, kind)]

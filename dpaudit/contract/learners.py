@@ -147,7 +147,10 @@ class HasLaw(Protocol):
     def law(self, sample: Any) -> Law:
         """Return the output law on a sample; the atoms are the codes that `run` returns.
 
-        `InputError` if the law of so large a sample cannot be computed.
+        Raises
+        ------
+        InputError
+            If the law of so large a sample cannot be computed.
         """
 
 
@@ -171,7 +174,11 @@ class HasPairLaws(Protocol):
         """Return the laws on two neighbouring samples, with the same atoms; None where `law` lists the outputs.
 
         An atom is a cell of outputs on which the ratio of the two laws is constant; it is described, not decoded.
-        `InputError` if the laws of so large samples cannot be computed.
+
+        Raises
+        ------
+        InputError
+            If the laws of so large samples cannot be computed.
         """
 
 
@@ -203,7 +210,10 @@ class HasUtility(Protocol):
     def utility(self, alpha: float, beta: float) -> UtilityClaim | None:
         """Return the claim Pr[error > alpha] <= beta with its sample size; None if these parameters have no theorem.
 
-        `InputError` if the theorem does not reach alpha and beta.
+        Raises
+        ------
+        InputError
+            If the theorem does not reach alpha and beta.
         """
 
 
@@ -265,7 +275,11 @@ class HasHardFailure(Protocol):
         """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
 
         The rate must not increase with n. It may be a lower bound, which the words say: n* is then one as well.
-        `InputError` if there is no such case at the learner's parameters or this alpha; one is then searched for.
+
+        Raises
+        ------
+        InputError
+            If there is no such case at the learner's parameters or this alpha; one is then searched for.
         """
 
 

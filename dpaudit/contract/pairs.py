@@ -186,10 +186,15 @@ class MadePair(Pair):
 class Supremum:
     """The supremum over all pairs of neighbours, of every size, of the greatest log-ratio of an output, with its proof.
 
-    - value: sup over (S, S') and outputs o of ln Pr[A(S) = o] / Pr[A(S') = o].
-    - proof: Why no pair exceeds it, and why the pairs of `ray` reach it; or where that is proved.
-    - ray: The pair of neighbours number t = 1, 2, ...: its loss tends to `value` as t grows. It is the same pair for
-      every t where the supremum is attained.
+    Parameters
+    ----------
+    value : float
+        sup over (S, S') and outputs o of ln Pr[A(S) = o] / Pr[A(S') = o].
+    proof : str
+        Why no pair exceeds it, and why the pairs of `ray` reach it; or where that is proved.
+    ray : callable
+        The pair of neighbours number t = 1, 2, ...: its loss tends to `value` as t grows. It is the same pair for
+        every t where the supremum is attained.
     """
 
     value: float

@@ -141,16 +141,25 @@ class Tools(Protocol):
 class Evidence:
     """The evidence for or against a statement of a paper.
 
-    - verdict: One of `OF_CHECKS`: "loose" if the statement is true and its constant is far from the truth; "refuted" if
-      a number contradicts it, which needs a witness.
-    - summary: The finding in a sentence, numbers included.
-    - numbers: The numbers that decided.
-    - grade, one of "exact", "numeric", "statistical": The kind of the evidence.
-    - witness: The instance that refutes, in words; empty otherwise.
-    - witness_data: The instance that decides (it refutes, or comes nearest to it) as data from which another program
-      computes the numbers again: learners with their parameters, samples, distributions, outputs.
-    - one_sided: Whether the numbers bound what the statement is about from below, so that they can contradict it and
-      never confirm it: then it is refuted or undecided.
+    Parameters
+    ----------
+    verdict : Verdict
+        One of `OF_CHECKS`: "loose" if the statement is true and its constant is far from the truth; "refuted" if a
+        number contradicts it, which needs a witness.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : mapping of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence.
+    witness : str
+        The instance that refutes, in words; empty otherwise.
+    witness_data : mapping of str to data
+        The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
+        numbers again: learners with their parameters, samples, distributions, outputs.
+    one_sided : bool
+        Whether the numbers bound what the statement is about from below, so that they can contradict it and never
+        confirm it: then it is refuted or undecided.
     """
 
     verdict: Verdict
@@ -175,24 +184,41 @@ class Evidence:
 class Statement:
     """A statement of a paper that computation can check; modules list theirs in ``STATEMENTS``.
 
-    - id: The paper's short name and the theorem, as in "NIS-ParityLearner".
-    - statement: The statement as it is checked, with its constants.
-    - source: Paper and place.
-    - check: Takes the audits as `Tools`, so that learners need not import the harness, and returns the `Evidence`.
-      Deterministic; seconds, not minutes.
-    - short: The statement in a line, for tables; empty where `statement` has to do.
-    - printed, found: What the paper prints and what computation finds, in a few words. A name of the evidence's numbers
-      in braces stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
-    - slow: Whether the check takes more than two seconds, so that quick runs leave it out.
-    - best: The best constant known to the tool, as `found` is written; empty where the statement has no constant.
-    - place: Section, theorem and line.
-    - formula, conditions: The formula as it is printed, in plain notation, and the conditions under which.
-    - constants: Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
-    - failure: One of `ACCUSATIONS`: of which class the statement is if its check finds a contradiction, which is a
-      judgement of the source. It takes `place`, `formula`, `survives` and `argument`.
-    - survives: Whether the theorem survives that failure.
-    - argument: The argument or the proof, in our words.
-    - part: The part of the ledger in which the row is counted.
+    Parameters
+    ----------
+    id : str
+        The paper's short name and the theorem, as in "NIS-ParityLearner".
+    statement : str
+        The statement as it is checked, with its constants.
+    source : str
+        Paper and place.
+    check : callable
+        Takes the audits as `Tools`, so that learners need not import the harness, and returns the `Evidence`.
+        Deterministic; seconds, not minutes.
+    short : str
+        The statement in a line, for tables; empty where `statement` has to do.
+    printed, found : str
+        What the paper prints and what computation finds, in a few words. A name of the evidence's numbers in braces
+        stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
+    slow : bool
+        Whether the check takes more than two seconds, so that quick runs leave it out.
+    best : str
+        The best constant known to the tool, as `found` is written; empty where the statement has no constant.
+    place : str
+        Section, theorem and line.
+    formula, conditions : str
+        The formula as it is printed, in plain notation, and the conditions under which.
+    constants : {"paper", "ours"}
+        Whose constants the check uses: "ours" where the source has O(.), so that the verdict is never "loose".
+    failure : Verdict or None
+        One of `ACCUSATIONS`: of which class the statement is if its check finds a contradiction, which is a judgement
+        of the source. It takes `place`, `formula`, `survives` and `argument`.
+    survives : {"yes", "no", "unknown", "not applicable"}
+        Whether the theorem survives that failure.
+    argument : str
+        The argument or the proof, in our words.
+    part : {"papers", "ours", "auditor"}
+        The part of the ledger in which the row is counted.
     """
 
     id: str

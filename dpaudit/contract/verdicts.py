@@ -30,8 +30,12 @@ __all__ = [
 class Tone(enum.StrEnum):
     """The colours of verdicts, by name.
 
-    - sign: Its sign in Markdown.
-    - style: Its style in a terminal, in rich's words.
+    Attributes
+    ----------
+    sign : str
+        Its sign in Markdown.
+    style : str
+        Its style in a terminal, in rich's words.
     """
 
     sign: str
@@ -58,14 +62,22 @@ class Tone(enum.StrEnum):
 class Verdict(enum.StrEnum):
     """The verdict on a promise, a control or a statement of a paper; those that speak first for several come first.
 
-    - gravity: A change to a verdict of larger gravity is a change for the worse.
-    - mark: Its sign in tables of plain text.
-    - tone: Its colours.
-    - status: The exit status of a command that ends with it.
-    - junit, one of "failure", "error", "skipped", "passed", "": The outcome of its test case; empty where it is no
-      test.
-    - sarif, one of "error", "warning", "note", "": The level of its result; empty where there is none.
-    - rule: The identifier of its rule.
+    Attributes
+    ----------
+    gravity : int
+        A change to a verdict of larger gravity is a change for the worse.
+    mark : str
+        Its sign in tables of plain text.
+    tone : Tone
+        Its colours.
+    status : int
+        The exit status of a command that ends with it.
+    junit : {"failure", "error", "skipped", "passed", ""}
+        The outcome of its test case; empty where it is no test.
+    sarif : {"error", "warning", "note", ""}
+        The level of its result; empty where there is none.
+    rule : str
+        The identifier of its rule.
     """
 
     gravity: int

@@ -29,16 +29,28 @@ class WorstFailure:
     Both ends are computed in floating point, and serve to find the sizes that a certificate states;
     `dpaudit.utility.known` recomputes those in decimal arithmetic that rounds outwards, from `family` and `numbers`.
 
-    - lower: The failure rate of the case below, or less; 0 where no case is offered.
-    - upper: What no case exceeds. It must not increase with n.
-    - family: The proof that covers all cases.
-    - numbers: What the proof needs to know of the learner: numbers, by their names in `dpaudit.utility.known`.
-    - proof: Why no case exceeds `upper`, in words.
-    - missing: The step that is missing between both ends, in words; empty where they agree in the limit.
-    - concept: The code of the case's concept; None where the case is given in words alone.
-    - points: The case's points.
-    - probabilities: Their probabilities.
-    - case: The case in words.
+    Parameters
+    ----------
+    lower : float
+        The failure rate of the case below, or less; 0 where no case is offered.
+    upper : float
+        What no case exceeds. It must not increase with n.
+    family : CaseFamily
+        The proof that covers all cases.
+    numbers : mapping
+        What the proof needs to know of the learner: numbers, by their names in `dpaudit.utility.known`.
+    proof : str
+        Why no case exceeds `upper`, in words.
+    missing : str
+        The step that is missing between both ends, in words; empty where they agree in the limit.
+    concept : int or None
+        The code of the case's concept; None where the case is given in words alone.
+    points : tuple of tuple of int
+        The case's points.
+    probabilities : tuple of float
+        Their probabilities.
+    case : str
+        The case in words.
     """
 
     lower: float
@@ -64,5 +76,8 @@ class HasWorstCase(Protocol):
     def worst_failure(self, alpha: float, n: int) -> WorstFailure:
         """Return both ends of the supremum of Pr[error > alpha] on n examples, in the theorem's own setting.
 
-        `InputError` if nothing is proved at the learner's parameters or this alpha.
+        Raises
+        ------
+        InputError
+            If nothing is proved at the learner's parameters or this alpha.
         """

@@ -10,7 +10,6 @@ import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from numbers import Integral, Real
 from types import FrameType
 from typing import Any
@@ -41,6 +40,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate
 from dpaudit.exact.finding import LawFinding
+from dpaudit.exact.supremum import audit_supremum
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -52,6 +52,7 @@ from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
+from dpaudit.utility.scaling import scaling_law
 
 
 def perform(
@@ -168,8 +169,8 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
     templates, stopped_in = (statement.printed, statement.found, statement.best), ""
     try:
         with _time_limited(time_limit):
-            # The public names stand above the engine, which passes them on by name and uses none of them.
-            evidence = statement.check(import_module("dpaudit.pac"))
+            tools: Any = _Tools()
+            evidence = statement.check(tools)
     except _OutOfTime as ended:
         templates = ("", "", "")  # there are no numbers to fill in
         *running, _ = traceback.extract_tb(ended.__traceback__)  # the last one is the handler of the signal
@@ -224,6 +225,13 @@ def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> 
             raise ToolFault(f"{statement.id} names {found[0]}, which its evidence does not give: {error!r}") from error
 
     return re.sub(r"{([^{}]*)}", number, template)
+
+
+class _Tools:
+    """The functions that checks of statements are given, as `contract.Tools` declares them."""
+
+    audit_law, audit_supremum = staticmethod(audit_law), staticmethod(audit_supremum)
+    audit_utility, scaling_law = staticmethod(audit_utility), staticmethod(scaling_law)
 
 
 class _OutOfTime(BaseException):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import sys
 from collections import Counter
@@ -26,6 +25,7 @@ from dpaudit.record import Count, Frozen, as_json, decode, encodable
 from dpaudit.registry import PRIVATE, load
 from dpaudit.results import versions
 from dpaudit.running.processes import ChildDied
+from dpaudit.running.same_code import digest_of
 from dpaudit.running.workers import in_own_process
 
 _MOST = 4
@@ -198,23 +198,3 @@ def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]
         found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
     # Two folders of the same name stand as one, whichever was given first.
     return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
-
-
-def digest_of(place: Path) -> str:
-    """Return the digest of a file, or of all modules of a folder and of the packages in it."""
-    digest = hashlib.blake2b(digest_size=8)
-    for name, file in sorted(_files(place)):
-        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
-
-
-def _files(place: Path) -> Iterator[tuple[str, Path]]:
-    if place.is_file():
-        yield place.name, place
-        return
-    for file in place.iterdir():
-        if file.suffix == ".py":
-            yield file.name, file
-        elif (file / "__init__.py").exists():
-            yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))

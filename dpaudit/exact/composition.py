@@ -33,10 +33,26 @@ _TABLE_EPSILONS = 9
 class Composition:
     """The privacy cost of T runs of a learner on the same sample, over the pairs of neighbours that were audited.
 
-    `basic` is T times the learner's own epsilon, an upper bound at delta = 0, and `least` the same less the error of
-    that epsilon, a lower bound there. The composed dominating pair, `dominating`, gives the upper ends, and the
-    composed pairs, `witnesses` of the numbers `pairs`, the lower ones. The `grade` is "exact" if the laws' errors are
-    proved: then so are all bounds here. The intervals are the brackets at the delta and at the epsilon asked for.
+    Parameters
+    ----------
+    times : int
+        T.
+    basic : float
+        T times the learner's own epsilon, an upper bound at delta = 0.
+    pairs : tuple of int
+        Numbers of the pairs of neighbours that give the lower ends.
+    grade : {"exact", "numeric"}
+        "exact" if the laws' errors are proved: then so are all bounds here.
+    least : float
+        The same less the error of the learner's epsilon: a lower bound at delta = 0.
+    dominating : LossSum
+        The composed dominating pair: the upper ends.
+    witnesses : tuple of LossSum
+        The composed pairs: the lower ends.
+    epsilon_interval : (float, float) or None
+        The bracket on epsilon at the delta asked for.
+    delta_interval : (float, float) or None
+        The bracket on delta at the epsilon asked for.
     """
 
     times: int
@@ -83,11 +99,23 @@ def compose(
     The upper bounds hold for every adaptive composition (each run may depend on the outputs of the earlier ones) over
     the pairs of neighbours that `profiles` cover, no others: over all samples of n examples only if those were
     enumerated. The lower bounds are attained by pairs of neighbours among them. All are proved, with laws of grade
-    "exact": rounding of grids, transforms and logarithms is included, each to its side. The profiles, which a finding
-    of `audit_law` has, do not know the grade of their laws.
+    "exact": rounding of grids, transforms and logarithms is included, each to its side.
 
-    At once the bounds are evaluated at `epsilon` and at `delta`: the brackets become `delta_interval` and
-    `epsilon_interval`. `InputError` if a number is out of its range, for `times` 1 .. `LARGEST_TIMES`.
+    Parameters
+    ----------
+    profiles : LossProfiles
+        The laws of the pairs; a finding of `audit_law` has them as `profiles`.
+    times : int
+        The number of runs, 1 .. `LARGEST_TIMES`.
+    epsilon, delta : float, optional
+        The point at which to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
+    grade : {"exact", "numeric"}
+        The grade of the laws, which profiles do not know.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range.
     """
     check_times(times)
     if epsilon is not None:
@@ -118,12 +146,19 @@ def check_times(times: object, name: str = "times") -> None:
 class CompositionTable(Frozen, frozen=True):
     """The cost of many runs on one sample, as numbers between proved ends.
 
-    - times: The number of runs.
-    - grade: The grade of the laws.
-    - basic: `times` times the epsilon of one run, an upper bound at delta = 0.
-    - epsilons: Rows (delta, lower end of epsilon, upper end) for the usual deltas.
-    - deltas: Rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9, or, where that is
-      nowhere, to the greatest finite loss times `times`.
+    Attributes
+    ----------
+    times : int
+        The number of runs.
+    grade : {"exact", "numeric"}
+        The grade of the laws.
+    basic : float
+        `times` times the epsilon of one run, an upper bound at delta = 0.
+    epsilons : tuple of (float, float, float)
+        Rows (delta, lower end of epsilon, upper end) for the usual deltas.
+    deltas : tuple of (float, float, float)
+        Rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9, or, where that is nowhere,
+        to the greatest finite loss times `times`.
     """
 
     times: Size

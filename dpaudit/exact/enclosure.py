@@ -105,8 +105,13 @@ def enclose(
     """Return two floats between which the worst epsilon over the pairs of the profiles lies.
 
     `inputs` makes the sample of a law by its number, and `atoms` stand in the order of the profiles' columns.
-    `InputError` if the learner has no `exact_law`, or python-flint is missing; `ToolFault` if `law` and `exact_law`
-    disagree.
+
+    Raises
+    ------
+    InputError
+        If the learner has no `exact_law`, or python-flint is missing.
+    ToolFault
+        If `law` and `exact_law` disagree.
     """
     exact = _ExactLosses(learner, inputs, atoms, profiles)
     margin = 2 * profiles.epsilon_error

@@ -21,8 +21,12 @@ AGREES = 1e-3
 class PairInWords(Frozen, frozen=True):
     """Two neighbouring inputs as text, and their origin.
 
-    - data, neighbour: The inputs.
-    - origin: How the pair was made.
+    Attributes
+    ----------
+    data, neighbour : str
+        The inputs.
+    origin : Origin
+        How the pair was made.
     """
 
     data: str

@@ -119,9 +119,14 @@ def _check_law(law: Law, values: Floats, where: object, *, total: bool) -> None:
 class LossProfiles:
     """The losses of many ordered pairs of laws.
 
-    `log_prob`, of shape (laws, atoms), has the natural logarithms of the probabilities, -1e300 for an atom that cannot
-    occur; `error` bounds the absolute error of the finite ones of each law. Of each pair `left` and `right` are the two
-    laws; the loss is ln left - ln right.
+    Parameters
+    ----------
+    log_prob : array of float64, shape (laws, atoms)
+        Natural logarithms of the probabilities, -1e300 for an atom that cannot occur.
+    error : array of float64, shape (laws,)
+        Bounds on the absolute error of the finite log-probabilities of each law.
+    left, right : array of int, shape (pairs,)
+        The two laws of each pair; the loss is ln left - ln right.
     """
 
     log_prob: Floats

@@ -123,10 +123,27 @@ def _digest(source: bytes) -> str:
 @cache
 def own_sources() -> str:
     """Return the digest of the sources of dpaudit, as they are when this process first asks."""
-    state = hashlib.blake2b(digest_size=16)
-    for path in sorted(_OWN.rglob("*.py")):
-        state.update(f"{path.relative_to(_OWN).as_posix()}\n{_digest(path.read_bytes())}\n".encode())
-    return state.hexdigest()
+    return digest_of(_OWN)
+
+
+def digest_of(place: Path) -> str:
+    """Return the digest of a file, or of all modules of a folder and of the packages in it."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name, file in sorted(_files(place)):
+        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _files(place: Path) -> Iterator[tuple[str, Path]]:
+    if place.is_file():
+        yield place.name, place
+        return
+    for file in place.iterdir():
+        if file.suffix == ".py":
+            yield file.name, file
+        elif (file / "__init__.py").exists():
+            yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))
 
 
 _imported_here: dict[str, tuple[ModuleSpec, str]] = {}

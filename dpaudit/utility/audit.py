@@ -217,7 +217,11 @@ def stated_claim(
 
     A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". A learner with one claim returns it
     whatever setting is asked for, so callers check the setting of the claim; None if the learner has no theorem.
-    `InputError` if the theorem does not reach alpha and beta in that setting, and the claim is `needed`.
+
+    Raises
+    ------
+    InputError
+        If the theorem does not reach alpha and beta in that setting, and the claim is `needed`.
     """
     try:
         if isinstance(learner, HasSettings) and setting is not None:

@@ -79,12 +79,19 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
 class WorstCase(Frozen, frozen=True, kw_only=True):
     """A case: a concept of the class and a distribution of the points.
 
-    - concept: The concept's code; None where the case is described in words alone, as a learner offers it for its
-      domain's points without listing them.
-    - points: The points of the distribution, a row each; none where the case is described in words alone.
-    - probabilities: Their probabilities.
-    - noise: In the setting "agnostic", how often the label of each point is wrong; else empty.
-    - name: How it was found, in words.
+    Attributes
+    ----------
+    concept : int or None
+        The concept's code; None where the case is described in words alone, as a learner offers it for its domain's
+        points without listing them.
+    points : list of list of int
+        The points of the distribution, a row each; none where the case is described in words alone.
+    probabilities : list of float
+        Their probabilities.
+    noise : list of float
+        In the setting "agnostic", how often the label of each point is wrong; else empty.
+    name : str
+        How it was found, in words.
     """
 
     concept: Count | None
@@ -97,10 +104,16 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
 class SizeCertificate(Frozen, frozen=True, kw_only=True):
     """Two sizes of a learner whose worst case is bounded by a proof; `dpaudit.utility.known` recomputes them.
 
-    - family: The proof.
-    - numbers: What it needs to know of the learner.
-    - fails: At so many examples the failure rate of the proof's own case exceeds beta; 0 if none is said to fail.
-    - suffices: From so many examples on, the failure rate is at most beta for every concept and distribution.
+    Attributes
+    ----------
+    family : CaseFamily
+        The proof.
+    numbers : dict
+        What it needs to know of the learner.
+    fails : int
+        At so many examples the failure rate of the proof's own case exceeds beta; 0 if none is said to fail.
+    suffices : int
+        From so many examples on, the failure rate is at most beta for every concept and distribution.
     """
 
     family: CaseFamily
@@ -205,8 +218,12 @@ class Slope(Frozen, frozen=True, kw_only=True):
     They are a confidence interval where the points are measured by runs. Points that are computed have no chance in
     them, and the limits then say how far they are from a line.
 
-    - value, lower, upper: The estimate and its limits.
-    - method: "least squares" or "interval-censored likelihood".
+    Attributes
+    ----------
+    value, lower, upper : float
+        The estimate and its limits.
+    method : str
+        "least squares" or "interval-censored likelihood".
     """
 
     value: float
@@ -218,12 +235,19 @@ class Slope(Frozen, frozen=True, kw_only=True):
 class ScalingPoint(Frozen, frozen=True, kw_only=True):
     """The bracket of one sample complexity.
 
-    - value: The parameter.
-    - x: The abscissa of the law: the parameter, its inverse or its logarithm.
-    - lower, upper: So many examples are too few, and so many suffice, on the worst case; `upper` is None if that was
-      shown of none. Where `case` says that its failure rate is bounded from below, they may still be too few.
-    - theorem: The examples that the theorem asks for.
-    - case: The worst case, in words.
+    Attributes
+    ----------
+    value : float
+        The parameter.
+    x : float
+        The abscissa of the law: the parameter, its inverse or its logarithm.
+    lower, upper : int
+        So many examples are too few, and so many suffice, on the worst case; `upper` is None if that was shown of none.
+        Where `case` says that its failure rate is bounded from below, they may still be too few.
+    theorem : int
+        The examples that the theorem asks for.
+    case : str
+        The worst case, in words.
     """
 
     value: float

@@ -192,9 +192,14 @@ def best_error(
     """Return the least population error of a concept of the class.
 
     If no point has the wrong label more often than the right one and the concept that labels is of the class, no
-    concept is better than that one. Otherwise all are tried, `InputError` if they are too many: in floating point
-    first, then the near-best ones with correctly rounded sums. The arguments are as for `population_error`; `of_class`
-    is whether `truth` are the labels of a concept of the class.
+    concept is better than that one. Otherwise all are tried: in floating point first, then the near-best ones with
+    correctly rounded sums. The arguments are as for `population_error`; `of_class` is whether `truth` are the labels of
+    a concept of the class.
+
+    Raises
+    ------
+    InputError
+        If all concepts must be tried and there are too many.
     """
     weights = np.asarray(distribution.probabilities, dtype=np.float64)
     if of_class and (noise <= 0.5).all():

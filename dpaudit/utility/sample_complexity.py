@@ -299,7 +299,10 @@ def _last(holds: Callable[[int], bool], start: int) -> int:
 def exact_size(failure: Callable[[int], float], beta: float, near: int) -> int:
     """Return the least n >= 1 from which on a failure rate that falls with n is at most beta, by bisection from `near`.
 
-    `InputError` if the rate exceeds beta up to 2^62: the message says the least rate.
+    Raises
+    ------
+    InputError
+        If the rate exceeds beta up to 2^62: the message says the least rate.
     """
     found = first_size(lambda n: failure(n) <= beta, MAX_SIZE, near)
     if found is None:

@@ -6,7 +6,7 @@ import pytest
 
 from dpaudit.errors import InputError, ToolFault, blamed, withholding
 from dpaudit.outputs.canonical import Raised
-from dpaudit.withheld import COMMON, WITHHELD, Coarse, foreign, hides
+from dpaudit.withheld import COMMON, HOW, WITHHELD, Coarse, foreign, hides
 
 AGES = tuple(sorted([20.0, 41.0, 42.0, 90.0] * COMMON + [75.0]))
 SPREAD = tuple(float(i) for i in range(1_000))
@@ -109,7 +109,7 @@ def test_texts_are_hidden_inside_of_such_a_block_alone() -> None:
     assert (foreign("Zeb"), hides()) == ("Zeb", False)
     with withholding(True):
         assert (foreign("Zeb"), hides()) == (WITHHELD, True)
-        assert Raised(KeyError("Zeb")).words == "KeyError (include_data shows more)"
+        assert Raised(KeyError("Zeb")).words == f"KeyError ({HOW})"
     with pytest.raises(KeyboardInterrupt), withholding(True):
         raise KeyboardInterrupt
     assert not hides()

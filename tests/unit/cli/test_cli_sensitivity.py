@@ -114,7 +114,10 @@ def test_a_certificate_is_written_and_right(capsys: pytest.CaptureFixture[str], 
     ("words", "message"),
     [
         (["ages.py:total"], "--claim must be given: the sensitivity of the function"),
-        (["ages.py:failing", "--claim", "1", "--data", "ages.csv"], "KeyError (--include-data shows more)"),
+        (
+            ["ages.py:failing", "--claim", "1", "--data", "ages.csv"],
+            "KeyError (include_data or --include-data shows more)",
+        ),
         (["ages.py:failing", "--claim", "1"], "ID must return outputs"),
         (["ages.py:total", "--claim", "x"], "--claim must be a finite number >= 0"),
         (["ages.py:total", "--claim", "1", "--metric", "l7"], "--metric must be one of absolute, l1"),
