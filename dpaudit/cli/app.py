@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _barely(words: str) -> int:
-    """Show an error by nothing that takes memory or files, and return its status; uncaught it would be a violation's."""
+    """Show an error by what takes no memory or files; return its status, where one that is uncaught has a violation's."""
     os.write(2, f"dpaudit: error: {words}\n".encode(errors="replace"))
     return 2
 
