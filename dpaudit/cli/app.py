@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _barely(words: str) -> int:
-    """Show an error by what takes no memory or files; return its status, where one that is uncaught has a violation's."""
+    """Show an error by what takes no memory or files, and return 2: uncaught it would end with 1, a violation."""
     os.write(2, f"dpaudit: error: {words}\n".encode(errors="replace"))
     return 2
 
