@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
 from functools import partial
 from itertools import islice
 from multiprocessing.connection import wait
@@ -99,12 +100,13 @@ def spread(
     try:
         with postponed(lazy and backend != "threading"), _one_hash_seed():
             results = parallel(jobs)
-        for result in _until_left(results):
-            if isinstance(result, _Sent):
-                add(result.warned)
-                yield result_of(result.content)
-            else:
-                yield result
+        with closing(_until_left(results)) as until_left:
+            for result in until_left:
+                if isinstance(result, _Sent):
+                    add(result.warned)
+                    yield result_of(result.content)
+                else:
+                    yield result
     except TerminatedWorkerError as error:
         message = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
         raise WorkerDied(message) from error
@@ -162,7 +164,7 @@ def _one_hash_seed() -> Iterator[None]:
         os.environ.pop(name, None)
 
 
-def _until_left(results: Any) -> Iterator[Any]:
+def _until_left(results: Any) -> Generator[Any]:
     """Yield results; a caller who stops early, as an interrupted run does, need not be warned that work is lost."""
     listening = False
     try:
@@ -172,9 +174,25 @@ def _until_left(results: Any) -> Iterator[Any]:
             listening = False
     finally:
         if listening and isinstance(results, Generator):
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _quiet_end_of_loky():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
+
+
+@contextmanager
+def _quiet_end_of_loky() -> Iterator[None]:
+    """Let loky's thread end without a traceback: it may look for a call that was taken back as its workers ended."""
+    before = threading.excepthook
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        if args.exc_type is not KeyError or args.thread is None or args.thread.name != "ExecutorManagerThread":
+            before(args)
+
+    threading.excepthook = hook
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _call(call: Callable[[], Any], home: int, hidden: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from functools import partial
 
@@ -50,6 +51,26 @@ def test_nothing_that_a_worker_returns_or_raises_is_unpickled(tmp_path, backend)
     with pytest.raises(ToolFault, match="Raised: "):
         list(spread([partial(raises_it, mark)] * 2, n_jobs=2, backend=backend))
     assert not os.path.exists(mark)
+
+
+def test_calls_that_are_taken_back_leave_no_traceback_of_the_thread_that_handed_them_out(monkeypatch, tmp_path):
+    """loky takes calls back as its workers are ended, and may then look for one that it has just been given."""
+    from joblib.externals.loky.process_executor import _ExecutorManagerThread
+
+    takes_back, seen, died = _ExecutorManagerThread.flag_executor_shutting_down, [], []
+
+    def with_one_more(self):
+        takes_back(self)
+        self.work_ids_queue.put(-1)
+        seen.append(self)
+
+    monkeypatch.setattr(_ExecutorManagerThread, "flag_executor_shutting_down", with_one_more)
+    monkeypatch.setattr(threading, "excepthook", died.append)
+    with pytest.raises(ToolFault, match="Raised: "):
+        list(spread([partial(raises_it, str(tmp_path)), partial(time.sleep, 60)], n_jobs=2, backend="loky"))
+    assert len(seen) == 1
+    assert died == []
+    assert not seen[0].is_alive()
 
 
 def by_name(calls):
