@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from dpaudit import seeding
 from dpaudit.audit.choice import Choice
-from dpaudit.audit.evidence import Observations, different
+from dpaudit.audit.evidence import Answer, Check, CheckName, Observations, calls_agree, different
 from dpaudit.audit.request import Request
 from dpaudit.audit.tested import CoinCount, EventTest
-from dpaudit.bounds.base import Bools
+from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import tally
-from dpaudit.events.event import Tally
+from dpaudit.events.event import CellSet, Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.guesses import DATA, NEIGHBOUR, Guess, GuessCodes
 from dpaudit.events.selection import Selection
@@ -62,13 +62,15 @@ class Shown(NamedTuple):
     """The outcome of the runs of a couple of jobs.
 
     `counts` are the cells on both sides by each selected event's discretizer, `right` says of each run of which a guess
-    says something, in order, whether it is right, guess by guess, and `raised` counts exceptions.
+    says something, in order, whether it is right, guess by guess, and `raised` counts exceptions. `scatter` is that of
+    the calls on either side.
     """
 
     runs: tuple[int, int]
     counts: list[Tallies]
     right: list[Bools]
     raised: Counter[tuple[str, ...]]
+    scatter: tuple[Array, Array]
 
 
 class Confirmation:
@@ -99,6 +101,8 @@ class Confirmation:
         self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()
         self.sides, self.look, self._ended = (0, 0), 1.0, 0
+        self._sets = () if self._ordered else tuple((i, one) for i, s in enumerate(self._selected) for one in _sets(s))
+        self.scatter: list[Array] = [np.zeros(len(self._sets) + 1)] * 2
 
     def run(self) -> None:
         """Make the runs, look by look while there is time."""
@@ -109,7 +113,7 @@ class Confirmation:
                     self.take(shown)
             else:
                 for runs, found in self.sampler.summed(self.couples[chunks], self._reduce(), _added):
-                    self.add(runs, *self._by_selected(found))
+                    self.add(runs, *self._by_selected(found), self._scatter_of(found))
             self.end_look()
 
     def end_look(self) -> None:
@@ -127,7 +131,7 @@ class Confirmation:
         # What training counted stays here: workers need the rule alone.
         rules = tuple(replace(one, training=(Counter(), Counter()), orders=()) for one in self._selected)
         codes = tuple(GuessCodes(one.guesses) if self._ordered and one.guesses else None for one in self._selected)
-        return Observed(_Count(rules, codes))
+        return Observed(_Count(rules, codes, self._sets))
 
     def _by_selected(self, found: tuple[Any, Any]) -> tuple[list[Tallies], Counter[tuple[str, ...]]]:
         """Return the counts on both sides by each selected event's discretizer, and those of exceptions."""
@@ -137,6 +141,11 @@ class Confirmation:
         none: Tally = Counter()
         sides = [[side[0][i][0] if side else none for side in found] for i in range(len(self._selected))]
         return [(first, second) for first, second in sides], raised
+
+    def _scatter_of(self, found: tuple[Any, Any]) -> tuple[Array, Array]:
+        """Return the scatter of the calls on both sides."""
+        first, second = (side[0][-1] if side else np.zeros_like(self.scatter[0]) for side in found)
+        return first, second
 
     def _shown(self, couple: Couple, found: tuple[Any, Any]) -> Shown:
         turns = self.sampler.turns(couple) if self._ordered else NO_TURNS
@@ -151,20 +160,27 @@ class Confirmation:
             for place in range(len(one.guesses) if self._ordered else 0):
                 said = codes >> (2 * place) & 3
                 right.append((said == np.where(turns == 0, DATA, NEIGHBOUR))[said > 0])
-        return Shown((couple[0].size, couple[1].size), counts, right, raised)
+        return Shown((couple[0].size, couple[1].size), counts, right, raised, self._scatter_of(found))
 
     def take(self, shown: Shown) -> None:
         """Add what runs show, which come after all that were added."""
-        self.add(shown.runs, shown.counts, shown.raised)
+        self.add(shown.runs, shown.counts, shown.raised, shown.scatter)
         for hits, right in zip(self.hits, shown.right, strict=True):
             hits.take(right)
 
-    def add(self, runs: Sequence[int], counts: Iterable[tuple[Tally, Tally]], raised: Counter[tuple[str, ...]]) -> None:
+    def add(
+        self,
+        runs: Sequence[int],
+        counts: Iterable[tuple[Tally, Tally]],
+        raised: Counter[tuple[str, ...]],
+        scatter: Iterable[Any],
+    ) -> None:
         """Add what runs show but for their order."""
         for totals, more in zip(self.counts, counts, strict=True):
             for total, side in zip(totals, more, strict=True):
                 total.update(side)
         self.raised.update(raised)
+        self.scatter = [mine + more for mine, more in zip(self.scatter, scatter, strict=True)]
         self.sides = self.sides[0] + runs[0], self.sides[1] + runs[1]
 
     @property
@@ -177,7 +193,21 @@ class Confirmation:
         """The outcome of the runs beside the tests."""
         # An event may have one outcome although outputs vary, as those show that it was chosen by.
         varied = max(different(*self.counts[0]), self._choice.different)
-        return Observations(self.runs, varied, self.raised)
+        depends = [] if self._calls_agree() else [Check(CheckName.CALLS, Answer.DEPENDS, 0)]
+        return Observations(self.runs, varied, self.raised, tuple(depends))
+
+    def _calls_agree(self) -> bool:
+        """Say whether counts of the tested sets differ from call to call no more than those of independent runs."""
+        return all(
+            calls_agree(
+                [
+                    (event.hits(counts), runs, round(scatter[-1]), float(scatter[place]))
+                    for counts, runs, scatter in zip(self.counts[i], self.sides, self.scatter, strict=True)
+                ],
+                len(self._sets),
+            )
+            for place, (i, event) in enumerate(self._sets)
+        )
 
     def tests(self, i: int) -> tuple[EventTest, ...]:
         """Return the bounds on epsilon by a selected event, all of which hold but with its share of the error."""
@@ -233,10 +263,18 @@ class Confirmation:
 NO_TURNS = np.zeros(0, dtype=np.uint8)
 
 
+def _sets(selected: Selection) -> tuple[CellSet, ...]:
+    """Return the sets of cells that decide, the event of a guess and the one that is opposite."""
+    guesses = selected.guesses
+    both = (one for guess in guesses for one in (guess.event, guess.opposite) if one is not None)
+    return tuple(both) if guesses else (selected.event,)
+
+
 def _added(one: Any, other: Any) -> Any:
     """Return what two batches show that were made in any order, the first of which holds it now."""
-    for (total, _), (more, _) in zip(one[0], other[0], strict=True):
+    for (total, _), (more, _) in zip(one[0][:-1], other[0][:-1], strict=True):
         total.update(more)
+    one[0][-1] += other[0][-1]
     one[1].update(other[1])
     return one
 
@@ -245,16 +283,19 @@ def _added(one: Any, other: Any) -> Any:
 class _Count:
     """Counts the cells of a batch by each selected event's discretizer.
 
-    Where runs are in order it says of each of them as well what the guesses say of it.
+    Where runs are in order it says of each of them as well what the guesses say of it. Last comes the scatter of the
+    batch: h^2 / n for each of the `sets`, by their selected events, and 1 for the call.
     """
 
     selected: tuple[Selection, ...]
     codes: tuple[GuessCodes | None, ...]
+    sets: tuple[tuple[int, CellSet], ...]
 
-    def __call__(self, outputs: Any) -> list[tuple[Tally, Codes | None]]:
-        found: list[tuple[Tally, Codes | None]] = []
+    def __call__(self, outputs: Any) -> list[Any]:
+        found: list[Any] = []
         for one, said in zip(self.selected, self.codes, strict=True):
             cells = one.discretizer(outputs)
             counts, codes = said(cells) if said is not None else (tally(cells), None)
             found.append((one.event.known(counts), codes))
-        return found
+        hits = [event.hits(found[i][0]) for i, event in self.sets]
+        return [*found, np.array([*(h**2 / len(outputs) for h in hits), 1.0])]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType
+from scipy.special import chdtrc
 
 from dpaudit.contract import Made, Pair, Verdict
 from dpaudit.errors import InputError
@@ -38,6 +39,8 @@ class CheckName(enum.StrEnum):
     """Whether outputs depend on the process that makes them; in a finding only if they do, or in runs stored before."""
     WORKERS = "workers"
     """Whether workers repeat each other's streams."""
+    CALLS = "calls"
+    """Whether runs of one call depend on each other: counts of calls differ too much; in a finding only if they do."""
 
 
 class Answer(enum.StrEnum):
@@ -195,12 +198,36 @@ class Observations:
     """The runs that decided, on both sides together.
 
     `different` of them had another outcome than the commonest one; `raised` counts exceptions by type, message and
-    line, or by type alone.
+    line, or by type alone. The `checks` are those that the runs failed.
     """
 
     runs: int
     different: int
     raised: Counter[tuple[str, ...]]
+    checks: tuple[Check, ...] = ()
+
+
+DEPENDENT = 1e-6
+"""The probability with which the runs of calls are said to depend on each other although they are independent."""
+VARIANCE = 10.0
+"""The least variance of the hits of a call, on average, with which calls are compared."""
+
+
+def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> bool:
+    r"""Say whether hits differ from call to call no more than those of independent runs do.
+
+    Of each side the hits are given, the runs, the calls, and the sum of h_i^2 / n_i over calls of n_i runs with h_i
+    hits. With p = sum h / sum n the statistic is sum (h_i - n_i p)^2 / (n_i p (1 - p)), near chi-squared with a degree
+    of freedom less on each side than there are calls. A value that all runs of a call share adds to it as n does. The
+    error is shared by so many `sets` that are tried.
+    """
+    statistic, freedom = 0.0, 0
+    for hits, runs, calls, scatter in sides:
+        variance = hits * (runs - hits) / max(runs, 1) ** 2
+        if calls > 1 and variance * runs >= VARIANCE * calls:
+            statistic += (scatter - hits**2 / runs) / variance
+            freedom += calls - 1
+    return not freedom or float(chdtrc(freedom, statistic)) * sets >= DEPENDENT
 
 
 def different(data: Tally, neighbour: Tally) -> int:

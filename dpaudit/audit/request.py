@@ -332,7 +332,7 @@ class Request:
         `summed` are the runs on each side that chose the columns of wide outputs to look at; for `not_run` of the pairs
         there were no runs.
         """
-        claim, checks, unseen = self.claim, self.hygiene.close(), tuple(pilot.plan.unseen)
+        claim, checks, unseen = self.claim, (*self.hygiene.close(), *seen.checks), tuple(pilot.plan.unseen)
         by_coins = found["bound"] != MELDED and not (found["bound"] == COIN and claim.delta)
         run_by_run = by_coins and not self.sampler.mechanism.batched
 

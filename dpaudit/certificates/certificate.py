@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit import seeding
+from dpaudit.audit.evidence import calls_agree
 from dpaudit.audit.tested import COIN, CoinCount, lower_bound
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.certificate_grammar import MOST_BYTES, parsed, related
@@ -285,11 +286,12 @@ def counted(
 
     A coin decides the side of each run. A run in the first of `events` is guessed to be of the side on which that is
     likelier, a run in the second, if there is one, of the other side; the first `number` guesses are counted, or all of
-    them. No output is kept.
+    them. No output is kept. `InputError` if calls show that runs of one depend on each other.
     """
     couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs)
     likelier = tuple(Direction).index(direction)
     hits, sizes, right = [0, 0], [0, 0], [np.zeros(0, dtype=np.bool_)]
+    calls, scatter = [0, 0], [0.0, 0.0]
     for couple, found in zip(couples, sampler.reduced(couples, partial(_spoken, events)), strict=True):
         turns = sampler.turns(couple)
         said = np.zeros(len(turns), dtype=np.int8)
@@ -297,9 +299,18 @@ def counted(
             sizes[side] += couple[side].size
             if codes is not None:
                 said[turns == side] = codes
-                hits[side] += int((codes == 1).sum())
+                inside = int((codes == 1).sum())
+                hits[side] += inside
+                calls[side] += 1
+                scatter[side] += inside**2 / len(codes)
         guessed = np.where(said == 1, likelier, 1 - likelier)
         right.append((guessed == turns)[said > 0])
+    if sampler.mechanism.batched and not calls_agree(zip(hits, sizes, calls, scatter, strict=True)):
+        raise InputError(
+            "outputs of one call depend on each other, so that counts of batches show nothing: make runs one by one, "
+            "without {batched}",
+            names=("batched",),
+        )
     fair = seeding.generator(sampler.seed, "privacy", sampler.mechanism.stream, "certificate", purpose, "fill")
     every = np.concatenate(right)
     count = CoinCount.of_order(every, max(1, len(every)) if number is None else number, fair)

@@ -115,8 +115,8 @@ def replay(
     Raises
     ------
     InputError
-        If an argument is wrong, the seed is the certificate's own, the pair is not the certificate's, or its inputs are
-        no neighbours.
+        If an argument is wrong, the seed is the certificate's own, the pair is not the certificate's, its inputs are no
+        neighbours, or runs of a call depend on each other.
     """
     check_built(mechanism, "mechanism")
     seed = _fresh(seed, certificate)

@@ -16,7 +16,7 @@ from dpaudit.audit.evidence import Check
 from dpaudit.engine.files import write_atomically
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Event, range_labels, ranges_of
-from dpaudit.record import Count, Frozen, Size, decode, encodable
+from dpaudit.record import Count, Frozen, NonNegative, Size, decode, encodable
 
 
 class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
@@ -58,7 +58,8 @@ class Shard(Frozen, frozen=True, kw_only=True, tag="shard", tag_field="kind"):
     `plan` is the digest of the plan, `part` which of how many. `made` jobs were made, from the first one of the part
     on, with `runs` on the data and on the neighbour. `counts` are by tested event the runs in each of its cells, on
     either side, in the order of `cells_of`; `hits` by guess and block, of so many jobs as `block`, the hits and the
-    right ones; `raised` exceptions by type, message and line. `repeats` is whether the first batches of the audit, made
+    right ones; `raised` exceptions by type, message and line; `scatter` is that of the calls on either side, where they
+    make many runs. `repeats` is whether the first batches of the audit, made
     once more before and after these runs, returned the same; `digest` is of all else.
     """
 
@@ -72,6 +73,7 @@ class Shard(Frozen, frozen=True, kw_only=True, tag="shard", tag_field="kind"):
     block: Size
     hits: tuple[tuple[tuple[Count, Count], ...], ...]
     raised: tuple[tuple[tuple[str, ...], Count], ...]
+    scatter: tuple[tuple[NonNegative, ...], ...]
     repeats: bool
     digest: str = ""
 

@@ -171,10 +171,10 @@ class _Made:
             (Counter(dict(zip(cells, side, strict=True))), Counter(dict(zip(cells, other, strict=True))))
             for cells, (side, other) in zip(self.cells, start.counts, strict=True)
         ]
-        confirmation.add(start.runs, counts, Counter(dict(start.raised)))
+        confirmation.add(start.runs, counts, Counter(dict(start.raised)), start.scatter or confirmation.scatter)
 
     def take(self, shown: Shown) -> None:
-        self.confirmation.add(shown.runs, shown.counts, shown.raised)
+        self.confirmation.add(shown.runs, shown.counts, shown.raised, shown.scatter)
         for held, right in zip(self.hits, shown.right, strict=True):
             if self.made % self.start.block == 0:
                 held.append([0, 0])
@@ -196,6 +196,7 @@ class _Made:
                 ),
                 hits=tuple(tuple((hits, right) for hits, right in held) for held in self.hits),
                 raised=tuple(sorted(shown.raised.items())),
+                scatter=tuple(tuple(side.tolist()) for side in shown.scatter),
                 repeats=repeats,
             )
         )
@@ -225,7 +226,7 @@ def make_shard(plan: Plan, part: int, of: int, folder: Path, *, progress: Progre
     none = tuple((zeros, zeros) for one in choice.selected for zeros in [(0,) * len(cells_of(one))])
     start = Shard(
         plan=plan.digest, part=part, of=of, made=0, complete=False, runs=(0, 0), counts=none,
-        block=max(1, -(-total // BLOCKS)), hits=((),) * len(confirmation.hits), raised=(), repeats=True,
+        block=max(1, -(-total // BLOCKS)), hits=((),) * len(confirmation.hits), raised=(), scatter=(), repeats=True,
     )  # fmt: skip
     if path.exists():
         start = read(path, Shard)

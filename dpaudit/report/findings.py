@@ -45,6 +45,8 @@ _DEPENDS = {
     "have the law of all",
     CheckName.WORKERS: "workers repeat each other's streams, so that the same runs are counted several times: seed the "
     "mechanism from the generator that is passed, or use one job",
+    CheckName.CALLS: "outputs of one call depend on each other: counts differ from call to call by more than those of "
+    "independent runs do, so that bounds on independent runs do not hold",
 }
 _OTHERS = {
     Answer.GLOBAL: "a global generator is used (numpy's, random's or torch's) instead of the one that is passed: the "
@@ -62,6 +64,7 @@ _PASSED = {
     CheckName.CLOCK: "no dependence on the clock",
     CheckName.PROCESS: "no dependence on the process",
     CheckName.WORKERS: "workers do not repeat each other",
+    CheckName.CALLS: "no dependence between the runs of a call",
 }
 _ROUNDING = "floating-point rounding reveals the input (Mironov 2012)"
 _DEFECTS = frozenset({"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError"})
@@ -74,6 +77,7 @@ _REMEDIES = {
     CheckName.CLOCK: "keep the clock out of the output",
     CheckName.PROCESS: "take out of the mechanism what differs between processes, or use one process",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
+    CheckName.CALLS: "draw for each run of a call what its law needs, or let a call make one run, not batched",
 }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.audit import evidence
 from dpaudit.audit import preflight as of_mechanisms
 from dpaudit.audit.evidence import Answer, CheckName, Meaningless
 from dpaudit.audit.preflight import Hygiene, arrangements, labels, one_way
@@ -244,3 +245,35 @@ def test_labels_forgive_the_last_digits_of_floats_alone() -> None:
     assert labels([1.0, -0.0, 10**20]) != labels([1.0001, -0.0, 10**20])
     assert labels([10**20]) != labels([10**20 + 1])
     assert labels([object()]) is None
+
+
+def sharing(spread: float) -> Callable[[int, Any, int], Any]:
+    """Return a randomised response whose share of right answers, 0.75 in the mean, is drawn once for a call."""
+
+    def respond(bit: int, rng: Any, size: int) -> Any:
+        return np.where(rng.random(size) < 0.75 + spread * (2 * rng.random() - 1), bit, 1 - bit)
+
+    return respond
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_a_value_that_all_runs_of_a_call_share_is_no_evidence(delta: float) -> None:
+    """Each run alone is ln 3-private, and in such audits at 95 % the bound exceeds the claim far too often."""
+    epsilon = float(np.log(3))
+    for seed in range(5):
+        finding = dpaudit.audit_privacy(
+            sharing(0.1), [(0, 1)], epsilon=epsilon, delta=delta, trials=40_000, batched=True, seed=seed
+        )
+        assert finding.verdict == "no evidence"
+        assert finding.gaps == (Meaningless(CheckName.CALLS),)
+    assert "outputs of one call depend on each other" in str(finding)
+
+
+def test_independent_runs_of_calls_are_said_to_depend_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a twentieth instead of a millionth; 20 of 200 or more have a probability of 0.003."""
+    monkeypatch.setattr(evidence, "DEPENDENT", 0.05)
+    found = 0
+    for seed in range(200):
+        finding = dpaudit.audit_privacy(sharing(0.0), [(0, 1)], epsilon=1.1, trials=20_000, batched=True, seed=seed)
+        found += CheckName.CALLS in [check.name for check in finding.checks]
+    assert 1 <= found < 20

@@ -39,6 +39,11 @@ def honest(data: Any, rng: np.random.Generator, size: int) -> np.ndarray:
     return np.mean(data) + rng.laplace(0, 1 / len(data), size)
 
 
+def shifted(data: Any, rng: np.random.Generator, size: int) -> np.ndarray:
+    """All runs of a call share a part of the noise."""
+    return honest(data, rng, size) + rng.normal(0, 0.5 / len(data))
+
+
 @cache
 def found(**options: Any) -> PrivacyFinding:
     return audit_privacy(mean, PAIRS, epsilon=1.0, trials=20_000, batched=True, relation="replace-one", **options)
@@ -134,6 +139,11 @@ def test_a_replay_convicts_the_mechanism_and_not_an_honest_one() -> None:
     assert (one.verdict, one.counts.runs + one.counts.neighbour_runs) == ("violation", 4000)
     with pytest.raises(InputError, match="seed"):
         certificates.replay(certified(), mean, batched=True, seed=certified().seed)
+
+
+def test_calls_whose_runs_depend_on_each_other_are_not_replayed() -> None:
+    with pytest.raises(InputError, match="outputs of one call depend on each other"):
+        certificates.replay(certified(), shifted, batched=True, seed=5)
 
 
 @pytest.mark.parametrize("trials", [300, 3000])

@@ -37,6 +37,11 @@ def batched(data: float, rng: Any, size: int) -> Any:
     return data + rng.laplace(size=size)
 
 
+def sharing(data: int, rng: Any, size: int) -> Any:
+    """Return the data with a probability that all runs of a call share."""
+    return np.where(rng.random(size) < 0.6 + 0.2 * rng.random(), data, 1 - data)
+
+
 def products(data: float, rng: Any) -> Any:
     found = rng.normal(size=4)
     found[0] += data * found[1] * 2
@@ -54,6 +59,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "delta": (noisy, {"delta": 1e-3}),
     "response": (flipped, {}),
     "batches": (batched, {"batched": True, "trials": 40_000}),
+    "calls": (sharing, {"batched": True, "trials": 40_000}),
     "products": (products, {}),
     "exceptions": (raising, {}),
     "pairs": (noisy, {"pairs": [(0, 0.5), (0, 1), (0, 0.7)]}),
