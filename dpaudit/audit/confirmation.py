@@ -91,13 +91,12 @@ class Confirmation:
             replace(request.sampler, view=choice.reducer), [one.discretizer for one in choice.selected]
         )
         self.planned = 2 * request.budget.confirmation
-        self.couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned)
+        self.couples = self.sampler.tossed(choice.pair, ("confirm", choice.index), self.planned, compared=True)
         self._looks = request.clock.all_looks(len(self.couples))
         self.guesses = [
             (i, guess) for i, one in enumerate(choice.selected) for guess in (one.guesses if self._ordered else ())
         ]
-        size = self.sampler.chunk(self.planned)
-        made = [min(self.planned, chunks.stop * size) for chunks, _ in self._looks]
+        made = [min(self.planned, chunks.stop * self.couples.size) for chunks, _ in self._looks]
         self.hits = [Hits([self._number(guess, choice.shares[i], runs) for runs in made]) for i, guess in self.guesses]
         self.raised: Counter[tuple[str, ...]] = Counter()
         self.sides, self.look, self._ended = (0, 0), 1.0, 0

@@ -209,7 +209,7 @@ class Observations:
 
 DEPENDENT = 1e-6
 """The probability with which the runs of calls are said to depend on each other although they are independent."""
-VARIANCE = 10.0
+VARIANCE = 2.0
 """The least variance of the hits of a call, on average, with which calls are compared."""
 
 
@@ -227,6 +227,11 @@ def calls_agree(sides: Iterable[tuple[int, int, int, float]], sets: int = 1) -> 
         if calls > 1 and variance * runs >= VARIANCE * calls:
             statistic += (scatter - hits**2 / runs) / variance
             freedom += calls - 1
+    return plausible(statistic, freedom, sets)
+
+
+def plausible(statistic: float, freedom: int, sets: int) -> bool:
+    """Say whether independent runs may well have a chi-squared statistic, the greatest of so many `sets`."""
     return not freedom or float(chdtrc(freedom, statistic)) * sets >= DEPENDENT
 
 

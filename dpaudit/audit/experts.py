@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.candidate import CountedPair
+from dpaudit.audit.evidence import plausible
 from dpaudit.audit.request import Request
 from dpaudit.bounds.base import Array, Integers
 from dpaudit.contract import Pair
@@ -42,6 +44,10 @@ REFITTED_RUNS = 8_192
 """Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
 SCREENED_RUNS = 128
 """Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
+COMPARED = 24
+"""Batches of a pair whose calls make many runs, at least, before it refutes a claim: they are compared."""
+VARIANCE = 1.0
+"""The least variance of the runs of a batch above the median with which batches are compared."""
 THOROUGH_ROWS = 2_000
 """Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
 
@@ -144,6 +150,18 @@ class Experts:
         return past.log_payoff(row, ratio, delta, *past.best_caps(row, ratio, delta))
 
 
+@dataclass(frozen=True)
+class Seen:
+    """Reduces a batch to its cells by each discretizer, with the outputs if they are kept."""
+
+    count: CountCells
+    keep: bool
+
+    def __call__(self, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
+        """Return the counts by discretizer, and the outputs or None."""
+        return self.count(outputs), outputs if self.keep else None
+
+
 class PairBets(CountedPair):
     """The past of one pair, and its experts with what each has won relative to their mean, by epsilon of the grid.
 
@@ -159,6 +177,7 @@ class PairBets(CountedPair):
         self.experts: list[Experts] = []
         self.outputs: list[list[Any]] | None = [[], []]
         self.pilot: Pilot | None = None
+        self.scatter: defaultdict[str, Array] = defaultdict(lambda: np.zeros(2))
         self._promised: tuple[int, dict[int, float]] = (0, {})
         self._levels: dict[tuple[int, float], int] = {}
         super().__init__(request, index, pair, [])
@@ -176,6 +195,8 @@ class PairBets(CountedPair):
         batch = {
             one.name: Counted.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
         }
+        if self.request.sampler.mechanism.batched:
+            self._compare(batch)
         slots = [slot for one in self.experts for slot in one.slots]
         delta = self.request.claim.delta
         gains = np.concatenate([one.log_payoff(self.grid[live], delta, batch) for one in self.experts])
@@ -185,6 +206,34 @@ class PairBets(CountedPair):
         self.log_wealth[live] += mean
         for mine, gain in zip(won, gains, strict=True):
             mine[live] += gain - mean
+
+    def _compare(self, batch: Mapping[str, Counted]) -> None:
+        """Compare a batch with the past on either side, by the runs above the past's median, or in its first cell.
+
+        Of h of n runs, H of N earlier ones and p = (h + H) / (n + N) the statistic is (h / n - H / N)^2 / (p (1 - p) (1
+        / n + 1 / N)), near chi-squared where runs are independent, as `evidence.calls_agree` has it.
+        """
+        for one, tallies in zip(self.discretizers, self.tallies, strict=True):
+            past = Counted.of(tallies, ordered=one.ordered)
+            for halves in () if one.learned else partitions(one, past, (2,)):
+                new, old = halves.parts(batch[one.name]), halves.parts(past)
+                runs, earlier = np.maximum(new.sum(axis=1), 1), np.maximum(old.sum(axis=1), 1)
+                share = (new + old)[:, 0] / (runs + earlier)
+                variance = share * (1 - share)
+                some = (runs * variance >= VARIANCE) & (old.sum(axis=1) > 0)
+                away = (new[:, 0] / runs - old[:, 0] / earlier)[some] ** 2
+                self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
+
+    @property
+    def compared(self) -> bool:
+        """Whether a refutation may stand: calls were compared, or nothing is to be compared."""
+        mechanism = self.request.sampler.mechanism
+        return not mechanism.batched or mechanism.promised or self.batches >= COMPARED
+
+    @property
+    def calls_agree(self) -> bool:
+        """Whether batches differ from each other no more than independent runs make them."""
+        return all(plausible(one[0], int(one[1]), len(self.scatter)) for one in self.scatter.values())
 
     def learn(self, sides: Sequence[Sides], outputs: Sequence[Any]) -> None:
         """Add a batch to the past, refit scores where the runs have doubled, and count posteriors."""
@@ -213,16 +262,19 @@ class PairBets(CountedPair):
             yield Experts(ordered, eprocess.ESTIMATES)
 
     def _refit(self, sides: list[Any]) -> None:
-        """Fit discretizers on the past; those fitted to coins count the half of it that they have not seen."""
+        """Fit discretizers on the past; those fitted to coins on each half of it, which count the other half.
+
+        The mean of both scores is what is bet on.
+        """
         if min(map(len, sides)) < 2:
             return
         self.refit_at = 2 * self.runs
         both, cut = join(sides), [len(side) // 2 for side in sides]
+        first, second = zip(*((side[:at], side[at:]) for side, at in zip(sides, cut, strict=True)), strict=True)
         pilot = Pilot.of(both)
         self.pilot = pilot if self.reducer is None else self.pilot  # what the outputs are like, not what is looked at
         found = list(pilot.shared)
         if not pilot.sufficient:
-            first = [side[:at] for side, at in zip(sides, cut, strict=True)]
             rows = min(cut)
             screened = rows if rows >= SCREENED_RUNS else None
             fitted = self.fitted(first, confirm=screened, thorough=rows >= THOROUGH_ROWS)
@@ -239,11 +291,14 @@ class PairBets(CountedPair):
         if pilot.atoms is not None:
             found.append(pilot.atoms)
         self.restart(list({one.name: one for one in found}.values()))
-        for one, tallies in zip(self.discretizers, self.tallies, strict=True):
-            for side, outputs in enumerate(sides):
-                new = outputs[cut[side] :] if one.learned or one.screened else outputs
-                if len(new):
-                    tallies[side].update(*CountCells((one,))(new))
+        for i, (one, tallies) in enumerate(zip(self.discretizers, self.tallies, strict=True)):
+            other = one.refit(*second) if isinstance(one, Scored) and one.learned else None
+            for by, half in (one, second if one.learned or one.screened else sides), (other, first):
+                for tally, outputs in zip(tallies, half, strict=True):
+                    if by is not None and len(outputs):
+                        tally.update(*CountCells((by,))(outputs))
+            if other is not None:
+                self.discretizers[i] = one.joined(other, first, second)
         if self.runs >= REFITTED_RUNS or self.runs >= held_runs(self.request.sampler):
             self.outputs = None
 

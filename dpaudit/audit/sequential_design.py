@@ -29,7 +29,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -37,8 +37,8 @@ from msgspec import UNSET
 
 from dpaudit.audit import eprocess
 from dpaudit.audit.curve_claims import bet_test
-from dpaudit.audit.evidence import Observations
-from dpaudit.audit.experts import PairBets, Sides
+from dpaudit.audit.evidence import Answer, Check, CheckName, Observations
+from dpaudit.audit.experts import PairBets, Seen, Sides
 from dpaudit.audit.finding import PlainEvent, PrivacyFinding, Witness
 from dpaudit.audit.power import CHANCE, MASSES, Power, leading_pair_runs
 from dpaudit.audit.request import Request
@@ -47,7 +47,7 @@ from dpaudit.bounds.base import Array, Bools
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Pilot
-from dpaudit.events.event import Bets, Tally
+from dpaudit.events.event import Bets
 from dpaudit.outputs.shared import join
 from dpaudit.progress import duration
 from dpaudit.running.sampling import Observed, held_runs, knowing, learned_reducer, narrowed, placing_runs
@@ -73,17 +73,6 @@ KEPT_RUNS = 131_072
 """Runs of a pair at most whose outputs are kept while scores are fitted: more take memory, and fit hardly better."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """Reduces a batch to its cells by each discretizer, with the outputs if they are kept."""
-
-    count: CountCells
-    keep: bool
-
-    def __call__(self, outputs: Any) -> tuple[tuple[Tally, ...], Any]:
-        return self.count(outputs), outputs if self.keep else None
 
 
 class Session:
@@ -157,6 +146,12 @@ class Session:
         return sum(not bets.runs for bets in self.bets)
 
     @property
+    def failed(self) -> tuple[Check, ...]:
+        """The check that batches failed."""
+        agree = all(bets.calls_agree for bets in self.bets)
+        return () if agree else (Check(CheckName.CALLS, Answer.DEPENDS, 0),)
+
+    @property
     def pilot(self) -> Pilot:
         """The form of the outputs of the first pair."""
         return self.bets[0].pilot or Pilot(None, False)
@@ -186,7 +181,7 @@ class Session:
         while self._open:
             self._bet(self._next())
         if self.rejected:
-            return self.bets[int(np.argmax(self._won[:, self.target]))]
+            return self._leading
         if not self.runs_used:
             return self.bets[0]
         return self._strongest()
@@ -200,7 +195,13 @@ class Session:
 
     @property
     def _open(self) -> bool:
-        return self.runs_used < self.runs and not self.rejected
+        ended = self.rejected and (self._searching or self._leading.compared)
+        return self.runs_used < self.runs and not ended
+
+    @property
+    def _leading(self) -> PairBets:
+        """The pair with the strongest evidence against the claim."""
+        return self.bets[int(np.argmax(self._won[:, self.target]))]
 
     @property
     def _growing(self) -> bool:
@@ -282,7 +283,7 @@ class Session:
         sampler = bets.sampler if keep else narrowed(bets.sampler, bets.discretizers)
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
         kept: tuple[list[Any], list[Any]] = ([], [])
-        seen = Observed(_Seen(CountCells(tuple(bets.discretizers)), keep))
+        seen = Observed(Seen(CountCells(tuple(bets.discretizers)), keep))
         couples: Iterable[Any]
         if known is None:
             couples = sampler.reduced(sampler.tossed(bets.pair, (self.name, "bet", *where), size), seen)
@@ -375,7 +376,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     power = Power.of_bets(MASSES[0], leading_pair_runs(promised, pairs), claim, gamma)
     return request.finding(
         power,
-        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised),
+        Observations(found.bet, sum(bets.different for bets in found.bets), found.raised, found.failed),
         found.pilot,
         found.summed,
         found.not_run if able == allowed else 0,

@@ -288,7 +288,7 @@ def counted(
     likelier, a run in the second, if there is one, of the other side; the first `number` guesses are counted, or all of
     them. No output is kept. `InputError` if calls show that runs of one depend on each other.
     """
-    couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs)
+    couples = sampler.tossed(pair, ("certificate", purpose), 2 * runs, compared=True)
     likelier = tuple(Direction).index(direction)
     hits, sizes, right = [0, 0], [0, 0], [np.zeros(0, dtype=np.bool_)]
     calls, scatter = [0, 0], [0.0, 0.0]

@@ -34,7 +34,8 @@ class Mechanism:
 
     `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
     name, is a part of the address of every random stream. On the points of a `probe` predictions of hypotheses replace
-    them; outputs that are no hypotheses stay as they are.
+    them; outputs that are no hypotheses stay as they are. That runs of one call are independent is `promised` by the
+    contract of a learner.
     """
 
     function: Callable[[Any, np.random.Generator, int], Any] | Isolated
@@ -42,6 +43,7 @@ class Mechanism:
     batched: bool
     stream: str = ""
     probe: Any = field(default=None, compare=False)
+    promised: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stream", self.stream or self.name)
@@ -258,7 +260,7 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
 def _plain(source: Any, batched: bool) -> Mechanism:
     if isinstance(source, Learner):
         given, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
-        return Mechanism(source.run, f"{source.id} {given}", True, stream=f"{source.id} {addressed}")
+        return Mechanism(source.run, f"{source.id} {given}", True, stream=f"{source.id} {addressed}", promised=True)
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
         # The randomness of a measurement is its own.
         runs = partial(_composed, source) if batched else _OneByOne(lambda data, rng: source.invoke(data))

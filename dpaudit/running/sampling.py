@@ -32,6 +32,8 @@ from dpaudit.running.workers import DASK, WorkerDied, spread
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
+COMPARED, COMPARED_RUNS = 32, 64
+"""Couples of calls that are to be compared, at least, and the least runs of one."""
 SINGLE_CHUNK = 2**11
 CHUNK_NUMBERS = 2**23
 """Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
@@ -97,13 +99,17 @@ class Sampler:
         none = tuple(Job(data, address, 0) for data, address in zip(pair.sides, addresses, strict=True))
         return [(a or none[0], b or none[1]) for a, b in zip_longest(first, second)]
 
-    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int) -> Couples:
+    def tossed(self, pair: Pair, address: tuple[Any, ...], runs: int, *, compared: bool = False) -> Couples:
         """Return the jobs of `runs` runs in all, each on the side of a pair that a fair coin says.
 
         Of each couple the number of heads is drawn, and its runs are made in a random order (`reduced`): that is the
-        law of coins tossed one by one, just before each run.
+        law of coins tossed one by one, just before each run. Where calls are to be `compared`, and nothing promises
+        that the runs of one are independent, there are many.
         """
-        return Couples(self, pair, address, runs, range(-(-runs // self.chunk(runs)) if runs else 0))
+        size = self.chunk(runs)
+        if compared and self.mechanism.batched and not self.mechanism.promised:
+            size = min(size, max(COMPARED_RUNS, -(-runs // COMPARED)))
+        return Couples(self, pair, address, runs, size, range(-(-runs // size) if runs else 0))
 
     def turns(self, couple: Couple, *, by_calls: bool = False) -> NDArray[np.uint8]:
         """Return the side of each run of a couple, 0 for the data, in the order in which runs, or calls, are made."""
@@ -223,13 +229,14 @@ PIECE = 2**12
 class Couples(Sequence[Couple]):
     """The couples of `runs` tossed runs of a pair at an address, `which` of them: each is made when it is asked for.
 
-    Of 10^9 runs all couples would take some 300 MB.
+    They have `size` runs each. Of 10^9 runs all couples would take some 300 MB.
     """
 
     sampler: Sampler
     pair: Pair
     address: tuple[Any, ...]
     runs: int
+    size: int
     which: range
 
     def __len__(self) -> int:
@@ -249,7 +256,7 @@ class Couples(Sequence[Couple]):
         return next(iter(replace(self, which=range(i, i + 1))))
 
     def __iter__(self) -> Iterator[Couple]:
-        sampler, size = self.sampler, self.sampler.chunk(self.runs)
+        sampler, size = self.sampler, self.size
         coins = seeding.generator(sampler.seed, "coins", sampler.mechanism.stream, *self.address)
         for start in range(0, self.which.stop, PIECE):
             places = range(start, min(start + PIECE, self.which.stop))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,9 +38,12 @@ class RecordedSession(Session):
 
 
 def request_of(mechanism: Mechanism, pairs: Sequence[Pair], claim: PrivacyClaim, seed: int = 0, **workers: Any) -> Any:
-    """Return what a session and its bets read of a request; its clock never stops."""
+    """Return what a session and its bets read of a request; its clock never stops.
+
+    That runs of one call are independent is promised, so that no further calls are made to compare them.
+    """
     return SimpleNamespace(
-        sampler=Sampler(mechanism, seed, **workers),
+        sampler=Sampler(replace(mechanism, promised=True), seed, **workers),
         pairs=pairs,
         claim=claim,
         options=SimpleNamespace(float_bits=False),

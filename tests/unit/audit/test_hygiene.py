@@ -256,13 +256,17 @@ def sharing(spread: float) -> Callable[[int, Any, int], Any]:
     return respond
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-3])
-def test_a_value_that_all_runs_of_a_call_share_is_no_evidence(delta: float) -> None:
+@pytest.mark.parametrize(
+    ("spread", "given"),
+    [(0.1, {}), (0.1, {"delta": 1e-3}), (0.25, {"trials": 2_000}), (0.25, {"sequential": True})],
+    ids=["fixed", "delta", "few runs", "bets"],
+)
+def test_a_value_that_all_runs_of_a_call_share_is_no_evidence(spread: float, given: dict[str, Any]) -> None:
     """Each run alone is ln 3-private, and in such audits at 95 % the bound exceeds the claim far too often."""
     epsilon = float(np.log(3))
     for seed in range(5):
         finding = dpaudit.audit_privacy(
-            sharing(0.1), [(0, 1)], epsilon=epsilon, delta=delta, trials=40_000, batched=True, seed=seed
+            sharing(spread), [(0, 1)], epsilon=epsilon, batched=True, seed=seed, **{"trials": 40_000} | given
         )
         assert finding.verdict == "no evidence"
         assert finding.gaps == (Meaningless(CheckName.CALLS),)
