@@ -192,6 +192,7 @@ def _witness(result: Result, finding: PrivacyFinding) -> str:
     found = finding.witness
     event = wording.event_words(found.event, decoded_of(result))
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
+    origin += f"; digest of the data: {found.digest}" if found.digest else ""
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
         return f"{inputs}, {event} [{origin}]"
