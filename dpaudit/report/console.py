@@ -8,14 +8,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import Tone, Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
 from dpaudit.report.findings import because, gaps_words
-from dpaudit.report.glossary import OFTEN
+from dpaudit.report.glossary import OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, counts, headline
 from dpaudit.report.summary import Summary, summarise
@@ -29,12 +29,6 @@ _SPARE = 8
 """The most lines of their table beside one for each of them; with more, long names are cut."""
 _NAMED = 3
 """The most things of one kind that a short report names."""
-_STATUS = {
-    0: "no violation",
-    1: "a violation, or a missed control",
-    2: "results are missing",
-    3: "no evidence or undecided",
-}
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
@@ -90,7 +84,7 @@ def full(run: Run, color: bool = False) -> str:
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
     """Return the answer, then these lines, then counts, reasons, the command and the status."""
     status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
-    parts = [painted(answer, "bold red" if status == 1 else "bold") if color else answer, ""]
+    parts = [painted(answer, (Tone.BAD if status == 1 else Tone.NONE).style) if color else answer, ""]
     parts += [*lines, ""] if lines else []
     parts += laid_out(counts(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
@@ -98,7 +92,7 @@ def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None,
     ends = [
         ("repeat", ShellCommand(run.header.command)),
         *([] if run.single else [("seal", run.seal)]),
-        ("status", f"{status} ({_STATUS[status]})"),
+        ("status", f"{status} ({STATUSES[status]})"),
     ]
     return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])
 

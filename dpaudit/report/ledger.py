@@ -15,7 +15,7 @@ from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
 from dpaudit.report.numbers import plural
-from dpaudit.report.terminal import WIDTH, Head, table
+from dpaudit.report.terminal import WIDTH, Head, style_of, table
 
 _HEADS = (
     Head("verdict", "word"),
@@ -172,5 +172,5 @@ def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WI
     if not rows:
         return ""
     cells = [(row.word, row.id, str(row.grade), words(row)) for row in rows]
-    styles = ["yellow" if row.verdict in (Verdict.REFUTED, *ACCUSATIONS) else "" for row in rows]
+    styles = [style_of(row.verdict) for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"
