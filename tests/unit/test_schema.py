@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 import numpy as np
 import pytest
+from cli_support import called
 from jsonschema import Draft202012Validator, ValidationError
 from reporter_runs import load_small, only, remake, with_results
 
@@ -32,6 +33,13 @@ def test_schemas_are_valid_and_self_contained(name):
     Draft202012Validator.check_schema(loaded)
     with pytest.raises(ValidationError):
         Draft202012Validator(loaded).validate({})
+
+
+@pytest.mark.parametrize("name", schema.NAMES)
+def test_a_command_prints_each(name, capsys):
+    status, text, _ = called(capsys, "help", "schema", name, joined=False)
+    assert (status, json.loads(text)) == (0, json.loads(json.dumps(schema.load(name))))
+    assert called(capsys, "help", "schema", "findings")[0] == 2
 
 
 @pytest.mark.parametrize("name", schema.NAMES)
