@@ -21,9 +21,10 @@ from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.history import PLACE, ProjectCheck, read_history
 from dpaudit.project.standings import Standing, standing_of
-from dpaudit.report.columns import PRIVACY, columns_of
+from dpaudit.report.columns import PRIVACY, cells_of, columns_of, heads_of
 from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
+from dpaudit.report.sentences import tally
 from dpaudit.report.terminal import Head, in_ascii, label_text, style_of, table
 from dpaudit.report.view import alone
 from dpaudit.report.wording import label_parameters
@@ -164,22 +165,12 @@ CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
-    numbers = [one.numbers for one in found]
-    columns = columns_of(numbers, PRIVACY)
-    heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
-    cells = [
-        [
-            one.verdict.mark,
-            one.name,
-            *(column.text(own) if one.numbers else "-" for column in columns),
-            _word(one),
-        ]
-        for one, own in zip(found, numbers, strict=True)
-    ]
+    columns = columns_of([one.numbers for one in found], PRIVACY)
+    cells = [[*cells_of(one.verdict, one.name, columns, one.numbers or None), _word(one)] for one in found]
+    heads = [*heads_of("mechanism", columns), Head("verdict", "word")]
     lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
-    counts = Counter(one.verdict for one in found)
-    sums = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict if counts[verdict])
-    return "\n".join([*lines, f"{plural(len(found), 'claim')}: {sums}.", *_remarks(found, width)]) + "\n"
+    sums = f"{plural(len(found), 'claim')}: {tally([one.verdict for one in found])}."
+    return "\n".join([*lines, sums, *_remarks(found, width)]) + "\n"
 
 
 def _word(one: Standing) -> str:

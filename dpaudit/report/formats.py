@@ -38,7 +38,7 @@ from dpaudit.report.columns import columns_of, numbers_of
 from dpaudit.report.glossary import GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
-from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
+from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, plain, privacy_words, says, tallies
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
@@ -245,7 +245,7 @@ def markdown(run: Run) -> str:
     learners, missed, _ = shown_of(summary)
     looked = [*missed, *(m for m in learners if m.needs_look)]
     parts = [f"## {escaped(headline(summary))}"]
-    parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in counts(summary))]
+    parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in tallies(summary))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]
     parts += [_table(looked)] if looked else []
     calm = [m for m in learners if not m.needs_look]

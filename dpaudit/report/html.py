@@ -80,7 +80,7 @@ def render(run: Run) -> str:
     sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
-        "counts": sentences.counts(summary),
+        "counts": sentences.tallies(summary),
         "caveat": sentences.CAVEAT,
         "contents": _contents(summary, run),
         "grid": figures.grid(),
