@@ -116,6 +116,8 @@ class Witness(Frozen, frozen=True, dict=True):
     differs : tuple of (int, int)
         The place, from and up to which character, where the words of each input differ from those of the other; not in
         files written before there was this field.
+    digest : str
+        The keyed digest of the dataset that the inputs were made from, if it has one.
     plain : PlainEvent
         Of a violation, an event that shows it in simpler words; it proves nothing, and there is none where `event` is
         as simple.
@@ -132,6 +134,7 @@ class Witness(Frozen, frozen=True, dict=True):
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
     differs: tuple[tuple[Count, Count], tuple[Count, Count]] | UnsetType = UNSET
+    digest: Words | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
     plain: PlainEvent | UnsetType = UNSET
@@ -139,8 +142,8 @@ class Witness(Frozen, frozen=True, dict=True):
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, **counted: Any) -> Witness:
         """Return an event of the pair at an index, with what was counted."""
-        words = words_of(pair)
-        made = cls(index, pair.origin, *words, direction, event, differs=differing(*words), **counted)
+        words, digest = words_of(pair), pair.digest or UNSET
+        made = cls(index, pair.origin, *words, direction, event, differs=differing(*words), digest=digest, **counted)
         made.__dict__["inputs"] = pair
         return made
 

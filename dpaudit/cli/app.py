@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from json import dumps
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -89,7 +90,7 @@ WHOLE = _START.format(
 
 @command("help", "dpaudit help privacy")
 def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
-    """Show the help of all, of a command, or of a word: words for all of them."""
+    """Show the help of all, of a command, or of a word: words for all of them; schema KIND is a JSON Schema."""
     from dpaudit.report.terminal import in_ascii
 
     above = click.get_current_context().find_root()
@@ -100,6 +101,10 @@ def help_on(topic: Annotated[tuple[str, ...], argument("[TOPIC]")]) -> int:
         assert found is not None
         with click.Context(found, info_name=asked, parent=above, **found.context_settings) as context:
             say(found.get_help(context) + "\n")
+    elif topic[:1] == ("schema",):
+        from dpaudit.report.schema import load
+
+        say(dumps(load(" ".join(topic[1:])), indent=1) + "\n")
     elif asked in ("", "words"):
         say(in_ascii(_listed(GLOSSARY)) + "\n" if asked else WHOLE)
     elif asked in GLOSSARY:

@@ -11,10 +11,11 @@ import click
 from dpaudit.cli.options import FORMS
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import InputError, in_python
+from dpaudit.report.glossary import STATUSES
 
 STATUS = """\
-Exit status: 0 no violation, 1 a violation or a missed control,
-             2 bad input, a fault, no result, 3 no evidence or undecided"""
+Exit status: 0 {}, 1 {},
+             2 {}, 3 {}""".format(*STATUSES)
 _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"
 
 

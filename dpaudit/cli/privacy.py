@@ -134,11 +134,11 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
 
     from dpaudit.project.check import runs_of, seconds_of
     from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import subject_of
+    from dpaudit.project.subject import prepared
 
     parameters = read_parameters(named.parameter)
     audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
-    with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
+    with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
     ended = (
@@ -159,12 +159,12 @@ def _audit_mechanism(
     from dpaudit.engine.tasks import Task
     from dpaudit.neighbours.named import is_strategy
     from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import subject_of
+    from dpaudit.project.subject import prepared
 
     if named.parameter:
         raise InputError(f"-p is for learners of the registry; {named.id} takes none")
     audit = Audit(name=named.id, mechanism=named.id, seed=runs.seed, **asdict(asked))
-    with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
+    with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
         asked = replace(asked, pairs=subject.source)
         with keeping(runs.continued):
             finding = audit_privacy(subject.mechanism, **subject.arguments, continued=runs.continued, **options)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpaudit.engine.records import Result
     from dpaudit.engine.shard_files import Plan
     from dpaudit.engine.tasks import PrivacyArguments
-    from dpaudit.project.subject import Subject
+    from dpaudit.project.subject import Prepared
 
 PLAN = "plan.json"
 """The name of a plan beside its shards."""
@@ -55,20 +55,20 @@ def write_plan(
 
 
 @contextmanager
-def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[Subject, PrivacyArguments]]:
+def _subject_of(task: dict[str, Any], paths: tuple[str, ...]) -> Iterator[tuple[Prepared, PrivacyArguments]]:
     """Load what a plan audits."""
     from msgspec.structs import asdict
 
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.settings import Audit
-    from dpaudit.project.subject import subject_of
+    from dpaudit.project.subject import prepared
     from dpaudit.record import decode
 
     asked: PrivacyArguments = decode(json.dumps(task["arguments"]), PrivacyArguments, "the plan")
     audit = Audit(
         name=task["id"], mechanism=task["id"], parameters=dict(task["parameters"]), seed=task["seed"], **asdict(asked)
     )
-    with subject_of(audit, Path(), ("the mechanism", "--pairs"), paths) as subject:
+    with prepared(audit, Path(), ("the mechanism", "--pairs"), paths) as subject:
         yield subject, asked
 
 
@@ -141,7 +141,7 @@ def merge(
     return show([result], plan.task["seed"], shown)
 
 
-def _result_of(plan: Plan, subject: Subject, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]) -> Result:
+def _result_of(plan: Plan, subject: Prepared, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]) -> Result:
     """Return the result as `dpaudit privacy` has it."""
     from msgspec.structs import replace
 

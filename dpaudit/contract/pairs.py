@@ -64,8 +64,11 @@ class Origin:
 class Pair:
     """Two neighbouring inputs, and their origin; a text in its place is a note on a pair that is given.
 
-    `sides` are both inputs, or what makes them where a run needs them.
+    `sides` are both inputs, or what makes them where a run needs them, and `digest` is the keyed one of the dataset
+    that they were made from, if there is one.
     """
+
+    digest = ""
 
     def __init__(self, data: Any, neighbour: Any, origin: Origin | str = "") -> None:
         if not isinstance(origin, Origin | str):
@@ -154,6 +157,11 @@ class Made(ABC):
         """The values of the records that may be shown."""
         return Coarse()
 
+    @property
+    def digest(self) -> str:
+        """The keyed digest of the dataset that it is made from; empty where there is none."""
+        return ""
+
 
 class MadePair(Pair):
     """Two neighbouring inputs that are made each time they are asked for, and described by their recipes.
@@ -163,7 +171,7 @@ class MadePair(Pair):
 
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
         super().__init__(data, neighbour, origin)
-        self.shown = shown
+        self.shown, self.digest = shown, data.digest
 
     def _input(self, side: Made) -> Any:
         return side.build()

@@ -62,6 +62,8 @@ class Tone(enum.StrEnum):
 class Verdict(enum.StrEnum):
     """The verdict on a promise, a control or a statement of a paper; those that speak first for several come first.
 
+    The meaning of each stands in `report.glossary`; of the classes of statements, in `report.ledger`.
+
     Attributes
     ----------
     gravity : int
@@ -96,45 +98,26 @@ class Verdict(enum.StrEnum):
         return member
 
     MISSED = "missed", 6, "!", Tone.BAD, 1, "failure", "error", "missed-control"
-    """Of a positive control: no audit detected its leak, though all were made."""
     VIOLATION = "violation", 5, "!", Tone.BAD, 1, "failure", "error", "privacy-violation"
-    """The claim is refuted: exactly, or at the stated confidence."""
     REFUTED = "refuted", 5, "!", Tone.BAD, 0, "", "", "refuted"
-    """Of a statement: a witness contradicts it; its class is not judged, or it was stored when there were none."""
     FALSE = "false", 5, "!", Tone.BAD, 0, "", "", "false"
-    """Of a statement: as printed and with its conditions, a witness contradicts it."""
     GAP = "gap", 4, "!", Tone.BAD, 0, "", "", "gap"
-    """Of a step of a proof: it does not follow; what the proof is for may hold."""
     MISPRINT = "misprint", 3, "~", Tone.NONE, 0, "", "", "misprint"
-    """Of a formula: its source has it right elsewhere, or needs it otherwise in the next line."""
     EDGE_CASE = "edge case", 3, "~", Tone.NONE, 0, "", "", "edge-case"
-    """Of a statement: it fails only in a case that its source plainly leaves out."""
     FAILED = "failed", 4, "x", Tone.NONE, 2, "error", "", "audit-not-finished"
-    """No finding: an audit raised."""
     INCOMPLETE = "incomplete", 4, "x", Tone.NONE, 2, "error", "", "audit-not-finished"
-    """No finding: an audit was planned and not run to its end."""
     NO_EVIDENCE = "no evidence", 2, "?", Tone.NONE, 3, "skipped", "warning", "no-evidence"
-    """Of privacy: the claim is not refuted, and the audit could not have detected that it fails."""
     UNDECIDED = "undecided", 2, "~", Tone.NONE, 3, "skipped", "warning", "accuracy-undecided"
-    """The interval for the failure rate contains beta; of a statement, the check did not decide."""
     ACCEPTED = "accepted", 3, "~", Tone.NONE, 0, "skipped", "note", "privacy-violation"
-    """Of privacy: a violation that the settings of the project accept."""
     LOOSE = "loose", 1, "", Tone.OK, 0, "", "", "loose"
-    """Of a statement: true, and a constant that its source prints is far from the truth."""
     DERIVED = "derived", 0, "", Tone.NC, 0, "", "", "derived"
-    """Of a statement with O(.), Theta(.) or Omega(.): no computation contradicts it with constants that are ours."""
     HOLDS = "holds", 0, "", Tone.OK, 0, "passed", "", "accuracy-holds"
-    """The interval for the failure rate lies at or below beta; of a statement, no computation contradicts it."""
     NOT_REFUTED = "not refuted", 0, "", Tone.OK, 0, "passed", "", "accuracy-not-refuted"
-    """Of a sensitivity, or of the growth of n*: no case that was tried contradicts it, which says nothing of others."""
     VACUOUS = "vacuous", 1, "", Tone.NC, 0, "passed", "", "accuracy-vacuous"
-    """Of utility: the claim promises next to nothing, so that keeping it is no merit."""
     CONSISTENT = "consistent", 0, "", Tone.OK, 0, "passed", "", "consistent"
-    """Of privacy: the claim is not refuted, and leaks of a stated size would have been found."""
     NOT_CHECKED = "not checked", 0, "", Tone.NC, 0, "", "", "not-audited"
     NO_CLAIM = "no claim", 0, "", Tone.NC, 0, "", "", "no-claim"
     CAUGHT = "caught", 0, "", Tone.CAUGHT, 0, "passed", "", "caught"
-    """Of a positive control: an audit detected its leak."""
 
     @property
     def needs_look(self) -> bool:
@@ -153,8 +136,8 @@ class Verdict(enum.StrEnum):
 
 OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
 """The verdicts of an audit of privacy; of several audits the first of them speaks for all."""
-OF_UTILITY = (Verdict.HOLDS, Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.VACUOUS)
-"""The verdicts of an audit of utility."""
+OF_UTILITY = (Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.VACUOUS)
+"""The verdicts of an audit of utility; of several audits the first of them speaks for all."""
 OF_SENSITIVITY = (Verdict.VIOLATION, Verdict.NOT_REFUTED, Verdict.NO_EVIDENCE)
 """The verdicts on a sensitivity: no number of pairs proves it."""
 OF_LAWS = (Verdict.NOT_REFUTED, Verdict.VIOLATION, Verdict.UNDECIDED)

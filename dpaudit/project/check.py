@@ -25,7 +25,7 @@ from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.own_data.columns import text_of_bounds
 from dpaudit.project.settings import Audit, read_project
 from dpaudit.project.standings import Standing, standing_of
-from dpaudit.project.subject import Subject, subject_of
+from dpaudit.project.subject import Prepared, prepared
 from dpaudit.record import as_json, decode
 from dpaudit.report.findings import OneAudit, because
 from dpaudit.running.adapters import as_mechanism
@@ -113,7 +113,7 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     found: dict[str, float | str] = {}
     for audit in read_project(settings).chosen(names):
         try:
-            with subject_of(audit, settings.resolve().parent) as subject:
+            with prepared(audit, settings.resolve().parent) as subject:
                 found[audit.name] = seconds_of(subject)
         except DpauditError as error:
             found[audit.name] = str(error)
@@ -130,7 +130,7 @@ def _reach(address: str) -> bool:
 def _checked(audit: Audit, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit; it holds the error of a mechanism that cannot be audited."""
     try:
-        with subject_of(audit, root) as subject:
+        with prepared(audit, root) as subject:
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return _failed(audit, str(error))
@@ -143,7 +143,7 @@ def _failed(audit: Audit, why: str) -> Checked:
     return Checked(Standing(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
 
 
-def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
+def _blackbox(audit: Audit, subject: Prepared, options: dict[str, Any]) -> Result:
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
     stored = {name: value for name, value in subject.arguments.items() if name in OPTIONS}
     stored |= {name: getattr(audit, name) for name in grouped("claim")}
@@ -152,7 +152,7 @@ def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result
     return _result(audit, subject, PrivacyArguments(**stored), finding)
 
 
-def _exact(audit: Audit, subject: Subject) -> Result:
+def _exact(audit: Audit, subject: Prepared) -> Result:
     """Return the result by exact laws, on all samples if there are few enough, else on the crafted ones."""
     learner, relation = subject.learner, subject.arguments["relation"]
     if learner is None or not isinstance(learner, HasLaw):
@@ -165,7 +165,7 @@ def _exact(audit: Audit, subject: Subject) -> Result:
     return _result(audit, subject, arguments, finding)
 
 
-def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
+def _result(audit: Audit, subject: Prepared, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
     learner = subject.learner
     return Result(
         task=Task(audit.mechanism, audit.parameters, arguments).key,
@@ -178,12 +178,12 @@ def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: Priva
     )
 
 
-def runs_of(subject: Subject) -> int:
+def runs_of(subject: Prepared) -> int:
     """Return how many runs an audit makes, on both sides of all its pairs."""
     return 2 * int(subject.arguments["trials"])
 
 
-def seconds_of(subject: Subject) -> float:
+def seconds_of(subject: Prepared) -> float:
     """Return about how long the runs of an audit take, from ever more runs on one side of its first pair."""
     trials, pairs, runs = int(subject.arguments["trials"]), subject.pairs(), 1
     data = pairs[0].data if isinstance(pairs[0], Pair) else pairs[0][0]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Verdict
+from dpaudit.contract import OPEN, Tone, Verdict
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.recomputed import not_recomputed, recomputed
 from dpaudit.engine.records import Result
@@ -21,10 +21,11 @@ from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.history import PLACE, ProjectCheck, read_history
 from dpaudit.project.standings import Standing, standing_of
-from dpaudit.report.columns import PRIVACY, columns_of
+from dpaudit.report.columns import PRIVACY, cells_of, columns_of, heads_of
 from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
-from dpaudit.report.terminal import Head, in_ascii, style_of, table
+from dpaudit.report.sentences import tally
+from dpaudit.report.terminal import Head, in_ascii, label_text, style_of, table
 from dpaudit.report.view import alone
 from dpaudit.report.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
@@ -159,33 +160,22 @@ def _of_json(path: Path) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
 
 
 WIDTH = 80
-_LOUD = (Verdict.VIOLATION, Verdict.FAILED)
 CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 
 def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
-    numbers = [one.numbers for one in found]
-    columns = columns_of(numbers, PRIVACY)
-    heads = [Head("", "word"), Head("mechanism", "name"), *(Head(c.head) for c in columns), Head("verdict", "word")]
-    cells = [
-        [
-            one.verdict.mark,
-            one.name,
-            *(column.text(own) if one.numbers else "-" for column in columns),
-            _word(one),
-        ]
-        for one, own in zip(found, numbers, strict=True)
-    ]
+    columns = columns_of([one.numbers for one in found], PRIVACY)
+    cells = [[*cells_of(one.verdict, one.name, columns, one.numbers or None), _word(one)] for one in found]
+    heads = [*heads_of("mechanism", columns), Head("verdict", "word")]
     lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
-    counts = Counter(one.verdict for one in found)
-    sums = ", ".join(verdict.counted(counts[verdict]) for verdict in Verdict if counts[verdict])
-    return "\n".join([*lines, f"{plural(len(found), 'claim')}: {sums}.", *_remarks(found, width)]) + "\n"
+    sums = f"{plural(len(found), 'claim')}: {tally([one.verdict for one in found])}."
+    return "\n".join([*lines, sums, *_remarks(found, width)]) + "\n"
 
 
 def _word(one: Standing) -> str:
     """Return the verdict, in capitals where it needs attention."""
-    return one.verdict.upper() if one.verdict in _LOUD else one.verdict.value
+    return one.verdict.value if one.verdict.status in (0, OPEN) else label_text(one.verdict)
 
 
 def _remarks(found: Sequence[Standing], width: int) -> list[str]:
@@ -226,9 +216,9 @@ def history_cells(checks: Sequence[ProjectCheck]) -> tuple[list[Head], list[list
 
 
 def history_text(checks: Sequence[ProjectCheck], color: bool = False, width: int = WIDTH) -> str:
-    """Return checks as a table, the latest first; those with a violation or a failure are red."""
-    loud = [any(row.verdict in _LOUD for row in one.rows) for one in reversed(checks)]
-    styles = ["bold red" if one else "" for one in loud]
+    """Return checks as a table, the latest first, each in the style of its gravest verdict."""
+    ranks = [min((row.verdict.rank for row in one.rows), default=Verdict.NO_CLAIM.rank) for one in reversed(checks)]
+    styles = [style_of(list(Verdict)[rank]) for rank in ranks]
     return "\n".join(table(*history_cells(checks), styles, width, color)) + "\n"
 
 
@@ -243,5 +233,5 @@ def changes_text(changes: Sequence[Change], color: bool = False, width: int = WI
     if not changes:
         return "nothing changed\n"
     ordered = sorted(changes, key=lambda change: not change.worse)
-    styles = ["bold red" if change.worse else "" for change in ordered]
+    styles = [Tone.BAD.style if change.worse else "" for change in ordered]
     return "\n".join(table(CHANGES, [change_cells(change) for change in ordered], styles, width, color)) + "\n"

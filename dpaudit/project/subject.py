@@ -24,7 +24,7 @@ from dpaudit.registry.import_spec import Place, importable, is_place, send_priva
 
 
 @dataclass(frozen=True)
-class Subject:
+class Prepared:
     """A mechanism, or a learner, that is about to be audited, with the keyword arguments of `audit_privacy`.
 
     `source` says where the pairs are from, in the words of the settings, None for crafted ones; `place` is that of a
@@ -70,9 +70,9 @@ class Subject:
 
 
 @contextmanager
-def subject_of(
+def prepared(
     audit: Audit, root: Path, roles: tuple[str, str] = ("mechanism", "pairs"), paths: tuple[str, ...] = ()
-) -> Iterator[Subject]:
+) -> Iterator[Prepared]:
     """Load a mechanism and its pairs, and let the modules beside them be imported while the block runs.
 
     Files and modules are found from `root`, the folder of the settings, which is the current one while the block runs;
@@ -92,7 +92,7 @@ def subject_of(
         point = {name: chosen.get(name) for name in ("epsilon", "delta")}
         chosen["claim"] = named_claim(**{name: chosen.pop(name) for name in grouped("claim")}, **point)
         chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
-        yield Subject(mechanism, chosen, source, pairs)
+        yield Prepared(mechanism, chosen, source, pairs)
 
 
 def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:

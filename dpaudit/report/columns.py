@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dpaudit.contract import PrivacyClaim
+from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.numbers import raised, significant, value_text
+from dpaudit.report.terminal import Head
 from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.wording import claim_words
 
@@ -85,6 +86,16 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, float | None]:
         (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
     ]
     return {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
+
+
+def heads_of(name: str, columns: Sequence[Column]) -> list[Head]:
+    """Return the heads of a table of plain text: of the mark, of what has this name, and of the numbers."""
+    return [Head("", "word"), Head(name, "name"), *(Head(column.head) for column in columns)]
+
+
+def cells_of(verdict: Verdict, name: str, columns: Sequence[Column], numbers: Numbers | None) -> list[str]:
+    """Return the cells below `heads_of`; without numbers where nothing was found."""
+    return [verdict.mark, name, *("-" if numbers is None else column.text(numbers) for column in columns)]
 
 
 def shown_number(row: Row, name: str) -> str:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from dpaudit.contract import Verdict
+from dpaudit.contract import Tone, Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import printable
-from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of
+from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
 from dpaudit.report.findings import because, gaps_words
-from dpaudit.report.glossary import OFTEN
+from dpaudit.report.glossary import OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
-from dpaudit.report.sentences import CAVEAT, counts, headline
+from dpaudit.report.sentences import CAVEAT, headline, tallies
 from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.terminal import WIDTH, Head, Lines, ShellCommand, laid_out, painted, style_of, table
 from dpaudit.report.view import Row
@@ -29,12 +29,6 @@ _SPARE = 8
 """The most lines of their table beside one for each of them; with more, long names are cut."""
 _NAMED = 3
 """The most things of one kind that a short report names."""
-_STATUS = {
-    0: "no violation",
-    1: "a violation, or a missed control",
-    2: "results are missing",
-    3: "no evidence or undecided",
-}
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 found, would catch, fails: statistical, at the confidence that the page gives; -: not computed.
@@ -90,15 +84,15 @@ def full(run: Run, color: bool = False) -> str:
 def _framed(run: Run, summary: Summary, lines: Sequence[str], named: int | None, color: bool, width: int) -> str:
     """Return the answer, then these lines, then counts, reasons, the command and the status."""
     status, answer = outcome(run).status, textwrap.fill(printable(headline(summary)), width)
-    parts = [painted(answer, "bold red" if status == 1 else "bold") if color else answer, ""]
+    parts = [painted(answer, (Tone.BAD if status == 1 else Tone.NONE).style) if color else answer, ""]
     parts += [*lines, ""] if lines else []
-    parts += laid_out(counts(summary), width, color).splitlines()
+    parts += laid_out(tallies(summary), width, color).splitlines()
     if reasons := _reasons(summary, named):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
     ends = [
         ("repeat", ShellCommand(run.header.command)),
         *([] if run.single else [("seal", run.seal)]),
-        ("status", f"{status} ({_STATUS[status]})"),
+        ("status", f"{status} ({STATUSES[status]})"),
     ]
     return "\n".join([*parts, "", textwrap.fill(CAVEAT, width), laid_out(ends, width, color)])
 
@@ -115,18 +109,14 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
         return []
     numbers = [numbers_of(row) for row in rows]
     columns = columns_of(numbers, whole=full)
-    heads = [Head("", "word"), Head("mechanism", "name"), *(Head(column.head) for column in columns)]
-    cells = [
-        [
-            row.verdict.mark,
-            f"{row.label} (!)" if row.conflict else row.label,
-            *(column.text(own) + initial(row, column) if row.results else "-" for column in columns),
-            *([verdict_words(row.verdict, row.to_blame)] if full else []),
-        ]
-        for row, own in zip(rows, numbers, strict=True)
-    ]
-    styles = [style_of(row.verdict) for row in rows]
-    return table([*heads, *([Head("verdict", "text")] if full else [])], cells, styles, width, color, deep)
+    heads = [*heads_of("mechanism", columns), *([Head("verdict", "text")] if full else [])]
+    cells = []
+    for row, own in zip(rows, numbers, strict=True):
+        name = f"{row.label} (!)" if row.conflict else row.label
+        mark, name, *shown = cells_of(row.verdict, name, columns, own if row.results else None)
+        marked = (text + initial(row, column) for text, column in zip(shown, columns, strict=True))
+        cells.append([mark, name, *marked, *([verdict_words(row.verdict, row.to_blame)] if full else [])])
+    return table(heads, cells, [style_of(row.verdict) for row in rows], width, color, deep)
 
 
 def _legend(rows: Sequence[Row]) -> list[str]:
@@ -142,16 +132,13 @@ def _controls(rows: Sequence[Row], color: bool) -> list[str]:
     columns = [column for column in columns_of(numbers, PRIVACY) if column.name != "detectable_epsilon"]
     cells = [
         [
-            row.state.mark,
-            row.label,
-            *(column.text(own) if row.results else "-" for column in columns),
+            *cells_of(row.state, row.label, columns, own if row.results else None),
             " + ".join(row.convicted_by) or row.state,
             str(row.fault),
         ]
         for row, own in zip(rows, numbers, strict=True)
     ]
-    heads = [Head("", "word"), Head("positive control", "name"), *(Head(column.head) for column in columns)]
-    heads += [Head("detected by", "text"), Head("what it leaks", "text")]
+    heads = [*heads_of("positive control", columns), Head("detected by", "text"), Head("what it leaks", "text")]
     return ["", *table(heads, cells, [style_of(row.state) for row in rows], WIDTH, color)]
 
 

@@ -38,8 +38,6 @@ _PURPOSES = {
     "checks": "to check randomness and state",
 }
 _STATEMENTS = {"epsilon_lower": "bound on ε"}
-_EVENTS = ("main one", *(f"{number} one" for number in ("second", "third", "fourth", "fifth", "sixth", "seventh")))
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven")
 _SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
 ASSUMED = (
     f"these are what {_SHARES[LEARNING]} of the runs detect on an event that is given (of bets, about what "
@@ -194,6 +192,7 @@ def _witness(result: Result, finding: PrivacyFinding) -> str:
     found = finding.witness
     event = wording.event_words(found.event, decoded_of(result))
     inputs, origin = f"{found.data} against {found.neighbour}", origin_text(found.origin)
+    origin += f"; digest of the data: {found.digest}" if found.digest else ""
     counts = (found.hits, found.trials, found.neighbour_hits, found.neighbour_trials)
     if None in counts:
         return f"{inputs}, {event} [{origin}]"
@@ -283,10 +282,10 @@ def errors_text(finding: PrivacyFinding) -> str:
     words, bounds = f"{shown(1 - finding.confidence)} in all: {parts}", [test.epsilon_lower for test in finding.tests]
     if len(bounds) < 2:
         return words
-    named = zip(finding.tests, _EVENTS, strict=False)
-    shares = ", ".join(f"{shown(test.error)} for the {name}" for test, name in named)
-    best, number = _EVENTS[bounds.index(max(bounds))], _NUMBERS[len(bounds) - 1]
-    return f"{words}; {number} events share the verdict's, {shares}; the witness is the {best}"
+    names = ["the main one", *(f"number {i}" for i in range(2, len(bounds) + 1))]
+    shares = ", ".join(f"{shown(test.error)} for {name}" for test, name in zip(finding.tests, names, strict=True))
+    best = names[bounds.index(max(bounds))]
+    return f"{words}; {count(len(bounds))} events share the verdict's, {shares}; the witness is {best}"
 
 
 def origin_text(origin: Origin) -> str:

@@ -18,10 +18,9 @@ import numpy as np
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.bounds.curve import claimed_delta
 from dpaudit.report.columns import numbers_of, shown_claim, shown_number
-from dpaudit.report.numbers import count, number, plural, raised, significant, value_text
-from dpaudit.report.numbers import share as per_cent
+from dpaudit.report.numbers import count, number, plural, raised, share, significant, value_text
 from dpaudit.report.sentences import plain, privacy_words
-from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
+from dpaudit.report.svg import Scale, across, along, axis, dot, drawing, element, linear, path, ticks, words
 from dpaudit.report.view import AuditedMechanism, Row
 from dpaudit.report.wording import failure_text
 
@@ -54,13 +53,13 @@ def place(epsilon: float) -> float:
 def claims_axis() -> str:
     """Return the axis of the figure of all claims; the class "w" hides a number on narrow screens."""
     shown = [(place(tick), f"{tick:g}") for tick in _TICKS if tick != 0.1]
-    knee = words("0.1", share(_KNEE), 13, "middle", class_="t w")
+    knee = words("0.1", along(_KNEE), 13, "middle", class_="t w")
     return element("svg", axis([*shown, (_INFINITE, "∞")], 13), knee, height=18)
 
 
 def grid() -> str:
     """Return the lines behind every row, which rows refer to by the id "grid"."""
-    places = map(share, map(place, _TICKS))
+    places = map(along, map(place, _TICKS))
     lines = [element("line", class_="grid", x1=x, x2=x, y1=0, y2=_CLAIM_HEIGHT) for x in places]
     return element("symbol", *lines, id="grid", overflow="visible")
 
@@ -68,7 +67,7 @@ def grid() -> str:
 def claim_row(mechanism: AuditedMechanism) -> str:
     """Return the row of one mechanism as an SVG element that a screen reader reads."""
     lines = element("use", href="#grid", width="100%", height=_CLAIM_HEIGHT)
-    return figure(said(mechanism), _CLAIM_HEIGHT, lines, *_marks(mechanism, place, _CLAIM_HEIGHT), title=True)
+    return drawing(said(mechanism), _CLAIM_HEIGHT, lines, *_marks(mechanism, place, _CLAIM_HEIGHT), title=True)
 
 
 def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
@@ -90,7 +89,7 @@ def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
             calm = "f-none" if mechanism.state.tone == "none" else "f-ok"
             parts.append(_box("f-plant" if row.fault is not None else calm, 0, end, y, 14))
     if claim is not None:
-        x = share(at(claim.epsilon))
+        x = along(at(claim.epsilon))
         parts.append(element("line", class_="claim", x1=x, x2=x, y1=3, y2=height - 3))
     if exact is not None:
         parts += [across("exact", 0, at(exact), middle), dot(at(exact), middle)]
@@ -98,7 +97,7 @@ def _marks(mechanism: AuditedMechanism, at: Scale, height: int) -> list[str]:
 
 
 def _box(name: str, start: float, end: float, y: float, height: float, **more: str | float) -> str:
-    return element("rect", class_=name or None, x=share(start), width=share(end - start), y=y, height=height, **more)
+    return element("rect", class_=name or None, x=along(start), width=along(end - start), y=y, height=height, **more)
 
 
 def said(mechanism: AuditedMechanism) -> str:
@@ -131,10 +130,10 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
     top = 1.1 * max((size for size in sizes if math.isfinite(size)), default=0.0) or 1.0
     at = linear(0, top, 0, 100)
     marks = element("svg", *_marks(mechanism, at, 42), y=18, width="100%", height=42, class_="open")
-    labels = [words(text, share(at(e)), y, "end" if at(e) > 40 else "start") for e, y, text in known]
+    labels = [words(text, along(at(e)), y, "end" if at(e) > 40 else "start") for e, y, text in known]
     below = axis([(at(tick), f"{tick:.4g}") for tick in ticks(0, top, 6)], 100, (18, 84))
     unit = words("ε", "100%", 100, "end", class_="t")
-    return figure(said(mechanism), 106, below, marks, *labels, unit, title=True, name="wide")
+    return drawing(said(mechanism), 106, below, marks, *labels, unit, title=True, name="wide")
 
 
 def power_figure(finding: PrivacyFinding) -> str:
@@ -150,9 +149,9 @@ def power_figure(finding: PrivacyFinding) -> str:
     parts = [across("promised", 0, 100, y), words(claimed, "100%", y - 5, "end", class_="t halo")]
     for i, (chance, epsilon) in enumerate(steps):
         x, y = 100 * (i + 0.4) / len(steps), up(epsilon)
-        parts += [dot(x, y), words(number(epsilon, "up"), share(x), y - 11, "middle"), axis([(x, chance)], 166)]
+        parts += [dot(x, y), words(number(epsilon, "up"), along(x), y - 11, "middle"), axis([(x, chance)], 166)]
     listed = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
-    return figure(f"Least epsilon detected: {listed}", 180, *parts, name="wide")
+    return drawing(f"Least epsilon detected: {listed}", 180, *parts, name="wide")
 
 
 class View(NamedTuple):
@@ -234,7 +233,7 @@ def curve_figure(mechanism: AuditedMechanism) -> View | None:
     caption = "The least true δ for each ε; lower is more private."
     caption += " Grey: ruled out by the runs." * bool(curves.found)
     caption += " Orange: of that, beyond the promise." * curves.refuted
-    return View(figure(said, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
+    return View(drawing(said, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
 
 
 def _paths(curves: Curves, up: Scale) -> list[str]:
@@ -281,7 +280,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
         last = max(up(d) + below, last + 17)
         place = 100 * e / right
         anchor, dx = ("end", -6) if place > 50 else (None, 6)  # left of the place where there is no room right of it
-        parts.append(words(name, share(min(place, 100.0)), last, anchor, class_="halo", dx=dx))
+        parts.append(words(name, along(min(place, 100.0)), last, anchor, class_="halo", dx=dx))
     end = 0.3 * right
     if found and min(_at(found, end), _at(promised, end) if promised else 1.0) > 0.12 * top:
         parts.append(words("ruled out by the runs", "1%", 206, class_="t"))
@@ -303,7 +302,7 @@ def accuracy_figure(row: Row) -> View | None:
     top = min(1.0, 1.1 * max(finding.beta, *(f.failure_upper for f, _ in shown)))
     at, foot = linear(0, top, _LEFT, 97), _HEAD + _ROW * len(shown)
     below = [(at(tick), f"{100 * tick:.3g}{'' if tick else ' %'}") for tick in ticks(0, top)]
-    allowed, x = per_cent(finding.beta), share(at(finding.beta))
+    allowed, x = share(finding.beta), along(at(finding.beta))
     parts = [
         axis(below, foot + _FOOT - 8, (_HEAD, foot)),
         element("line", class_="claim", x1=x, x2=x, y1=_HEAD - 4, y2=foot),
@@ -320,4 +319,4 @@ def accuracy_figure(row: Row) -> View | None:
         + " Grey: fewer examples, for which nothing is promised."
         * bool(worst)
     )
-    return View(figure(said, foot + _FOOT, *parts), caption)
+    return View(drawing(said, foot + _FOOT, *parts), caption)

@@ -35,21 +35,21 @@ from dpaudit.escaping import printable
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.columns import columns_of, numbers_of
+from dpaudit.report.glossary import GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
-from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, counts, headline, plain, privacy_words, says
+from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, plain, privacy_words, says, tallies
 from dpaudit.report.summary import Lost, Summary, shown_of, summarise
 from dpaudit.report.terminal import Lines, ShellCommand, label_text
 from dpaudit.report.view import AuditedMechanism, mechanisms
 
 _SUBJECTS = ("privacy", "accuracy", "control")
+_BROKEN = "accuracy-broken"
 _RULES = {
-    "missed-control": "A mechanism that is broken on purpose was not caught: the audit is blind to its kind of leak.",
-    "privacy-violation": "The privacy loss is larger than claimed.",
-    "accuracy-broken": "The mechanism fails more often than it promises.",
-    "no-evidence": "No leak was found, and none could have been.",
-    "accuracy-undecided": "The interval of the failure rate contains what is allowed.",
+    **{v.rule: GLOSSARY[v] for v in (Verdict.MISSED, Verdict.VIOLATION, Verdict.NO_EVIDENCE, Verdict.UNDECIDED)},
+    _BROKEN: "the mechanism fails more often than it promises",
 }
+"""Identifier of a rule -> when it is broken."""
 _MOST_LOST = 20
 """The most audits without a result that are listed."""
 
@@ -69,7 +69,7 @@ class Promise(NamedTuple):
     def rule(self) -> str:
         """The identifier of the rule that the outcome falls under."""
         broken = self.subject == "accuracy" and self.verdict == Verdict.VIOLATION
-        return "accuracy-broken" if broken else self.verdict.rule
+        return _BROKEN if broken else self.verdict.rule
 
 
 def promises(summary: Summary) -> list[Promise]:
@@ -154,7 +154,7 @@ def sarif(run: Run) -> str:
         "commandLine": printable(run.header.command),
         "toolExecutionNotifications": notices,
     }
-    rules = [{"id": rule, "shortDescription": {"text": words}} for rule, words in _RULES.items()]
+    rules = [{"id": rule, "shortDescription": {"text": f"{words.capitalize()}."}} for rule, words in _RULES.items()]
     version = run.header.versions.get("dpaudit", "unknown")
     found = {
         "tool": {"driver": {"name": "dpaudit", "version": version, "rules": rules}},
@@ -245,7 +245,7 @@ def markdown(run: Run) -> str:
     learners, missed, _ = shown_of(summary)
     looked = [*missed, *(m for m in learners if m.needs_look)]
     parts = [f"## {escaped(headline(summary))}"]
-    parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in counts(summary))]
+    parts += ["\n".join(f"- {name}: {escaped(text)}" for name, text in tallies(summary))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]
     parts += [_table(looked)] if looked else []
     calm = [m for m in learners if not m.needs_look]

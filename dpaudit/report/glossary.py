@@ -6,7 +6,9 @@ from dpaudit.bounds import POWER
 from dpaudit.report.numbers import percent
 
 _LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
-OFTEN = f"with probability {percent(POWER)} if visible in the features looked at"
+PROBABLY = f"with probability {percent(POWER)}"
+"""The probability of detection of what is called detectable."""
+OFTEN = f"{PROBABLY} if visible in the features looked at"
 """The probability of detection of what is called detectable, and the leaks of which that is said."""
 _POWER = f"least true ε found in {percent(POWER)} of audits by an event as likely as the one tested"
 
@@ -17,6 +19,12 @@ GLOSSARY = {
     "holds": "of accuracy: the failure rate is at most what is allowed, on the cases tried",
     "undecided": "of accuracy: the interval contains what is allowed; more trials would decide",
     "vacuous": "of accuracy: the claim promises so little that keeping it is no merit",
+    "not refuted": "of a sensitivity, or of the growth of n*: no case that was tried contradicts it",
+    "accepted": "a violation that the settings of the project accept",
+    "failed": "no finding: an audit raised",
+    "incomplete": "no finding: an audit was planned and not run to its end",
+    "caught": "of a control: an audit detected its leak",
+    "missed": "of a control: no audit detected its leak, so that audits are blind to it",
     "epsilon": "ε, privacy loss: one record changes a probability by at most a factor e^ε",
     "delta": "δ, the probability by which that factor may be exceeded",
     "claim": "what the author promises: ε and δ, or of accuracy alpha and beta",
@@ -41,6 +49,13 @@ GLOSSARY = {
     "fails": "of accuracy: the error exceeds alpha; beta is how often it may",
 }
 """Word -> its meaning in a line."""
+STATUSES = (
+    "no violation",
+    "a violation or a missed control",
+    "bad input, a fault, no result",
+    "no evidence or undecided",
+)
+"""The meanings of exit statuses."""
 OF_ONE = ("epsilon", "delta", "neighbours", "claim", "found", "would catch", "violation", "witness")
 """The words on the page of one finding."""
 OF_RUNS = (*OF_ONE, "mechanism", "exact", "blind zone", "consistent", "no evidence", "control", "fails")

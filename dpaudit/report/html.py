@@ -17,7 +17,6 @@ from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
-from dpaudit.contract.pairs import differing
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
@@ -81,7 +80,7 @@ def render(run: Run) -> str:
     sealed = "" if run.single else f" Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     page = {
         "answer": sentences.headline(summary),
-        "counts": sentences.counts(summary),
+        "counts": sentences.tallies(summary),
         "caveat": sentences.CAVEAT,
         "contents": _contents(summary, run),
         "grid": figures.grid(),
@@ -321,9 +320,8 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
-    words = wording.input_words(found.data), wording.input_words(found.neighbour)
-    places = [(0, 0)] * 2 if found.differs is UNSET else differing(*words)
-    sides = [("D", words[0], places[0], *counts[0]), ("D′", words[1], places[1], *counts[1])]
+    places = ((0, 0), (0, 0)) if found.differs is UNSET else found.differs
+    sides = [("D", found.data, places[0], *counts[0]), ("D′", found.neighbour, places[1], *counts[1])]
     return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
 
 

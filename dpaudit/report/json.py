@@ -13,7 +13,7 @@ from dpaudit.engine.store import check_lines
 from dpaudit.errors import ToolFault
 from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, decode, encodable
 from dpaudit.report.columns import numbers_of
-from dpaudit.report.ledger import counts
+from dpaudit.report.ledger import class_counts
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import Kind, Row
 
@@ -177,7 +177,7 @@ def report_of(run: Run) -> Report:
         ),
         learners=tuple(map(_mechanism, summary.learners)),
         positive_controls=tuple(map(_mechanism, summary.controls)),
-        ledger=LedgerPart(counts(summary.ledger), tuple(summary.ledger)),
+        ledger=LedgerPart(class_counts(summary.ledger), tuple(summary.ledger)),
         pending=tuple(summary.pending),
         failures=run.failures,
         results=tuple(sorted(run.results, key=attrgetter("index"))),

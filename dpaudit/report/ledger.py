@@ -15,7 +15,7 @@ from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
 from dpaudit.report.numbers import plural
-from dpaudit.report.terminal import WIDTH, Head, table
+from dpaudit.report.terminal import WIDTH, Head, style_of, table
 
 _HEADS = (
     Head("verdict", "word"),
@@ -108,9 +108,9 @@ def check_statements(
     return rows
 
 
-def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:
-    """Return how many statements of the papers are of each class, without classes of which there are none."""
-    found = Counter(row.verdict for row in rows if row.part == Part.PAPERS)
+def class_counts(rows: Sequence[LedgerRow], part: Part = Part.PAPERS) -> dict[Verdict, int]:
+    """Return how many statements of a part are of each class, without classes of which there are none."""
+    found = Counter(row.verdict for row in rows if row.part == part)
     return {verdict: found[verdict] for verdict in OF_STATEMENTS if found[verdict]}
 
 
@@ -121,9 +121,8 @@ def counts_text(rows: Sequence[LedgerRow]) -> str:
     """Return the counts as "4 statements of papers checked: 1 false, 2 loose, 1 holds; 1 of ours: 1 holds"."""
     parts = []
     for part, words in PARTS.items():
-        found = Counter(row.verdict for row in rows if row.part == part)
-        classes = ", ".join(verdict.counted(found[verdict]) for verdict in OF_STATEMENTS if found[verdict])
-        total = found.total()
+        found = class_counts(rows, part)
+        classes, total = ", ".join(verdict.counted(n) for verdict, n in found.items()), sum(found.values())
         if part == Part.PAPERS:
             parts.append(f"{plural(total, 'statement')} {words} checked" + f": {classes}" * bool(classes))
         elif total:
@@ -172,5 +171,5 @@ def ledger_table(rows: Sequence[LedgerRow], color: bool = False, width: int = WI
     if not rows:
         return ""
     cells = [(row.word, row.id, str(row.grade), words(row)) for row in rows]
-    styles = ["yellow" if row.verdict in (Verdict.REFUTED, *ACCUSATIONS) else "" for row in rows]
+    styles = [style_of(row.verdict) for row in rows]
     return "\n".join(table(_HEADS, cells, styles, width, color)) + "\n"

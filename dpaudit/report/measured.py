@@ -12,9 +12,9 @@ from dpaudit.audit.one_run_finding import (
     OneRunFinding,
     OneRunGap,
 )
-from dpaudit.bounds import POWER
 from dpaudit.contract import FIXED_SETTINGS, Grade, Support, Verdict
 from dpaudit.exact.finding import AGREES, SupremumFinding
+from dpaudit.report.glossary import PROBABLY
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.sensitivity import function_lines, recorded_lines
 from dpaudit.report.terminal import Lines
@@ -29,7 +29,6 @@ _GUESSED = {
     "two-sided": "in above the mean of the quartiles of the scores and out below, the farthest from it first",
     "in": "all in, the highest score first",
 }
-_OFTEN = f"with probability {percent(POWER)}"
 
 
 # Audits in one run: what the guesses of coins show, without assumptions and with them.
@@ -44,8 +43,8 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
     possible = best.critical <= best.guesses
     refuting = f"{count(best.critical)} refute the claim" if possible else "even all of them would not refute the claim"
     why = ("because", f"{guessed}; {refuting}")
-    power = ("power", power_words(finding))
-    gaps = [("power", f"none: {gap_words(gap)}") for gap in finding.gaps]
+    power = ("power", _canary_power_words(finding))
+    gaps = [("power", f"none: {_canary_gap_words(gap)}") for gap in finding.gaps]
     assumed = [("if Gaussian", words)] if (words := assumed_words(finding)) else []
     limits = [f"the coins come from the chosen seed {finding.seed}"] if finding.seed is not None else []
     limits += [] if finding.seal else ["the coins were not sealed before the training"]
@@ -104,19 +103,19 @@ def _counted(one: Guesses) -> str:
     return f"{count(one.right)} right ({percent(round(one.right / one.guesses, 4))}), {limit}"
 
 
-def power_words(finding: OneRunFinding) -> str:
+def _canary_power_words(finding: OneRunFinding) -> str:
     """Return the leaks that would have been detected."""
     if finding.detectable_mu is not None and math.isfinite(finding.detectable_mu):
         assert finding.curve is not None
         mu = significant(finding.detectable_mu, "up", digits=_DIGITS, apart_from=finding.curve.mu)
-        return f"any μ ≥ {mu} would be detected {_OFTEN}, of independent Gaussian scores"
+        return f"any μ ≥ {mu} would be detected {PROBABLY}, of independent Gaussian scores"
     if math.isinf(finding.detectable_epsilon):
         return "no leak, however large, would be detected"
     least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
-    return f"any ε ≥ {least} would be detected {_OFTEN}, if it shows in the score of every canary"
+    return f"any ε ≥ {least} would be detected {PROBABLY}, if it shows in the score of every canary"
 
 
-def gap_words(gap: OneRunGap) -> str:
+def _canary_gap_words(gap: OneRunGap) -> str:
     """Return why the audit could not have detected that the claim fails."""
     match gap:
         case FewCanaries(least=None):

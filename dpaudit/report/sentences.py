@@ -64,11 +64,11 @@ def _names(rows: Sequence[Row]) -> str:
     return ", ".join(labels[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def counts(summary: Summary) -> Lines:
+def tallies(summary: Summary) -> Lines:
     """Return how many claims, promises, controls and statements ended how."""
-    lines = [("privacy", _tally([row.privacy_verdict for row in summary.learners if not row.further]))]
+    lines = [("privacy", tally([row.privacy_verdict for row in summary.learners if not row.further]))]
     if accuracy := [row.utility_verdict for row in summary.learners if row.cases]:
-        lines.append(("accuracy", _tally(accuracy)))
+        lines.append(("accuracy", tally(accuracy)))
     if summary.controls:
         missed = f"; missed: {_names(summary.missed)}" if summary.missed else ""
         caught = f"{len(summary.convicted)} of {plural(len(summary.controls), 'planted fault')} caught"
@@ -80,7 +80,7 @@ def counts(summary: Summary) -> Lines:
     return [*lines, ("missing", plural(len(summary.pending), "result") + failed + unplanned)]
 
 
-def _tally(verdicts: Sequence[Verdict]) -> str:
+def tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
     return ", ".join(v.counted(found[v]) for v in Verdict if found[v]) or "nothing audited"

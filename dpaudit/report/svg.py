@@ -1,6 +1,6 @@
 """A writer of SVG: elements, words, scales and axes. Every figure of the pages is made of these, and all is escaped.
 
-A length that is a number is in pixels; `share` makes one that is a share of the width, so that words never scale.
+A length that is a number is in pixels; `along` makes one that is a share of the width, so that words never scale.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def short(value: float, digits: int = 1) -> str:
     return "0" if text == "-0" else text
 
 
-def share(value: float) -> str:
+def along(value: float) -> str:
     """Return a length of `value` per cent of the width."""
     return f"{short(value, 2)}%"
 
@@ -30,7 +30,7 @@ def share(value: float) -> str:
 def element(name: str, *inside: str, **attributes: str | float | None) -> str:
     """Return an element with elements inside; names lose a last "_", others become "-", and None is left out.
 
-    >>> element("rect", class_="claim", x=share(12.5), stroke_width=1.50)
+    >>> element("rect", class_="claim", x=along(12.5), stroke_width=1.50)
     '<rect class="claim" x="12.5%" stroke-width="1.5"/>'
     """
     given = "".join(
@@ -48,15 +48,15 @@ def words(text: str, x: str | float, y: float, anchor: str | None = None, **attr
 
 def across(name: str, start: float, end: float, y: float) -> str:
     """Return a horizontal line of a class between two shares of the width."""
-    return element("line", class_=name, x1=share(start), x2=share(end), y1=y, y2=y)
+    return element("line", class_=name, x1=along(start), x2=along(end), y1=y, y2=y)
 
 
 def dot(x: float, y: float, name: str = "dot") -> str:
     """Return a dot at a share of the width."""
-    return element("circle", class_=name, cx=share(x), cy=y, r=5)
+    return element("circle", class_=name, cx=along(x), cy=y, r=5)
 
 
-def figure(said: str, height: float, *inside: str, title: bool = False, name: str | None = None) -> str:
+def drawing(said: str, height: float, *inside: str, title: bool = False, name: str | None = None) -> str:
     """Return a figure as wide as its place; a screen reader reads `said`, which is its title too if `title`."""
     titled = [element("title", escape(printable(said)))] if title else []
     return element("svg", *titled, *inside, role="img", height=height, class_=name, aria_label=said)
@@ -93,6 +93,6 @@ def axis(labels: Iterable[tuple[float, str]], y: float, grid: tuple[float, float
     parts = []
     for x, label in labels:
         if grid is not None:
-            parts.append(element("line", class_="grid", x1=share(x), x2=share(x), y1=grid[0], y2=grid[1]))
-        parts.append(words(label, share(x), y, "middle" if x else "start", class_="t"))
+            parts.append(element("line", class_="grid", x1=along(x), x2=along(x), y1=grid[0], y2=grid[1]))
+        parts.append(words(label, along(x), y, "middle" if x else "start", class_="t"))
     return "".join(parts)

@@ -9,7 +9,7 @@ from dpaudit.bounds.tangent import ClaimPoints
 from dpaudit.contract import CurveClaim
 from dpaudit.report.figures import View
 from dpaudit.report.numbers import percent
-from dpaudit.report.svg import across, axis, dot, element, figure, linear, path, share, words
+from dpaudit.report.svg import across, along, axis, dot, drawing, element, linear, path, words
 from dpaudit.report.view import AuditedMechanism
 from dpaudit.report.wording import curve_claim_words
 
@@ -71,6 +71,6 @@ def trade_off_figure(mechanism: AuditedMechanism) -> View | None:
     ]
     axes += [words("false negative rate", 0, up(1.0) + 4, class_="t", dx=6)]
     named = words(
-        f"promised, {curve_claim_words(claim)}", share(30), up(float(np.interp(0.3, rate, least))) - 6, class_="halo"
+        f"promised, {curve_claim_words(claim)}", along(30), up(float(np.interp(0.3, rate, least))) - 6, class_="halo"
     )
-    return View(figure(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named), caption)
+    return View(drawing(f"Trade-off of errors of {mechanism.name}", _HEIGHT, *axes, box, *marks, named), caption)

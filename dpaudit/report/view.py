@@ -265,13 +265,8 @@ def alone(finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
 
 
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
-    """Return the finding with the gravest verdict, and among those with the largest `size`."""
-
-    def key(finding: Judged) -> tuple[bool, bool, float]:
-        verdict = finding.verdict
-        return verdict == Verdict.VIOLATION, verdict == Verdict.UNDECIDED, size(finding)
-
-    return max(findings, key=key, default=None)
+    """Return the finding whose verdict speaks for all, and among those the one with the largest `size`."""
+    return min(findings, key=lambda one: (one.verdicts.index(one.verdict), -size(one)), default=None)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ All sentences of reports have the signs of mathematics, as ε and ≥; `report.t
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -39,7 +38,6 @@ _MOST = 12
 """The most labels of an event that are shown."""
 _FEW, _LONG = 4, 60
 """The most answers that are listed one by one, and the most characters of one."""
-_DIGEST = re.compile(r" \((?:SHA-256|digest) of the data: [0-9a-f:]+\)")
 _RARE = "any output rare or unseen in training"
 
 
@@ -193,11 +191,6 @@ def seen_words(finding: PrivacyFinding) -> str:
         return ""
     runs = f" in {count(seen.trials + seen.neighbour_trials)} runs"
     return f"{runs} of training" if finding.design == "fixed" else f"{runs} that were bet on"
-
-
-def input_words(text: str) -> str:
-    """Return the words of an input without the digest of the data, which the JSON has."""
-    return _DIGEST.sub("", text)
 
 
 def output_text(finding: LawFinding, decoded: Decoded = None) -> str:

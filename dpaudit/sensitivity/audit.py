@@ -14,7 +14,6 @@ from dpaudit import seeding
 from dpaudit.arguments import read_number
 from dpaudit.contract import Pair, Relation, Verdict
 from dpaudit.errors import InputError, withholding
-from dpaudit.neighbours.shown import words_of
 from dpaudit.outputs.canonical import Raised
 from dpaudit.results import remembering
 from dpaudit.running.adapters import with_generator
@@ -225,7 +224,7 @@ def _finding(
         raised=called.raised,
         calls=called.calls,
         relation=relation,
-        witness=Moved(pair.origin, *words_of(pair), None if hidden else (first, second)),
+        witness=Moved.of(pair, None if hidden else (first, second)),
     )
     if hidden or not refuted:
         return finding

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
-from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Relation, Verdict
+from msgspec import UNSET, UnsetType
+
+from dpaudit.contract import OF_SENSITIVITY, Grade, Origin, Pair, Relation, Verdict
+from dpaudit.neighbours.shown import words_of
 from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Size, Words
 from dpaudit.results import AuditFinding
 from dpaudit.sensitivity.metrics import Distance
@@ -25,12 +28,20 @@ class Moved(Frozen, frozen=True):
         The inputs in words; of people's data their recipes.
     outputs : tuple of str or None
         The outputs on both; None where they may not be shown.
+    digest : str
+        The keyed digest of the dataset that the inputs were made from, if it has one.
     """
 
     origin: Origin
     data: str
     neighbour: str
     outputs: tuple[str, str] | None = None
+    digest: Words | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, pair: Pair, outputs: tuple[str, str] | None = None) -> Moved:
+        """Return a pair, and the outputs on both of its inputs."""
+        return cls(pair.origin, *words_of(pair), outputs, pair.digest or UNSET)
 
 
 @dataclass(frozen=True)

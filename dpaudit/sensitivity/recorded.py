@@ -14,7 +14,6 @@ import numpy as np
 from dpaudit.bounds.tangent import gaussian_delta
 from dpaudit.contract import MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
-from dpaudit.neighbours.shown import words_of
 from dpaudit.outputs.canonical import Raised
 from dpaudit.sensitivity.finding import Counterexample, Moved, NoiseMove, RecordedFinding
 from dpaudit.sensitivity.metrics import METRICS, ROUNDING, Distance
@@ -344,7 +343,7 @@ def _finding(
         raised=mechanism.raised,
         runs=mechanism.runs,
         relation=relation,
-        witness=None if best is None else Moved(best[0].origin, *words_of(best[0])),
+        witness=None if best is None else Moved.of(best[0]),
     )
     first = next((move for move in found if move.exceeds), None)
     if best is None or hidden or first is None or first.declared is None:

@@ -76,15 +76,18 @@ def top(data: Any, rng: np.random.Generator) -> float:
 def test_what_a_finding_says_of_the_data_is_keyed_or_nothing(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     plain = dpaudit.audit_privacy(top, data=ONE, epsilon=1.0, trials=100)
-    assert "digest" not in plain.witness.data
+    assert not plain.witness.digest
     assert not (tmp_path / FOLDER).exists()  # a function of Python writes no file
     key = key_of(make=True)
-    shown = [dpaudit.audit_privacy(top, data=ONE, epsilon=1.0, trials=100).witness.data for _ in range(2)]
-    assert shown[0] == shown[1]
-    assert keyed(table_of(ONE).digest(), key) in shown[0]
-    assert table_of(ONE).digest() not in shown[0]
+    found = dpaudit.audit_privacy(top, data=ONE, epsilon=1.0, trials=100)
+    assert found.witness.digest == keyed(table_of(ONE).digest(), key)
+    assert f"; digest of the data: {found.witness.digest}]" in found.summary()
+    assert table_of(ONE).digest() not in str(found.to_dict())
+    moved = dpaudit.audit_sensitivity(len, data=[4242.5, 1.5], claim=0.5).witness
+    assert moved is not None
+    assert str(moved.digest).partition(":")[0] == str(found.witness.digest).partition(":")[0]
     with using(b"7" * SIZE):
-        assert keyed(table_of(ONE).digest(), b"7" * SIZE) in dpaudit.neighbours_of(ONE)[0].in_words()[0]
+        assert keyed(table_of(ONE).digest(), b"7" * SIZE) == dpaudit.neighbours_of(ONE)[0].digest
     assert "digest" not in str(plain)
 
 

@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 import numpy as np
 import pytest
+from cli_support import called
 from jsonschema import Draft202012Validator, ValidationError
 from reporter_runs import load_small, only, remake, with_results
 
@@ -32,6 +33,13 @@ def test_schemas_are_valid_and_self_contained(name):
     Draft202012Validator.check_schema(loaded)
     with pytest.raises(ValidationError):
         Draft202012Validator(loaded).validate({})
+
+
+@pytest.mark.parametrize("name", schema.NAMES)
+def test_a_command_prints_each(name, capsys):
+    status, text, _ = called(capsys, "help", "schema", name, joined=False)
+    assert (status, json.loads(text)) == (0, json.loads(json.dumps(schema.load(name))))
+    assert called(capsys, "help", "schema", "findings")[0] == 2
 
 
 @pytest.mark.parametrize("name", schema.NAMES)
@@ -68,7 +76,7 @@ def test_every_field_is_required_as_it_is_always_written(kind):
     # Written where a time limit was given, or a claim that is a curve; and fields that older files lack.
     unset = {
         PrivacyFinding: {"stopped", "tested_claim", "in_any_state", "compared", "replayed", "run_time"},
-        Witness: {"differs", "opposite", "count", "plain"},
+        Witness: {"differs", "digest", "opposite", "count", "plain"},
         LawFinding: {"worst_code", "worst_output"},
     }.get(kind, set())
     assert set(described["required"]) == set(described["properties"]) - unset

@@ -130,10 +130,9 @@ def neighbours_of(
     made = tuple(candidates.made())
     pool, digest, given = table.extended(candidates.new), keyed(table.digest(), key_of()), chain(*ends.values())
     source = RowSource(pool, table.size, digest, made, units.alone, frozenset(given))
-    digest = f" (digest of the data: {source.digest})" if source.digest else ""
     return [
         MadePair(
-            MadeData(source, one.data, f"{one.background}{digest}"),
+            MadeData(source, one.data, one.background),
             MadeData(source, one.neighbour, f"the same, {one.change}"),
             Origin(OriginKind.OWN_DATA if units.alone else OriginKind.OWN_USERS, f"{one.background}; {one.change}"),
         )
@@ -275,6 +274,11 @@ class MadeData(Made):
     def in_words(self) -> str:
         """Return the words."""
         return self.words
+
+    @property
+    def digest(self) -> str:
+        """The keyed digest of the dataset."""
+        return self.source.digest
 
     @property
     def coarse(self) -> Coarse:

@@ -18,7 +18,7 @@ from dpaudit.project.check import check, estimate
 from dpaudit.project.comparison import check_text
 from dpaudit.project.settings import Accepted, read_project
 from dpaudit.project.standings import Standing
-from dpaudit.project.subject import subject_of
+from dpaudit.project.subject import prepared
 from dpaudit.record import encodable
 
 MECHANISMS = """
@@ -239,7 +239,7 @@ def test_options_reach_the_audit(project: Path) -> None:
     entry = 'mechanism = "rr.py:batched"\nepsilon = 1.2\nbatched = true\nrandomness = "own"\nseed = 3\ncurve = true'
     project.write_text(f'trials = 500\n[[audit]]\nname = "one"\npairs = "rr.py:PAIRS"\n{entry}\n')
     settings = read_project(project)
-    with subject_of(settings.chosen(())[0], project.parent) as subject:
+    with prepared(settings.chosen(())[0], project.parent) as subject:
         given = subject.arguments
         assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
     assert isinstance(estimate(project)["one"], float)

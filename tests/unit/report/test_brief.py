@@ -59,11 +59,9 @@ def test_a_ratio_near_what_the_claim_allows_stands_on_its_own_side() -> None:
     assert told.endswith("that is 2.72 times as often, the claim allows 2.7")
 
 
-def test_a_long_input_is_cut_to_one_line_without_the_digest() -> None:
-    digest = f" (digest of the data: 01234567:{'0123456789abcdef' * 2})"
-    seen = Witness(0, Origin(text="toy"), "x" * 200 + digest, "a\n   b", Direction.FORWARD, OUTPUT_1, 9, 10, 1, 10)
+def test_a_long_input_is_cut_to_one_line() -> None:
+    seen = Witness(0, Origin(text="toy"), "x" * 200, "a\n   b", Direction.FORWARD, OUTPUT_1, 9, 10, 1, 10)
     assert f"on {'x' * 87}...{'x' * 40}, 10.0 % on a b;" in because(witness=seen)
-    assert digest in seen.data
 
 
 def test_bets_have_no_counts() -> None:

@@ -133,18 +133,26 @@ def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
     assert told.errors_text(replace(BETS, errors=stored)) == words
 
 
-@pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "main one"), ((0.4, 0.5), "second one")])
+@pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "the main one"), ((0.4, 0.5), "number 2")])
 def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, witness):
     tests = tuple(
         replace(test, error=share * (1 - 0.95), epsilon_lower=bound)
         for test, share, bound in zip(finding().tests, (0.7, 0.3), bounds, strict=True)
     )
     assert told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
-        "0.05 in all: 0.05 for the verdict; two events share the verdict's, 0.035 for the main one, 0.015 for the "
-        f"second one; the witness is the {witness}"
+        "0.05 in all: 0.05 for the verdict; 2 events share the verdict's, 0.035 for the main one, 0.015 for "
+        f"number 2; the witness is {witness}"
     )
     assert "on an event as likely as the main one tested" in power_of(tests=tests)
     assert "on an event as likely as the one tested" in power_of(tests=tests[:1])
+
+
+def test_any_number_of_events_may_share_the_error_of_the_verdict():
+    tests = tuple(replace(finding().tests[0], error=0.005, epsilon_lower=i / 10) for i in range(8))
+    assert told.errors_text(finding(errors={"verdict": 0.05}, tests=tests)).endswith(
+        "8 events share the verdict's, 0.005 for the main one, "
+        f"{', '.join(f'0.005 for number {i}' for i in range(2, 9))}; the witness is number 8"
+    )
 
 
 def test_runs_from_before_there_were_second_events_are_told():
