@@ -181,9 +181,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
-    that this budget would have detected with probability about 0.95: the least that a third of the confirmation runs
-    detect in the fixed design (`audit.power.LEARNING`), or bets in half of the runs of the leading pair in the
-    sequential one (`LEARNING_OF_BETS`), had the event been given (there one of probability 0.1).
+    that this budget would have detected with probability about 0.95: the least that the part
+    1 / `audit.power.LEARNING` of the confirmation runs detects in the fixed design, or bets in 1 / `LEARNING_OF_BETS`
+    of the runs of the leading pair in the sequential one, had the event been given (there one of probability 0.1).
     `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
     is meant as `detectable_at` says. It speaks of leaks visible in the features looked at, which docs/outputs.md lists.
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
 
+SLOW_RUN = 0.1
+"""Seconds of a run from which on audits are sequential by default: runs then cost more than anything else."""
+
 OWN_DATA_SECONDS = 60.0
 """The time limit of the command line where pairs are made of a dataset and none is given: they are many, and so are the
 runs that compare them."""
@@ -161,7 +164,7 @@ class Options(_Declared):
     sequential: bool | None = _option(
         None,
         "bet run by run, stop once the claim is refuted",
-        usual="where a run takes over 0.1 s; else a fixed number of runs",
+        usual=f"where a run takes over {SLOW_RUN:g} s; else a fixed number of runs",
     )
     curve: bool = _option(
         False, f"bound delta at every epsilon too, for {100 * CURVE_SHARE:g} % of the error", usual="epsilon only"
