@@ -54,13 +54,13 @@ WORDS = frozenset(
     ranked ranks ratio relations remainder remainders repeated right rows s say scale score sequence set shape sign
     small sorted sparse special square squares standardised start statistics stored sum summaries text the those three
     to too trailing trees two type types up value values weights with within word XOR zeros maximum minimum
-    size integers' Luhn's member neighbours' signs""".split()
+    size integers' Luhn's neighbours' signs""".split()
 )
 """The words of the names of features."""
 _PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")
 """What a name consists of: possessives, quoted texts, numbers, words."""
-_CUTS = re.compile(r"\babove (-?\d[\w.+-]*)")
-_VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) (-?\d[\w.+-]*)")
+_CUTS = re.compile(r"\babove (-?\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
+_VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) ([^\s'\"][^\s,)]*)")
 """The numbers in names that are no positions: of cuts, and of values."""
 
 _blocks: list[int] = []
