@@ -24,6 +24,7 @@ from dpaudit.contract import Pair
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
+from dpaudit.events.scores import Column
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
@@ -203,7 +204,8 @@ class PairBets(CountedPair):
         ordered = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
             counted = Counted.of(past, ordered=one.ordered)
-            some = parts if not one.name.startswith("column") else PARTS_OF_COLUMNS
+            column = isinstance(one, Scored) and isinstance(one.score, Column)
+            some = PARTS_OF_COLUMNS if column else parts
             found = [(partition, counted) for partition in partitions(one, counted, some)]
             if one.ordered:
                 ordered += found

@@ -188,7 +188,7 @@ class Training:
         """Say whether no event is easier to read off the outputs than one over the cells of a discretizer."""
         if self.request.coded or not len(self.read[0]):
             return True
-        return not discretizer.learned and is_plain(event, self.read[0][0])
+        return not (discretizer.learned or discretizer.intricate(self.read[0][0])) and is_plain(event)
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.

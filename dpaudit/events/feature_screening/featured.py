@@ -158,6 +158,10 @@ class FeatureCells(Discretizer):
         """Return the cell of each output."""
         return self.feature(outputs)
 
+    def intricate(self, output: Any) -> bool:
+        """Say whether the feature says little to a person who sees an output like this one."""
+        return self.feature.intricate(output)
+
     def describe(self, event: CellSet) -> Event:
         """Return an event over the cells, each as a person would write it; of a number itself it is said to be NaN."""
         shown = (self.feature.cell(code) for code in event.inside if isinstance(code, int))
@@ -184,6 +188,10 @@ class FeatureBins(ScoreBins):
         """The column of reduced rows that the feature reads."""
         return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
 
+    def intricate(self, output: Any) -> bool:
+        """Say whether the feature says little to a person who sees an output like this one."""
+        return self.feature.intricate(output)
+
     def __call__(self, outputs: Any) -> CellNumbers:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
@@ -204,6 +212,10 @@ class FeatureRanks(Ranked):
     """Takes the cells of a feature of many, in bins of their likelihood ratio on the runs that chose the feature."""
 
     screened = True
+
+    def intricate(self, output: Any) -> bool:
+        """Say whether the feature says little to a person who sees an output like this one."""
+        return self.base.intricate(output)
 
     def describe(self, event: CellSet) -> Event:
         """Return an event over the cells themselves, each as a person would write it."""

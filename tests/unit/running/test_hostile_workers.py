@@ -99,6 +99,7 @@ ERRORS = [
     Exited("left"),
     ToolFault("broken"),
     InputError.of("seed", {1, 2}, "an integer", "{braces}"),
+    InputError("{value_!r:.3} of {0:=10}{{}} \0{unit}", names=("trials", "unit"), value_="{trials}"),
     RunFault("took long"),
 ]
 
