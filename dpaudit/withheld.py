@@ -58,7 +58,7 @@ WORDS = frozenset(
 )
 """The words of the names of features."""
 _PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")
-"""What a name consists of: possessives, quoted texts, numbers, words."""
+"""The parts of a name: possessives, quoted texts, numbers, words."""
 _CUTS = re.compile(r"\babove (-?\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
 _VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) ([^\s'\"][^\s,)]*)")
 """The numbers in names that are no positions: of cuts, and of values."""

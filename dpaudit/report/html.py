@@ -13,8 +13,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
-
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
 from dpaudit.contract.pairs import differing
@@ -322,7 +320,7 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
     words = wording.input_words(found.data), wording.input_words(found.neighbour)
-    places = [(0, 0)] * 2 if found.differs is UNSET else differing(*words)
+    places = differing(*words)
     sides = [("D", words[0], places[0], *counts[0]), ("D′", words[1], places[1], *counts[1])]
     return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
 
