@@ -20,7 +20,7 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.run_notes import RunFault
 from dpaudit.running.sent import error_as_bytes, error_of
-from dpaudit.running.warned import Place, add
+from dpaudit.running.warned import WarnedAt, add
 
 
 def written(content: bytes) -> None:
@@ -144,7 +144,7 @@ class Plain(UserWarning):
 def test_a_category_is_called_only_where_it_has_no_code(module: str, name: str, category: type[Warning]) -> None:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        add({Place(module, name, "file", 1): ("touch executed", 1)})
+        add({WarnedAt(module, name, "file", 1): ("touch executed", 1)})
     assert [one.category for one in shown] == [category]
 
 
