@@ -48,14 +48,14 @@ THOROUGH_ROWS = 2_000
 
 
 @dataclass(frozen=True)
-class CellCounts:
+class Tallied:
     """The cells of a discretizer that some runs were in, and how many runs on both sides; shapes (C,), (2, C)."""
 
     cells: list[Any] | Integers
     runs: Array
 
     @classmethod
-    def of(cls, sides: Sides, *, ordered: bool) -> CellCounts:
+    def of(cls, sides: Sides, *, ordered: bool) -> Tallied:
         """Return the counts of both sides by cell, in ascending order where cells are ordered."""
         cells: list[Any] = list(dict.fromkeys([*sides[0], *sides[1]]))
         if ordered:
@@ -79,7 +79,7 @@ class Partition:
     def __len__(self) -> int:
         return 1 + len(self.single if self.cuts is None else self.cuts)
 
-    def parts(self, counted: CellCounts) -> Array:
+    def parts(self, counted: Tallied) -> Array:
         """Return how many runs on both sides are in each part, shape (2, L)."""
         if self.cuts is None:
             other = len(self.single)
@@ -89,7 +89,7 @@ class Partition:
         return np.stack([np.bincount(where, weights=side, minlength=len(self)) for side in counted.runs])
 
 
-def partitions(discretizer: Discretizer, past: CellCounts, parts: Sequence[int]) -> Iterator[Partition]:
+def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) -> Iterator[Partition]:
     """Yield partitions of the cells of a discretizer: by quantiles if they are ordered, else each repeated cell."""
     both = past.runs.sum(axis=0)
     if not discretizer.ordered:
@@ -114,9 +114,7 @@ class Experts:
     the past; of shape (N, L), where parts that a partition does not have are never met.
     """
 
-    def __init__(
-        self, several: Sequence[tuple[Partition, CellCounts]], estimates: Sequence[tuple[float, float]]
-    ) -> None:
+    def __init__(self, several: Sequence[tuple[Partition, Tallied]], estimates: Sequence[tuple[float, float]]) -> None:
         self.partitions = [partition for partition, _ in several]
         self.slots: list[Slot] = [(*one.slot, shrinkage) for _, shrinkage in estimates for one in self.partitions]
         ones, zeros = self._parts([counted for _, counted in several])
@@ -125,14 +123,14 @@ class Experts:
         seen[np.arange(seen.shape[1]) >= np.array([[len(one)] for one in self.partitions])] = 0.0
         self.mass = np.tile(seen / seen.sum(axis=1, keepdims=True), (len(estimates), 1))
 
-    def _parts(self, several: Sequence[CellCounts]) -> Array:
+    def _parts(self, several: Sequence[Tallied]) -> Array:
         """Return the runs on both sides in each part of each partition, shape (2, P, L)."""
         found = np.zeros((2, len(self.partitions), max(map(len, self.partitions))))
         for i, (partition, counted) in enumerate(zip(self.partitions, several, strict=True)):
             found[:, i, : len(partition)] = partition.parts(counted)
         return found
 
-    def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, CellCounts]) -> Array:
+    def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, Tallied]) -> Array:
         """Return the logarithm of what each expert's bets on a batch pay, shape (N, G), given its counts by name."""
         ones, zeros = self._parts([batch[partition.slot[0]] for partition in self.partitions])
         times = len(self.rate) // len(ones)
@@ -177,7 +175,7 @@ class PairBets(CountedPair):
         if not self.experts:
             return
         batch = {
-            one.name: CellCounts.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
+            one.name: Tallied.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
         }
         slots = [slot for one in self.experts for slot in one.slots]
         delta = self.request.claim.delta
@@ -205,7 +203,7 @@ class PairBets(CountedPair):
         parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
         ordered = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
-            counted = CellCounts.of(past, ordered=one.ordered)
+            counted = Tallied.of(past, ordered=one.ordered)
             column = isinstance(one, Scored) and isinstance(one.score, Column)
             some = PARTS_OF_COLUMNS if column else parts
             found = [(partition, counted) for partition in partitions(one, counted, some)]

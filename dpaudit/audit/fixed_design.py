@@ -37,7 +37,7 @@ from dpaudit.events.event import Event, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.explicit import is_plain
 from dpaudit.events.families import likelier_first
-from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
+from dpaudit.events.feature_screening.featured import is_intricate, screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.outputs.shared import join
@@ -188,7 +188,7 @@ class Training:
         """Say whether no event is easier to read off the outputs than one over the cells of a discretizer."""
         if self.request.coded or not len(self.read[0]):
             return True
-        return not (discretizer.learned or discretizer.intricate(self.read[0][0])) and is_plain(event)
+        return not discretizer.learned and not is_intricate(discretizer, self.read[0][0]) and is_plain(event)
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.

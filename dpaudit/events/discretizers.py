@@ -57,10 +57,6 @@ class Discretizer:
         """The columns of reduced rows that the cells depend on; None for all, or for other outputs."""
         return None
 
-    def intricate(self, output: Any) -> bool:
-        """Say whether the cells say little to a person who sees an output like this one."""
-        return False
-
     @property
     def midpoints(self) -> Array | None:
         """The score in the middle of each cell, where it estimates a log-likelihood ratio."""
@@ -114,10 +110,6 @@ class PackedRows(Discretizer):
     name: str = "histogram of rows"
     flattener: Flattener | None = None
     group: str = ""
-
-    def intricate(self, output: Any) -> bool:
-        """Say yes: nobody reads a packed row."""
-        return True
 
     @classmethod
     def of(cls, rows: NDArray[Any], most: int) -> PackedRows | None:

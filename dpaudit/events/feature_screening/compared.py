@@ -219,10 +219,6 @@ class Parity:
         missing = reduce(np.logical_or, [(column < 0) | (column > 1) for column in columns])
         return np.where(missing, ABSENT, reduce(np.bitwise_xor, columns))
 
-    def intricate(self, output: Any) -> bool:
-        """Say yes: two or more numbers say little together."""
-        return True
-
     def cell(self, code: int) -> str | int:
         """Return the parity."""
         return "absent" if code == ABSENT else code

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from dpaudit.bounds.base import Array
-from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
+from dpaudit.events.discretizers import Discretizer, PackedRows, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import Cells, CellSet, Event, Interval
 from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
@@ -158,10 +158,6 @@ class FeatureCells(Discretizer):
         """Return the cell of each output."""
         return self.feature(outputs)
 
-    def intricate(self, output: Any) -> bool:
-        """Say whether the feature says little to a person who sees an output like this one."""
-        return self.feature.intricate(output)
-
     def describe(self, event: CellSet) -> Event:
         """Return an event over the cells, each as a person would write it; of a number itself it is said to be NaN."""
         shown = (self.feature.cell(code) for code in event.inside if isinstance(code, int))
@@ -188,10 +184,6 @@ class FeatureBins(ScoreBins):
         """The column of reduced rows that the feature reads."""
         return (self.feature.index,) if isinstance(self.feature, Feature) and self.feature.reduced else None
 
-    def intricate(self, output: Any) -> bool:
-        """Say whether the feature says little to a person who sees an output like this one."""
-        return self.feature.intricate(output)
-
     def __call__(self, outputs: Any) -> CellNumbers:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
@@ -213,14 +205,21 @@ class FeatureRanks(Ranked):
 
     screened = True
 
-    def intricate(self, output: Any) -> bool:
-        """Say whether the feature says little to a person who sees an output like this one."""
-        return self.base.intricate(output)
-
     def describe(self, event: CellSet) -> Event:
         """Return an event over the cells themselves, each as a person would write it."""
         inside = frozenset(cell for cell, place in self.bins.items() if event.has(place))
         return self.base.describe(CellSet(inside, frozenset(), event.has(self.middle)))
+
+
+def is_intricate(discretizer: Discretizer, output: Any) -> bool:
+    """Say whether a person who sees an output like this one makes little of the cells of a discretizer.
+
+    So it is with packed rows, and features of several numbers together.
+    """
+    one = discretizer.base if isinstance(discretizer, FeatureRanks) else discretizer
+    if isinstance(one, FeatureCells | FeatureBins):
+        return not isinstance(one.feature, Feature) or one.feature.intricate(output)
+    return isinstance(one, PackedRows)
 
 
 def screened_discretizers(

@@ -100,10 +100,6 @@ class Product:
         """Return the cell of each output."""
         return np.searchsorted(self.edges, self.real(outputs), side="right").astype(np.int64)
 
-    def intricate(self, output: Any) -> bool:
-        """Say yes: two or more numbers say little together."""
-        return True
-
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
         return LeafFeature("", self.real, edges=self.edges).cell(code)
