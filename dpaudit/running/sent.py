@@ -26,6 +26,7 @@ MOST_TEXT = 100_000
 _ERRORS: dict[str, type[DpauditError]] = {kind.__name__: kind for kind in (Exited, RunFault, InputError, ToolFault)}
 """The types that errors come back as; others of dpaudit come as those that they are derived from."""
 _Part = str | tuple[str, str | None]
+"""A text, or a parameter with what is shown of its value, if anything is."""
 
 
 class _Error(msgspec.Struct, array_like=True):
@@ -100,15 +101,16 @@ def _parts(error: InputError) -> list[_Part]:
     """Return the parts of a message as `_Error` has them."""
     if not error.names:
         return [_clean(error.message)]
-    parts: list[_Part] = []
+    parts, given = list[_Part](), {name: name for name in error.names} | error.values
     for text, field, spec, conversion in (formatter := Formatter()).parse(error.message):
         parts.append(_clean(text))
         if field is not None:
-            found, _ = formatter.get_field(field, error.names, {name: name for name in error.names} | error.values)
+            found, _ = formatter.get_field(field, error.names, given)
+            spec = formatter.vformat(spec or "", error.names, given)  # of an error that was sent, its value is one
             if field in error.names or field.isdecimal():
                 parts.append((found, _clean(spec.removeprefix("=")) if spec else None))
             else:
-                parts.append(_clean(formatter.format_field(formatter.convert_field(found, conversion), spec or "")))
+                parts.append(_clean(formatter.format_field(formatter.convert_field(found, conversion), spec)))
     return parts
 
 

@@ -106,7 +106,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
 def test_an_error_travels_by_its_texts(error: DpauditError) -> None:
-    found = error_of(error_as_bytes(error))
+    found = error_of(error_as_bytes(error_of(error_as_bytes(error))))  # from a child to a worker, and on
     assert str(found) == str(error)
     assert isinstance(error, type(found))
     if isinstance(error, InputError):
