@@ -214,7 +214,8 @@ def utility(
     options = {name: getattr(first, name) for name in UTILITY}
     if asked.setting == "all":
         options |= {"n": asked.n, "setting": "all"}
-    options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")} | {"seed": seed}
+    options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
+    options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
     spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
     return audit(chosen, shown, seed=seed, repeat=repeat, **spread)
