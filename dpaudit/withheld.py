@@ -54,10 +54,14 @@ WORDS = frozenset(
     ranked ranks ratio relations remainder remainders repeated right rows s say scale score sequence set shape sign
     small sorted sparse special square squares standardised start statistics stored sum summaries text the those three
     to too trailing trees two type types up value values weights with within word XOR zeros maximum minimum
-    size""".split()
+    size integers' Luhn's neighbours' signs""".split()
 )
 """The words of the names of features."""
-_PARTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")
+_PARTS = re.compile(r"""\w+'s?(?= )|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\w+|['"]""")
+"""The parts of a name: possessives, quoted texts, numbers, words."""
+_CUTS = re.compile(r"\babove (-?\d+(?:\.\d*)?(?:e[+-]?\d+)?)")
+_VALUES = re.compile(r"\b(?:centre|scale|presence of|membership of) ([^\s'\"][^\s,)]*)")
+"""The numbers in names that are no positions: of cuts, and of values."""
 
 _blocks: list[int] = []
 
@@ -145,8 +149,10 @@ class Coarse(NamedTuple):
         return math.nextafter(below, math.inf) if below in known else below
 
     def name(self, text: str) -> bool:
-        """Return whether the name of a feature may be shown: it is of `WORDS`, positions and names of columns."""
-        return all(map(self._part, _PARTS.findall(text)))
+        """Return whether the name of a feature may be shown: of `WORDS`, positions, columns and coarse values alone."""
+        known = all(map(self.value, _VALUES.findall(text)))
+        known = known and all(self.value(cut) or self.threshold(float(cut)) for cut in _CUTS.findall(text))
+        return known and all(map(self._part, _PARTS.findall(text)))
 
     def step(self, step: int | str) -> bool:
         """Return whether a step to a part of an output may be shown."""

@@ -124,9 +124,9 @@ def audit_privacy(
         Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
     sequential : bool, optional
         Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
-        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs. By
-        default it is so where a run takes more than a tenth of a second, unless the claim is a curve, or `curve`,
-        `strict` or `bound` is given; the finding's `design` has the choice.
+        pairs at no cost. The runs on both sides of all pairs together are then at most 2 `trials`. By default it is so
+        where a run takes more than a tenth of a second, unless the claim is a curve, or `curve` is given; the finding's
+        `design` has the choice.
     continued : str or Path, optional
         A file with the runs of a sequential audit, which is made if there is none: the audit goes on from the runs in
         it, here or on another machine, and adds its own. It is as valid as one that never stopped; `trials` count all

@@ -178,7 +178,7 @@ def _named(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Place:
+class PairPlace:
     """The place where a pair is found again: its place in a list, those given or the shortlist, and how it was varied.
 
     `moves` are the steps of the local search with the place of the variation that each took.
@@ -217,7 +217,7 @@ class Choice:
 
     index: int
     pair: Pair
-    place: Place
+    place: PairPlace
     reducer: Reducer | None
     selected: tuple[Selection, ...]
     shares: tuple[float, ...]
@@ -255,7 +255,7 @@ class Choice:
         """Return the choice that `to_json` wrote, of a request's pair; `ToolFault` if it is none of that request."""
         try:
             index, listed, moves = held["place"]
-            place = Place(index, listed, tuple((step, at) for step, at in moves))
+            place = PairPlace(index, listed, tuple((step, at) for step, at in moves))
             plain = UNSET if held["plain"] is None else decode(json.dumps(held["plain"]), PlainEvent)
             names = [one.name for one in fields(cls) if one.name not in _NOT_HELD]
             found = {name: from_json(held[name]) for name in names}

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from msgspec import UNSET, UnsetType
 from scipy.special import chdtrc
 
 from dpaudit.contract import Made, Pair, Verdict
@@ -33,10 +32,8 @@ class CheckName(enum.StrEnum):
     """Whether different generators give different outputs."""
     STATE = "state"
     """Whether outputs depend on earlier calls: their order or their number."""
-    CLOCK = "clock"
-    """Whether outputs depend on the time of day: in runs stored before, asked no more."""
     PROCESS = "process"
-    """Whether outputs depend on the process that makes them; in a finding only if they do, or in runs stored before."""
+    """Whether outputs depend on the process that makes them; in a finding only if they do."""
     WORKERS = "workers"
     """Whether workers repeat each other's streams."""
     CALLS = "calls"
@@ -51,8 +48,6 @@ class Answer(enum.StrEnum):
     """Another answer, or what was declared, leaves nothing to ask."""
     GLOBAL = "global generator"
     """Equal generators gave equal outputs only where the global ones were set back too: a warning."""
-    TIME = "seeded by the clock"
-    """Equal generators gave equal outputs only while the clock stood still: a warning, in runs stored before."""
     OWN = "own randomness"
     """Equal generators gave different outputs, and were not used: a warning."""
     DEPENDS = "depends"
@@ -97,7 +92,7 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
     usual : str
         The most frequent exception: its type, with its message if there are few.
     error_type : str
-        Its type; not in files written before there was this field.
+        Its type.
     place : str
         The file and the line that raised it, if they are known.
     """
@@ -105,7 +100,7 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
     raised: Size
     runs: Size
     usual: Words
-    error_type: Words | UnsetType = UNSET
+    error_type: Words
     place: Words = ""
 
 

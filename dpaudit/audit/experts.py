@@ -26,6 +26,7 @@ from dpaudit.contract import Pair
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked, score_edges
 from dpaudit.events.event import Tally
 from dpaudit.events.fitting import Scored
+from dpaudit.events.scores import Column
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import held_runs
 
@@ -53,14 +54,14 @@ THOROUGH_ROWS = 2_000
 
 
 @dataclass(frozen=True)
-class Counted:
+class Tallied:
     """The cells of a discretizer that some runs were in, and how many runs on both sides; shapes (C,), (2, C)."""
 
     cells: list[Any] | Integers
     runs: Array
 
     @classmethod
-    def of(cls, sides: Sides, *, ordered: bool) -> Counted:
+    def of(cls, sides: Sides, *, ordered: bool) -> Tallied:
         """Return the counts of both sides by cell, in ascending order where cells are ordered."""
         cells: list[Any] = list(dict.fromkeys([*sides[0], *sides[1]]))
         if ordered:
@@ -84,7 +85,7 @@ class Partition:
     def __len__(self) -> int:
         return 1 + len(self.single if self.cuts is None else self.cuts)
 
-    def parts(self, counted: Counted) -> Array:
+    def parts(self, counted: Tallied) -> Array:
         """Return how many runs on both sides are in each part, shape (2, L)."""
         if self.cuts is None:
             other = len(self.single)
@@ -94,7 +95,7 @@ class Partition:
         return np.stack([np.bincount(where, weights=side, minlength=len(self)) for side in counted.runs])
 
 
-def partitions(discretizer: Discretizer, past: Counted, parts: Sequence[int]) -> Iterator[Partition]:
+def partitions(discretizer: Discretizer, past: Tallied, parts: Sequence[int]) -> Iterator[Partition]:
     """Yield partitions of the cells of a discretizer: by quantiles if they are ordered, else each repeated cell."""
     both = past.runs.sum(axis=0)
     if not discretizer.ordered:
@@ -119,7 +120,7 @@ class Experts:
     the past; of shape (N, L), where parts that a partition does not have are never met.
     """
 
-    def __init__(self, several: Sequence[tuple[Partition, Counted]], estimates: Sequence[tuple[float, float]]) -> None:
+    def __init__(self, several: Sequence[tuple[Partition, Tallied]], estimates: Sequence[tuple[float, float]]) -> None:
         self.partitions = [partition for partition, _ in several]
         self.slots: list[Slot] = [(*one.slot, shrinkage) for _, shrinkage in estimates for one in self.partitions]
         ones, zeros = self._parts([counted for _, counted in several])
@@ -128,14 +129,14 @@ class Experts:
         seen[np.arange(seen.shape[1]) >= np.array([[len(one)] for one in self.partitions])] = 0.0
         self.mass = np.tile(seen / seen.sum(axis=1, keepdims=True), (len(estimates), 1))
 
-    def _parts(self, several: Sequence[Counted]) -> Array:
+    def _parts(self, several: Sequence[Tallied]) -> Array:
         """Return the runs on both sides in each part of each partition, shape (2, P, L)."""
         found = np.zeros((2, len(self.partitions), max(map(len, self.partitions))))
         for i, (partition, counted) in enumerate(zip(self.partitions, several, strict=True)):
             found[:, i, : len(partition)] = partition.parts(counted)
         return found
 
-    def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, Counted]) -> Array:
+    def log_payoff(self, epsilon: Array, delta: float, batch: Mapping[str, Tallied]) -> Array:
         """Return the logarithm of what each expert's bets on a batch pay, shape (N, G), given its counts by name."""
         ones, zeros = self._parts([batch[partition.slot[0]] for partition in self.partitions])
         times = len(self.rate) // len(ones)
@@ -193,7 +194,7 @@ class PairBets(CountedPair):
         if not self.experts:
             return
         batch = {
-            one.name: Counted.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
+            one.name: Tallied.of(two, ordered=one.ordered) for one, two in zip(self.discretizers, sides, strict=True)
         }
         if self.request.sampler.mechanism.batched:
             self._compare(batch)
@@ -207,14 +208,14 @@ class PairBets(CountedPair):
         for mine, gain in zip(won, gains, strict=True):
             mine[live] += gain - mean
 
-    def _compare(self, batch: Mapping[str, Counted]) -> None:
+    def _compare(self, batch: Mapping[str, Tallied]) -> None:
         """Compare a batch with the past on either side, by the runs above the past's median, or in its first cell.
 
         Of h of n runs, H of N earlier ones and p = (h + H) / (n + N) the statistic is (h / n - H / N)^2 / (p (1 - p) (1
         / n + 1 / N)), near chi-squared where runs are independent, as `evidence.calls_agree` has it.
         """
         for one, tallies in zip(self.discretizers, self.tallies, strict=True):
-            past = Counted.of(tallies, ordered=one.ordered)
+            past = Tallied.of(tallies, ordered=one.ordered)
             for halves in () if one.learned else partitions(one, past, (2,)):
                 new, old = halves.parts(batch[one.name]), halves.parts(past)
                 runs, earlier = np.maximum(new.sum(axis=1), 1), np.maximum(old.sum(axis=1), 1)
@@ -251,8 +252,9 @@ class PairBets(CountedPair):
         parts = PARTS_OF_DELTA if self.request.claim.delta else PARTS
         ordered = []
         for one, past in zip(self.discretizers, self.tallies, strict=True):
-            counted = Counted.of(past, ordered=one.ordered)
-            some = parts if not one.name.startswith("column") else PARTS_OF_COLUMNS
+            counted = Tallied.of(past, ordered=one.ordered)
+            column = isinstance(one, Scored) and isinstance(one.score, Column)
+            some = PARTS_OF_COLUMNS if column else parts
             found = [(partition, counted) for partition in partitions(one, counted, some)]
             if one.ordered:
                 ordered += found

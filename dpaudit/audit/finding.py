@@ -114,8 +114,7 @@ class Witness(Frozen, frozen=True, dict=True):
     count : CoinCount
         The count that decided, where coins were guessed.
     differs : tuple of (int, int)
-        The place, from and up to which character, where the words of each input differ from those of the other; not in
-        files written before there was this field.
+        The place, from and up to which character, where the words of each input differ from those of the other.
     digest : str
         The keyed digest of the dataset that the inputs were made from, if it has one.
     plain : PlainEvent
@@ -133,7 +132,7 @@ class Witness(Frozen, frozen=True, dict=True):
     trials: Count | None = None
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
-    differs: tuple[tuple[Count, Count], tuple[Count, Count]] | UnsetType = UNSET
+    differs: tuple[tuple[Count, Count], tuple[Count, Count]] = ((0, 0), (0, 0))
     digest: Words | UnsetType = UNSET
     opposite: Event | UnsetType = UNSET
     count: CoinCount | UnsetType = UNSET
@@ -184,9 +183,9 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
-    that this budget would have detected with probability about 0.95: the least that a third of the confirmation runs
-    detect in the fixed design (`audit.power.LEARNING`), or bets in half of the runs of the leading pair in the
-    sequential one (`LEARNING_OF_BETS`), had the event been given (there one of probability 0.1).
+    that this budget would have detected with probability about 0.95: the least that the part
+    1 / `audit.power.LEARNING` of the confirmation runs detects in the fixed design, or bets in 1 / `LEARNING_OF_BETS`
+    of the runs of the leading pair in the sequential one, had the event been given (there one of probability 0.1).
     `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
     is meant as `detectable_at` says. It speaks of leaks visible in the features looked at, which docs/outputs.md lists.
 
@@ -199,8 +198,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     epsilon_lower : float
         The lower confidence bound; 0 where nothing was found.
     detectable_epsilon : float
-        The power of the audit, see above; infinite where the verdict is "no evidence". Findings of an earlier version
-        may have that of the budget there.
+        The power of the audit, see above; infinite where the verdict is "no evidence".
     confidence : float
         Of the verdict, over all pairs, events and directions together.
     trials : int
@@ -211,7 +209,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         How many pairs were tried, those of the local search included, and how many events were compared.
     compared : int
         On how many of the pairs runs would have shown a leak of `detectable_epsilon` to the search among them: those
-        that were compared long enough for it. Findings of an earlier version lack it.
+        that were compared long enough for it. The findings of the reference run in ``reports`` lack it.
     witness : Witness
         The strongest event.
     bound : str
@@ -261,7 +259,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         The test of a claim that is a curve; there is none where the claim is (epsilon, delta)-privacy.
     in_any_state : bool
         Whether the bound holds in whatever state earlier runs leave the mechanism, but not in one that several workers
-        share outside their processes; else runs are assumed to be independent. Findings of an earlier version lack it.
+        share outside their processes; else runs are assumed to be independent.
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     replayed : int
@@ -306,7 +304,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
     tested_claim: CurveTest | UnsetType = UNSET
-    in_any_state: bool | UnsetType = UNSET
+    in_any_state: bool = False
     stopped: Stopped | UnsetType = UNSET
     replayed: Count | UnsetType = UNSET
     compared: Size | UnsetType = UNSET
@@ -333,8 +331,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         fixed = self.design == "fixed"
         if any((count is None) == fixed for count in counts) or (self.curve is not None and not fixed):
             raise InputError("the witness has counts, and there may be a curve, in the fixed design and only there")
-        # Of runs stored before bets searched, the search is called halving.
-        if {"search" if part == "halving" else part for part in self.budget} != _BUDGETS[self.design]:
+        if self.budget.keys() != _BUDGETS[self.design]:
             raise InputError(f"budget must have {', '.join(sorted(_BUDGETS[self.design]))} in the {self.design} design")
         if "verdict" not in self.errors:
             raise InputError("errors must have that of the verdict")
@@ -388,7 +385,7 @@ def _coarse(coarse: Coarse, part: Any) -> Any:
         case NotLookedAt():
             return NotLookedAt(_coarse(coarse, part.parts))
         case AllRaised():
-            kind = kind_words(part.usual.partition(":")[0] if part.error_type is UNSET else part.error_type)
+            kind = kind_words(part.error_type)
             return replace(part, usual=f"{kind} ({HOW})", error_type=kind)
         case Cells() | Interval() if not is_coarse(coarse, part):
             return Withheld(part.feature if coarse.name(part.feature) else UNSET)

@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import UNSET
 
 from dpaudit.audit.candidate import Candidate
-from dpaudit.audit.choice import Choice, Place
+from dpaudit.audit.choice import Choice, PairPlace
 from dpaudit.audit.confirmation import Confirmation
 from dpaudit.audit.curve_claims import choose_point, curve_test, event_share
 from dpaudit.audit.finding import PLAIN_RUNS, PrivacyFinding, Witness
@@ -37,7 +37,7 @@ from dpaudit.events.event import Event, Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.explicit import is_plain
 from dpaudit.events.families import likelier_first
-from dpaudit.events.feature_screening.featured import screened_discretizers, support_gap_discretizers
+from dpaudit.events.feature_screening.featured import is_intricate, screened_discretizers, support_gap_discretizers
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import CellFamilies, Selection
 from dpaudit.outputs.shared import join
@@ -76,7 +76,7 @@ class Training:
     def __init__(self, request: Request) -> None:
         """Search among several pairs; then look at some outputs of the best one, first of all at how large they are."""
         self.pairs, self.not_run, self.runs_of = len(request.pairs), 0, dict[int, int]()
-        self.place = Place()
+        self.place = PairPlace()
         index, pair, request = self._search(request)
         first = request.sampler.sides(pair, ("peek",), 1)
         sampler = knowing(request.sampler, first)
@@ -103,14 +103,14 @@ class Training:
             self.pairs = max(self.pairs, short.tried)
             if short.sure or len(short.pairs) == 1:
                 (index, pair), *_ = short.pairs
-                self.place = Place(0, True)
+                self.place = PairPlace(0, True)
                 return index, pair, replace(request, searched=(0, 0))
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
         among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
         search = Session(among, 2 * budget.search, SURE, name="search")
         best = search.search()
-        self.place = Place(best.index, short is not None)
+        self.place = PairPlace(best.index, short is not None)
         index, used, self.not_run = best.index, search.runs_used, search.not_run
         if short is not None:
             index = short.pairs[best.index][0]
@@ -188,7 +188,7 @@ class Training:
         """Say whether no event is easier to read off the outputs than one over the cells of a discretizer."""
         if self.request.coded or not len(self.read[0]):
             return True
-        return not discretizer.learned and is_plain(event, self.read[0][0])
+        return not discretizer.learned and not is_intricate(discretizer, self.read[0][0]) and is_plain(event)
 
     def _representation_event(self, first: list[Any], second: list[Any]) -> Selection | None:
         """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.

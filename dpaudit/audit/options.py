@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
 
+SLOW_RUN = 0.1
+"""Seconds of a run from which on audits are sequential by default: runs then cost more than anything else."""
+
 OWN_DATA_SECONDS = 60.0
 """The time limit of the command line where pairs are made of a dataset and none is given: they are many, and so are the
 runs that compare them."""
@@ -103,8 +106,10 @@ class Options(_Declared):
     that names the users.
     """
 
-    epsilon: float | None = _option(None, "claim to test", ge=0, usual="the learner's own")
-    delta: float | None = _option(None, "claim to test", ge=0, lt=1, usual="the learner's own; 0 for a function")
+    epsilon: float | None = _option(None, "claim to test", "apart", ge=0, usual="the learner's own")
+    delta: float | None = _option(
+        None, "claim to test", "apart", ge=0, lt=1, usual="the learner's own; 0 for a function"
+    )
     mu: float | None = _claim("claim to test in the place of epsilon and delta: Gaussian differential privacy", gt=0)
     rho: float | None = _claim("claim to test: zero-concentrated differential privacy", gt=0)
     renyi: str | None = _claim(
@@ -113,7 +118,9 @@ class Options(_Declared):
     profile: str | None = _claim(
         "claim to test: FILE.py:NAME or MODULE:NAME, the function delta(epsilon)", metavar="PLACE"
     )
-    relation: Relation | None = _option(None, "what neighbours are", metavar="NAME", usual="as in the learner's claim")
+    relation: Relation | None = _option(
+        None, "what neighbours are", "apart", metavar="NAME", usual="as in the learner's claim"
+    )
     pairs: str | None = _option(
         None,
         "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
@@ -153,6 +160,7 @@ class Options(_Declared):
         False,
         "show values of --data",
         "certificate",
+        "apart",
         usual="the recipes of the pairs, as 'row 17 removed', and a keyed digest",
     )
     batched: bool = _option(
@@ -161,7 +169,7 @@ class Options(_Declared):
     sequential: bool | None = _option(
         None,
         "bet run by run, stop once the claim is refuted",
-        usual="where a run takes over 0.1 s; else a fixed number of runs",
+        usual=f"where a run takes over {SLOW_RUN:g} s; else a fixed number of runs",
     )
     curve: bool = _option(
         False, f"bound delta at every epsilon too, for {100 * CURVE_SHARE:g} % of the error", usual="epsilon only"
@@ -203,12 +211,13 @@ class Options(_Declared):
         None,
         "of an audit, about: it then makes fewer runs, and stops at looks fixed in advance",
         "limit",
+        "apart",
         metavar="SECONDS",
         gt=0,
         usual=f"none, and {OWN_DATA_SECONDS:g} for dpaudit privacy with --data",
     )
     n: int | None = _option(None, "examples in a sample", "input", ge=1, metavar="N", usual="the example's")
-    trials: int = _option(100_000, "runs on each side, of all pairs and phases together", ge=10, metavar="N")
+    trials: int = _option(100_000, "runs on each side, of all pairs and phases together", "apart", ge=10, metavar="N")
     confidence: float = _option(CONFIDENCE, "of the verdict, over everything that is tried", gt=0.5, lt=1)
 
 
@@ -227,6 +236,11 @@ def grouped(*groups: str) -> tuple[str, ...]:
 
     "claim": claims that are curves, of which `audit_privacy` takes one as `claim`; "input": on what a mechanism is
     audited; "run": how single runs are made; "limit": the time of a run or an audit, whatever makes it; "certificate"
-    and "replay": what these take of an audit beside "run".
+    and "replay": what these take of an audit beside "run"; "apart": those that may differ where an audit goes on, or
+    its parts are made: no run depends on them, or the claim is compared as a whole, as are inputs.
     """
     return tuple(name for name, one in OPTIONS.items() if {*groups} & {*one.groups})
+
+
+SAME = tuple(name for name in OPTIONS if name not in grouped("claim", "input", "apart"))
+"""Those that must be the same where an audit goes on."""

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from dpaudit.audit.clock import Clock
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import CURVE_SHARE, OF_DATA, OPTIONS, Options
+from dpaudit.audit.options import CURVE_SHARE, OF_DATA, OPTIONS, SLOW_RUN, Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
 from dpaudit.audit.tested import COIN, MELDED
@@ -206,8 +206,8 @@ class Budget:
     ) -> Budget:
         """Split `trials` runs, less those of checks; a search that is over took so many among pairs and near the best.
 
-        35 % of them at most search (none for one pair); of the rest 20 % train (40 % where outputs are wide), half of
-        these at most as the pilot.
+        At most `SEARCH_SHARE` of them search (none for one pair); of the rest `TRAINING_SHARE` train, or
+        `WIDE_TRAINING_SHARE` where outputs are wide, and `PILOT_SHARE` of the former at most as the pilot.
         """
         total = trials - checks
         most = 0 if pairs == 1 else int(SEARCH_SHARE * total)
@@ -224,8 +224,6 @@ class Budget:
         return self.search + self.local + self.pilot + self.training
 
 
-SLOW_RUN = 0.1
-"""Seconds of a run from which on audits are sequential by default: runs then cost more than anything else."""
 NOTED_SHIFT = 3.0
 """Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpaudit.audit.options import SAME
 from dpaudit.audit.request import Request
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
@@ -33,8 +34,6 @@ from dpaudit.record import Count, Frozen, Size, decode, encodable
 from dpaudit.results import versions
 
 _PARAMETER = "continued"
-_SAME = ("batched", "float_bits", "randomness", "timeout", "timeout_is")
-"""Options that must be the same, beside those that have a line of their own in `settings_of`."""
 
 
 def settings_of(request: Request) -> dict[str, str]:
@@ -53,10 +52,9 @@ def settings_of(request: Request) -> dict[str, str]:
         "code": _code_of(request.source),
         "claim": stable_repr(claim),
         "list of pairs": pairs,
-        "confidence": str(options.confidence),
         "seed": str(request.sampler.seed),
         "probe": probe,
-        **{name: str(getattr(options, name)) for name in _SAME},
+        **{name: str(getattr(options, name)) for name in SAME},
     }
 
 

@@ -62,14 +62,14 @@ class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
     records : tuple of int or None
         The numbers of the records of that input that were kept; None where it is as it was.
     index : int
-        The number of the pair in the list; certificates of an earlier version lack it.
+        The number of the pair in the list.
     """
 
     place: str
     recipe: str
     digest: str
-    records: tuple[Count, ...] | None = None
-    index: Count | UnsetType = UNSET
+    records: tuple[Count, ...] | None
+    index: Count
 
 
 Input = Given | Referred

@@ -22,9 +22,6 @@ _SIGNALS = "             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with ev
 _PLACES = {"f": "ID", "m": "CANARIES"}
 """Parameters of the Python interface that an argument of a command sets -> its place."""
 
-_GONE = {("ledger", "--refuted"): "use --verdict false, or another class of statements"}
-"""Command and option of earlier versions -> what takes its place."""
-
 
 class BadInput(click.UsageError):
     """Bad input to a command, in terms of its options; the words themselves are in order."""
@@ -51,11 +48,6 @@ class Command(click.Command):
         """Read the words; an error in them names this command, whose help and example are then shown."""
         try:
             return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if (now := _GONE.get((str(self.name), error.option_name))) is None:
-                error.ctx = error.ctx or ctx
-                raise
-            raise BadInput(f"{error.option_name} is gone; {now}", ctx) from error
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise

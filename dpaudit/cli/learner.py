@@ -192,7 +192,7 @@ def utility(
     from msgspec.structs import replace as replaced
 
     from dpaudit.contract import SETTINGS
-    from dpaudit.engine.tasks import UtilityArguments, offered_settings, utility_tasks
+    from dpaudit.engine.tasks import UTILITY, UtilityArguments, offered_settings, utility_tasks
     from dpaudit.report.repeat import command_line
 
     cases = _cases(asked.distribution)
@@ -211,11 +211,11 @@ def utility(
     chosen = [replace(task, arguments=replaced(task.arguments, most=asked.most)) for task in tasks]
     first = chosen[0].arguments
     assert isinstance(first, UtilityArguments)
-    options = {name: getattr(first, name) for name in ("alpha", "beta", "n", "trials", "most", "setting")}
+    options = {name: getattr(first, name) for name in UTILITY}
     if asked.setting == "all":
         options |= {"n": asked.n, "setting": "all"}
     options |= {name: getattr(asked, name) for name in ("concept", "distribution", "noise")}
-    options |= {"confidence": confidence, "seed": seed}
+    options |= {"confidence": confidence, "seed": seed}  # of all cases together: each task has its part
     repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
     spread: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "address": address}
     return audit(chosen, shown, seed=seed, repeat=repeat, **spread)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS
+from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.cli.audits import json_lines, show, show_measured, show_plain, terminal_text
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
@@ -32,7 +32,7 @@ from dpaudit.report.numbers import count, plural
 if TYPE_CHECKING:
     from dpaudit.report.terminal import Lines
 
-_CLAIM = ("epsilon", "delta", "mu", "rho", "renyi", "profile")
+_CLAIM = ("epsilon", "delta", *grouped("claim"))
 
 
 @command("coins", "dpaudit coins 1000 --out coins.json")
@@ -100,9 +100,7 @@ class SamplesOptions(NamedTuple):
     """The options of ``dpaudit samples`` on the audit."""
 
     claim: Annotated[dict[str, Any], Declared(_CLAIM)]
-    confidence: Annotated[float, of(OPTIONS["confidence"])]
-    float_bits: Annotated[bool, of(OPTIONS["float_bits"])]
-    curve: Annotated[bool, of(OPTIONS["curve"])]
+    others: Annotated[dict[str, Any], Declared(("confidence", "float_bits", "curve"))]
     seed: Seed
 
 
@@ -126,11 +124,10 @@ def samples(
     if Path(file).resolve() == Path(neighbour_file).resolve():
         raise InputError(f"NEIGHBOUR_FILE must be another file than FILE, got {file} twice")
     claim, named = _claims(audit.claim)
-    asked = {name: getattr(audit, name) for name in ("confidence", "float_bits", "curve", "seed")}
+    asked = {**audit.others, "seed": audit.seed}
     finding = audit_samples(_outputs(file), _outputs(neighbour_file), named, **claim, **asked)
     repeat = command_line("samples", file, {}, {**audit.claim, **asked}, arguments=[neighbour_file])
-    about = {name: getattr(audit, name) for name in ("confidence", "float_bits", "curve")}
-    arguments = PrivacyArguments(trials=finding.trials, **about, **audit.claim)
+    arguments = PrivacyArguments(trials=finding.trials, **audit.others, **audit.claim)
     result = Result(task="samples", learner=f"recorded:{file}", parameters={}, arguments=arguments, finding=finding)
     return show([result], audit.seed, Shown(**shown._asdict(), quiet=True, learners=()), repeat)
 

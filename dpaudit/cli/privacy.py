@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
+from dpaudit.audit.options import OF_DATA, OPTIONS, OWN_DATA_SECONDS, grouped
 from dpaudit.cli.audits import UNNAMED, LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
@@ -232,9 +232,7 @@ class Replaying(NamedTuple):
         str | None,
         given("the dataset that was audited, if the certificate names inputs by recipe and digest", metavar="FILE"),
     ]
-    bounds: Annotated[str | None, given("as in the audit of --data", metavar="LOW,HIGH")]
-    unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
-    outside: Annotated[bool, given("as in the audit of --data (default: values outside of the bounds are tried)", True)]
+    of_data: Annotated[dict[str, Any], Declared(OF_DATA)]
     running: Annotated[dict[str, Any], Declared(grouped("run", "replay"))]
     relation: Annotated[
         str | None,
@@ -315,13 +313,11 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
         return None
     if named is None:
         raise InputError(f"{source} must be left out: the certificate holds its inputs")
-    if not isinstance(named.index, int):
-        raise InputError(f"{source} must be left out: the certificate does not say which pair of a list it is about")
     if given:
         pairs = pairs_at(given[0], certificate.seed)
     else:
         relation = certificate.relation or Relation.ADD_REMOVE_ONE
-        options: dict[str, Any] = {"bounds": bounds_of_text(asked.bounds), "unit": asked.unit, "outside": asked.outside}
+        options = asked.of_data | {"bounds": bounds_of_text(asked.of_data["bounds"])}
         pairs = neighbours_of(read_dataset(str(asked.data)), relation, **options, seed=certificate.seed)
     if named.index >= len(pairs):
         raise InputError(f"{source} must have the pair [{named.index}] of the certificate; it has {len(pairs)}")

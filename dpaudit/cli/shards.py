@@ -17,7 +17,7 @@ from dpaudit.report.numbers import count
 
 if TYPE_CHECKING:
     from dpaudit.engine.records import Result
-    from dpaudit.engine.shard_files import Plan
+    from dpaudit.engine.shard_files import ShardPlan
     from dpaudit.engine.tasks import PrivacyArguments
     from dpaudit.project.subject import Prepared
 
@@ -88,16 +88,16 @@ def shard(
     The plan is that of `dpaudit privacy --plan`; the mechanism's file and its pairs must be here as they were there. A
     shard that was interrupted goes on where it was. It holds counts, and is a few kilobytes.
     """
-    from dpaudit.engine.shard_files import Plan, read, shard_path, write
+    from dpaudit.engine.shard_files import ShardPlan, read, shard_path, write
     from dpaudit.engine.shards import make_shard
 
     number, _, of = part.partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
         raise InputError.of("part", part, "I/K, a part and the number of parts, as 3/16")
-    stored, folder = read(Path(plan), Plan), Path(out)
+    stored, folder = read(Path(plan), ShardPlan), Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder / PLAN
-    if beside.exists() and read(beside, Plan).digest != stored.digest:
+    if beside.exists() and read(beside, ShardPlan).digest != stored.digest:
         raise InputError(f"{beside} is another plan: choose another folder", names=("out",))
     if not beside.exists():
         write(stored, beside)
@@ -122,13 +122,13 @@ def merge(
     refused with their numbers. Some of the runs are made again, where the hits that are counted end in a shard, so that
     the mechanism's file and its pairs must be here.
     """
-    from dpaudit.engine.shard_files import Plan, Shard, read
+    from dpaudit.engine.shard_files import Shard, ShardPlan, read
     from dpaudit.engine.shards import merge
 
     paths = [Path(folder) for folder in folders]
     if not paths:
         raise InputError("a folder of shards must be given, as: dpaudit merge parts")
-    plans = {(plan := read(path, Plan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN))}
+    plans = {(plan := read(path, ShardPlan)).digest: plan for folder in paths for path in sorted(folder.glob(PLAN))}
     if len(plans) != 1:
         found = f"the folders hold {len(plans)} plans" if plans else f"no folder holds a plan, {PLAN}"
         raise InputError(f"{found}: shards of one audit are merged, with its plan beside them")
@@ -141,7 +141,9 @@ def merge(
     return show([result], plan.task["seed"], shown)
 
 
-def _result_of(plan: Plan, subject: Prepared, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]) -> Result:
+def _result_of(
+    plan: ShardPlan, subject: Prepared, asked: PrivacyArguments, finding: Any, paths: tuple[str, ...]
+) -> Result:
     """Return the result as `dpaudit privacy` has it."""
     from msgspec.structs import replace
 

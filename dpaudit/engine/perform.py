@@ -35,7 +35,7 @@ from dpaudit.contract import (
     Verdict,
 )
 from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
-from dpaudit.engine.tasks import ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
+from dpaudit.engine.tasks import UTILITY, ExactArguments, LedgerArguments, PrivacyArguments, Task, UtilityArguments
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate
@@ -129,8 +129,7 @@ def _utility(arguments: UtilityArguments, learner: Any, options: dict[str, Any])
         distribution = case.distribution
         concept = case.concept_code if concept is None else concept
         noise = case.noise if noise is None else noise
-    shared = ("alpha", "beta", "n", "trials", "most", "confidence", "setting")
-    given = {name: getattr(arguments, name) for name in shared}
+    given = {name: getattr(arguments, name) for name in UTILITY}
     return audit_utility(learner, concept or 0, distribution, noise=noise, **given, **options)
 
 

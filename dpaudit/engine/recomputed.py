@@ -116,12 +116,10 @@ def _says(found: PrivacyFinding, refuted: bool) -> None:
     broken = {check.name for check in found.checks if check.meaningless}
     if {gap.check for gap in found.gaps if isinstance(gap, Meaningless)} != broken:
         raise ToolFault(f"the gaps are not those of the checks that failed: {', '.join(sorted(broken)) or 'none'}")
-    # Findings of an earlier version do not say whether coins were drawn for single runs.
-    by_runs = (True, False) if found.in_any_state is UNSET else (found.in_any_state,)
-    said = [verdict_of(refuted, found.gaps, run_by_run=one) for one in by_runs]
-    if found.verdict not in said:
+    said = verdict_of(refuted, found.gaps, run_by_run=found.in_any_state)
+    if found.verdict != said:
         bound = f"epsilon >= {found.epsilon_lower} and a claim of {found.epsilon}"
-        raise ToolFault(f"verdict {_words(found.verdict)}, with {bound}, is not what follows, {_words(said[0])}")
+        raise ToolFault(f"verdict {_words(found.verdict)}, with {bound}, is not what follows, {_words(said)}")
     if found.verdict == Verdict.CONSISTENT:
         least = -(-guesses_needed(found.epsilon, found.errors["verdict"]) // 2)
         if math.isinf(found.detectable_epsilon) or (not found.delta and found.confirmation_trials < least):
@@ -145,7 +143,7 @@ def _counted(found: PrivacyFinding) -> list[str]:
     error = found.errors["verdict"]
     given = witness.hits or 0, witness.neighbour_hits or 0, found.epsilon_lower
     bare = EventTest(witness.event, error, *given, witness.direction, witness.opposite, witness.count)
-    tests = found.tests or (bare,)  # findings of an earlier version hold their only test as the witness
+    tests = found.tests or (bare,)  # the only test may stand as the witness alone
     holder = found.curve_test.holder.error if found.curve_test is not None and found.curve_test.holder else 0.0
     if math.fsum([*(test.error for test in tests), holder]) > error * (1 + _SAME):
         raise ToolFault(f"the errors of its tests are more than that of the verdict, {error}")
@@ -260,9 +258,9 @@ def _one_run(found: OneRunFinding) -> tuple[str, ...]:
         if name == "if_gaussian" and found.if_gaussian is not None:
             for part in value.__struct_fields__:
                 same(f"if_gaussian.{part}", getattr(found.if_gaussian, part), getattr(value, part))
-        # Without evidence nothing is detectable; findings of an earlier version have what the schedule could detect.
-        elif not (name.startswith("detectable") and found.gaps and getattr(found, name) == math.inf):
-            same(name, getattr(found, name), value)
+        else:
+            nothing = name.startswith("detectable") and found.verdict == Verdict.NO_EVIDENCE and value is not None
+            same(name, getattr(found, name), math.inf if nothing else value)
     if not math.isclose(found.p_value, test.at(points).p_value, rel_tol=_SAME):  # however small both are
         raise ToolFault(f"p_value {found.p_value} is not what its counts give")
     few = all(one.critical > one.guesses for one in found.schedule)

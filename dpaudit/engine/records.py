@@ -162,7 +162,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     - controls: What each positive control of the run leaks, by its id.
     - sources: A digest of each piece of code that the results come from, by its name.
     - state: The state of the file.
-    - subjects: The files and distributions that were audited; runs of an earlier version lack them.
+    - subjects: The files and distributions that were audited; the reference run in ``reports`` lacks them.
     - schema_version, streams_version: The versions of the records, and of the addresses of random streams.
     - digest: Over the other bytes of the line.
     """

@@ -19,7 +19,7 @@ from dpaudit.events.event import Event, range_labels, ranges_of
 from dpaudit.record import Count, Frozen, NonNegative, Size, decode, encodable
 
 
-class Plan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
+class ShardPlan(Frozen, frozen=True, kw_only=True, tag="plan", tag_field="kind"):
     """The choice that training made, and the audit that it belongs to.
 
     `settings` must be the same where a shard is made (see `saved_runs.settings_of`); `task` has the arguments of the
@@ -78,7 +78,7 @@ class Shard(Frozen, frozen=True, kw_only=True, tag="shard", tag_field="kind"):
     digest: str = ""
 
 
-R = TypeVar("R", Plan, Shard)
+R = TypeVar("R", ShardPlan, Shard)
 
 
 def sealed(record: R) -> R:
@@ -86,19 +86,19 @@ def sealed(record: R) -> R:
     return msgspec.structs.replace(record, digest=_digest(record))
 
 
-def _digest(record: Plan | Shard) -> str:
+def _digest(record: ShardPlan | Shard) -> str:
     content = encodable(record) | {"digest": ""}
     return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def write(record: Plan | Shard, path: Path) -> None:
+def write(record: ShardPlan | Shard, path: Path) -> None:
     """Write a sealed plan or shard to a file."""
     write_atomically(path, json.dumps(encodable(record), sort_keys=True).encode() + b"\n")
 
 
 def read(path: Path, kind: type[R]) -> R:
     """Return the plan or the shard in a file; `ToolFault` if it holds none, or one that was changed since."""
-    found: R = decode(path.read_bytes(), kind, f"{path} is no {kind.__name__.lower()}")
+    found: R = decode(path.read_bytes(), kind, f"{path} is no {kind.__struct_config__.tag}")
     if found.digest != _digest(found):
         raise ToolFault(f"{path}: the file was changed since it was written")
     return found
@@ -114,7 +114,7 @@ def shard_path(folder: Path, part: int, of: int) -> Path:
     return folder / f"shard-{part:0{len(str(of))}}-of-{of}.json"
 
 
-def check_shards(plan: Plan, shards: Sequence[Shard]) -> list[Shard]:
+def check_shards(plan: ShardPlan, shards: Sequence[Shard]) -> list[Shard]:
     """Return shards in their order; `InputError` if they are not all the parts of a plan, each one once."""
     if not shards:
         raise InputError("there is no shard")

@@ -30,7 +30,7 @@ from dpaudit.audit.request import Request
 from dpaudit.audit.run_time import KnownChecks
 from dpaudit.audit.saved_runs import differing, settings_of
 from dpaudit.contract import MadePair
-from dpaudit.engine.shard_files import Plan, Shard, check_shards, part_of, read, sealed, shard_path, write
+from dpaudit.engine.shard_files import Shard, ShardPlan, check_shards, part_of, read, sealed, shard_path, write
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import RARE
 from dpaudit.events.selection import Selection
@@ -48,7 +48,7 @@ SAVED = 5.0
 """Seconds between two states of a shard on disk."""
 
 
-def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: Any) -> Plan:
+def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: Any) -> ShardPlan:
     """Make the runs of an audit that choose, and return the plan of those that confirm.
 
     The `task` is stored; the arguments are those of `audit_privacy`. `InputError` if parts of the audit would not give
@@ -70,7 +70,7 @@ def make_plan(task: dict[str, Any], *, progress: Progress = False, **arguments: 
         confirmation = Confirmation(request, choice)
         seen = request.hygiene.seen
         return sealed(
-            Plan(
+            ShardPlan(
                 settings=settings,
                 task=task,
                 runs=confirmation.planned,
@@ -97,7 +97,7 @@ def _with_key_of_plan(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def keyed(*args: P.args, **kwargs: P.kwargs) -> T:
         plan = args[0]
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, ShardPlan)
         with nullcontext() if plan.key is UNSET else using(bytes.fromhex(plan.key)):
             return function(*args, **kwargs)
 
@@ -130,7 +130,7 @@ def _given(arguments: dict[str, Any]) -> dict[str, Any]:
     return dict(bound.arguments)
 
 
-def _restored(plan: Plan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
+def _restored(plan: ShardPlan, arguments: dict[str, Any]) -> tuple[Request, Choice]:
     """Return the audit as its plan has left it, given its arguments; `InputError` if the plan is of another audit."""
     request = as_shown(request_of(_given(arguments)))
     request.hygiene.seconds = 0.0  # no run is timed here: the audits of plans are of a fixed number of runs
@@ -203,7 +203,9 @@ class _Made:
 
 
 @_with_key_of_plan
-def make_shard(plan: Plan, part: int, of: int, folder: Path, *, progress: Progress = False, **arguments: Any) -> Shard:
+def make_shard(
+    plan: ShardPlan, part: int, of: int, folder: Path, *, progress: Progress = False, **arguments: Any
+) -> Shard:
     """Make one of so many parts of the confirming runs of a plan, and keep it in a folder.
 
     It goes on from what an earlier process of the same part has made. The arguments are those of the plan's task.
@@ -253,12 +255,12 @@ def make_shard(plan: Plan, part: int, of: int, folder: Path, *, progress: Progre
     return shard
 
 
-def _repeats(request: Request, plan: Plan) -> bool:
+def _repeats(request: Request, plan: ShardPlan) -> bool:
     return plan.seen is UNSET or request.hygiene.last() == plan.seen
 
 
 @_with_key_of_plan
-def merge(plan: Plan, shards: Sequence[Shard], *, progress: Progress = False, **arguments: Any) -> PrivacyFinding:
+def merge(plan: ShardPlan, shards: Sequence[Shard], *, progress: Progress = False, **arguments: Any) -> PrivacyFinding:
     """Return the finding of an audit whose shards were all made.
 
     `InputError` if shards are missing, doubled, unfinished or of another audit: the message has their numbers.
@@ -282,7 +284,7 @@ def merge(plan: Plan, shards: Sequence[Shard], *, progress: Progress = False, **
     return concluded(request, finding_of(request, choice, confirmation))
 
 
-def _take_hits(confirmation: Confirmation, i: int, hits: Hits, shard: Shard, plan: Plan) -> None:
+def _take_hits(confirmation: Confirmation, i: int, hits: Hits, shard: Shard, plan: ShardPlan) -> None:
     """Add the hits of a guess; where the last one that counts lies in a block, its runs are made again."""
     which = part_of(plan.jobs, shard.part, shard.of)
     for place, (number, right) in enumerate(shard.hits[i]):

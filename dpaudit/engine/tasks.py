@@ -120,6 +120,10 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
     noise: float | None = None
 
 
+UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence")
+"""The arguments of an audit of utility that its function and its command take as they are."""
+
+
 class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
     """The arguments of a check: the statement, so that a stored result stands for what was checked.
 

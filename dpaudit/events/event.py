@@ -75,7 +75,7 @@ class Cells(_Event, frozen=True, tag="cells"):
         Where in the output the feature is read.
     shown : tuple of str
         The values as reports list them, where that is not as they are: integers in order and three or more as a range,
-        rationals as fractions. It is not in files written before there was this field.
+        rationals as fractions; else left out.
     outputs : tuple of JsonValue
         Outputs whose cells belong to the event, where it was made from outputs; otherwise left out.
     complement : bool

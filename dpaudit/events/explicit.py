@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
@@ -53,8 +52,6 @@ FEW_RUNS = 24
 DIGITS = range(1, 7)
 FEW, AGGREGATED = 4, 4
 """The most cells of a list that is read at a glance; and how much a sum or a maximum says, in parts of an output."""
-INTRICATE = re.compile(r"histogram|repeated value|product|parity|sum of squares|.*\['(values|index)'\]")
-"""The features that say little to a person, among them parts of a table of pandas as it is taken apart."""
 STORED = "lowest bit"
 
 Explicit = Interval | Cells
@@ -73,12 +70,9 @@ class ChosenEvent:
     lower: float
 
 
-def is_plain(event: Event, output: Any) -> bool:
-    """Say whether a person reads off outputs like one whether they are in an event over a feature."""
-    if not isinstance(event, Cells | Interval) or (isinstance(event, Cells) and (event.size > FEW or event.rare)):
-        return False
-    keyed = isinstance(opened(output), dict) and event.feature.startswith("len(")  # keys say more than their number
-    return not (keyed or INTRICATE.match(event.feature))
+def is_plain(event: Event) -> bool:
+    """Say whether a person reads off an output whether it is in an event over a feature that is not intricate."""
+    return isinstance(event, Interval) or (isinstance(event, Cells) and event.size <= FEW and not event.rare)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # outputs may be as large as numbers are

@@ -45,13 +45,15 @@ MOSTLY = 0.95
 class LeafPlan:
     """The leaves of some outputs, and what is not looked at, in words.
 
-    It is made from `total` outputs. While it is, `in_row` says whether a row of numbers holds what is planned now too.
+    It is made from `total` outputs. While it is, `in_row` says whether a row of numbers holds what is planned now too,
+    and `beyond` has the path of the first part that is one leaf too many.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     total: int = 0
     in_row: bool = False
+    beyond: list[Path] = field(default_factory=list)
 
     @classmethod
     def of(cls, rows: Sequence[Any] | NDArray[Any]) -> LeafPlan:
@@ -82,7 +84,8 @@ class LeafPlan:
                 "return what matters of it, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
             )
         if len(self.leaves) >= MOST_LEAVES:
-            if not self.unseen or not self.unseen[-1].startswith("parts beyond"):
+            if not self.beyond:
+                self.beyond.append(path)
                 self.unseen.append(f"parts beyond the first {MOST_LEAVES}, from {in_words(path):.200} on")
             return
         found: Counter[str] = Counter()

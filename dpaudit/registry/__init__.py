@@ -1,8 +1,7 @@
 """Finds learner classes and statements, in installed packages and in folders, and builds learners by id.
 
 A learner is any class in a module's tuple ``LEARNERS``, a statement of the ledger any `contract.Statement` in its tuple
-``STATEMENTS``; anything else that stands in these lists becomes a problem. ``MOVED_STATEMENTS`` says where former ids
-of statements went. Modules come from the entry-point group
+``STATEMENTS``; anything else that stands in these lists becomes a problem. Modules come from the entry-point group
 "dpaudit.learners" and from paths that the user names; dpaudit itself names none.
 """
 
@@ -13,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -102,16 +101,13 @@ class Registry:
     entries: tuple[Entry, ...]
     problems: tuple[LoadProblem, ...] = ()
     statements: tuple[Statement, ...] = ()
-    moved: Mapping[str, str] = field(default_factory=dict)
 
     def get(self, id: str) -> Entry:
         """Return the entry of that id, or raise `InputError` with the nearest ids."""
         return self._find(self.entries, id, "learner", "dpaudit list --all")
 
     def get_statement(self, id: str) -> Statement:
-        """Return the statement of that id, or raise `InputError` with the nearest ids, or where it went."""
-        if id in self.moved:
-            raise InputError(f"there is no statement {id!r} any more: {self.moved[id]}")
+        """Return the statement of that id, or raise `InputError` with the nearest ids."""
         return self._find(self.statements, id, "statement", "dpaudit ledger")
 
     def _find(self, among: Sequence[_Found], id: str, noun: str, command: str) -> _Found:
@@ -170,7 +166,6 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     problems: list[LoadProblem] = []
     entries: dict[str, Entry] = {}
     statements: dict[str, tuple[Statement, str]] = {}
-    moved: dict[str, str] = {}
     seen: set[str] = set()
     # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
     given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
@@ -187,7 +182,6 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
                 if known is not learner:
                     both = " and ".join(f"{one.__qualname__} in {_file_of(one.__module__)}" for one in (known, learner))
                     raise InputError(f"two learners have the id {learner.id!r}: {both}")
-            moved |= getattr(module, "MOVED_STATEMENTS", {})
             for statement in _sound(module, "STATEMENTS", source, problems):
                 same, place = statements.setdefault(statement.id, (statement, home))
                 if same is not statement:
@@ -199,7 +193,7 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
             requested = "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
             problems.append(source.problem(requested if source.requested else f"offers no learners; {hidden}"))
     sorted_statements = tuple(statements[id][0] for id in sorted(statements))
-    return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements, moved)
+    return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems), sorted_statements)
 
 
 def _sound(module: ModuleType, name: str, source: ModuleSource, problems: list[LoadProblem]) -> Iterator[Any]:

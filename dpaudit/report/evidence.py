@@ -30,7 +30,6 @@ from dpaudit.utility.finding import UtilityFinding
 
 _PURPOSES = {
     "search": "to compare the pairs",
-    "halving": "to compare the pairs",
     "local": "to vary the best pair",
     "pilot": "to see what outputs look like",
     "training": "to choose the event",
@@ -220,10 +219,8 @@ def _coins(result: Result, finding: PrivacyFinding) -> Lines:
         if found.count.filled:
             words += f"; {found.count.filled:,} of the coins are of no run, for fewer were in the event than planned"
         lines.append(("coins", words))
-    if finding.in_any_state is not UNSET:
-        state = "in whatever state earlier runs leave the mechanism"
-        lines.append(("holds", state if finding.in_any_state else "for independent runs"))
-    return lines
+    state = "in whatever state earlier runs leave the mechanism"
+    return [*lines, ("holds", state if finding.in_any_state else "for independent runs")]
 
 
 # Of black-box audits.

@@ -40,7 +40,6 @@ _DEPENDS = {
     CheckName.STATE: "equal generators gave outputs that depend on earlier calls, or on something else beside the "
     "arguments: a state is kept between runs, so that they are not independent (if a library draws noise of its own "
     'besides, randomness="own" says that this is meant)',
-    CheckName.CLOCK: "outputs depend on the clock, so that runs at different times do not have one law",
     CheckName.PROCESS: "equal generators gave different outputs in different processes, so that runs of one do not "
     "have the law of all",
     CheckName.WORKERS: "workers repeat each other's streams, so that the same runs are counted several times: seed the "
@@ -51,8 +50,6 @@ _DEPENDS = {
 _OTHERS = {
     Answer.GLOBAL: "a global generator is used (numpy's, random's or torch's) instead of the one that is passed: the "
     "audit cannot be repeated bit by bit",
-    Answer.TIME: "the mechanism is seeded by the clock instead of by the generator that is passed: the audit cannot be "
-    "repeated bit by bit",
     Answer.OWN: "equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot "
     'be repeated bit by bit; randomness="own" says that this is meant',
 }
@@ -61,7 +58,6 @@ _PASSED = {
     CheckName.GENERATOR: "equal generators give equal outputs",
     CheckName.SEED: "different generators are not known to give the same outputs",
     CheckName.STATE: "no dependence on earlier calls",
-    CheckName.CLOCK: "no dependence on the clock",
     CheckName.PROCESS: "no dependence on the process",
     CheckName.WORKERS: "workers do not repeat each other",
     CheckName.CALLS: "no dependence between the runs of a call",
@@ -74,7 +70,6 @@ _REMEDIES = {
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
     CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
     CheckName.STATE: "start every run without state of an earlier one",
-    CheckName.CLOCK: "keep the clock out of the output",
     CheckName.PROCESS: "take out of the mechanism what differs between processes, or use one process",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
     CheckName.CALLS: "draw for each run of a call what its law needs, or let a call make one run, not batched",

@@ -13,8 +13,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
-
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import OF_PRIVACY, Direction, OriginKind, Part, Relation, Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
@@ -320,8 +318,7 @@ def _witness(row: Row, finding: PrivacyFinding) -> dict[str, Any]:
         counts = [(counted.hits, counted.trials or 0), (counted.neighbour_hits or 0, counted.neighbour_trials or 0)]
     if counted.direction == Direction.BACKWARD:
         counts.reverse()
-    places = ((0, 0), (0, 0)) if found.differs is UNSET else found.differs
-    sides = [("D", found.data, places[0], *counts[0]), ("D′", found.neighbour, places[1], *counts[1])]
+    sides = [("D", found.data, found.differs[0], *counts[0]), ("D′", found.neighbour, found.differs[1], *counts[1])]
     return {"title": title, "answer": answer, "sides": [_side(*side) for side in sides]}
 
 

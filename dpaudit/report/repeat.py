@@ -8,13 +8,12 @@ from typing import Any
 
 from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.records import Result
-from dpaudit.engine.tasks import ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 
 _SPELLED = {"samples": "crafted", "enclosure": "enclose"}
 """Arguments whose options have other names."""
 _FIRST = ("n", "trials", "confidence")
 """Options of a black-box audit that a command always has."""
-_UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence", "concept", "noise")
 
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = ()) -> str:
@@ -38,7 +37,7 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
                 unusual["sequential"] = True  # chosen by the time of a run, which differs elsewhere
             return unusual | {"seed": seed}
         case UtilityArguments():
-            chosen = {name: getattr(arguments, name) for name in _UTILITY}
+            chosen = {name: getattr(arguments, name) for name in (*UTILITY, "concept", "noise")}
             case_index = arguments.case_index
             return chosen | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
     raise TypeError(f"no command makes one {result.kind} alone")

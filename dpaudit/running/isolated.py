@@ -28,7 +28,7 @@ from dpaudit.running.child import Child, Late
 from dpaudit.running.processes import APART, ChildDied, can_fork
 from dpaudit.running.run_notes import RunFault, noted
 from dpaudit.running.sent import sendable, value_of
-from dpaudit.running.warned import Place, add, taken
+from dpaudit.running.warned import WarnedAt, add, taken
 from dpaudit.running.workers import Items, in_blocks
 
 
@@ -260,10 +260,10 @@ class _Ended(msgspec.Struct, array_like=True):
 
     outputs: bytes
     state: tuple[str, int, int]
-    warned: list[tuple[Place, tuple[str, int]]]
+    warned: list[tuple[WarnedAt, tuple[str, int]]]
 
 
-_Warned = list[tuple[Place, tuple[str, int]]]
+_Warned = list[tuple[WarnedAt, tuple[str, int]]]
 
 
 def _warned(content: bytes) -> None:
@@ -275,7 +275,7 @@ def _warned(content: bytes) -> None:
 
 
 def _add(warned: _Warned) -> None:
-    add({Place(*place): counted for place, counted in warned})
+    add({WarnedAt(*place): counted for place, counted in warned})
 
 
 def _outputs(parts: list[bytes]) -> list[Any]:

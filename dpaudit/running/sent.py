@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
+from string import Formatter
 from typing import Any
 
 import msgspec
@@ -20,19 +21,19 @@ _UNSENDABLE = (
     "with {timeout}, runs are made in a process of their own, to which data must travel, and something cannot be sent: "
     "{why:.500}; leave it out, or give plain data"
 )
-_MARK, _BETWEEN = "\0", "\x1f"
-"""Around a parameter that a message names, and between its name and its value."""
 MOST_TEXT = 100_000
 """Characters of an exception's message that are sent."""
 _ERRORS: dict[str, type[DpauditError]] = {kind.__name__: kind for kind in (Exited, RunFault, InputError, ToolFault)}
 """The types that errors come back as; others of dpaudit come as those that they are derived from."""
+_Part = str | tuple[str, str | None]
+"""A text, or a parameter with what is shown of its value, if anything is."""
 
 
 class _Error(msgspec.Struct, array_like=True):
-    """An exception by its texts; `message` has marks where it names parameters."""
+    """An exception by its texts: the `message` in parts, of which a parameter is its name and what is shown of it."""
 
     kind: str
-    message: str
+    message: list[_Part]
     parameter: str | None = None
     allowed: str = ""
     value: str | int | float | bool | None = None
@@ -78,14 +79,12 @@ def result_of(content: bytes) -> Any:
 def error_as_bytes(error: BaseException) -> bytes:
     """Return an exception as its texts; one that is none of dpaudit's becomes a `ToolFault`."""
     if not isinstance(error, DpauditError):
-        sent = _Error("ToolFault", f"{raised_words(error)} ({place_of(error)})")
+        sent = _Error("ToolFault", [_clean(f"{raised_words(error)} ({place_of(error)})")])
     elif isinstance(error, InputError):
-        message = error.worded(_marked)
         value = error.value if isinstance(error.value, float | bool | None) else _clean(str(error.value))
-        sent = _Error(_kind(error), message, error.parameter, _clean(error.allowed), value)
+        sent = _Error(_kind(error), _parts(error), error.parameter, _clean(error.allowed), value)
     else:
-        sent = _Error(_kind(error), str(error))
-    sent.message = _clean(sent.message)
+        sent = _Error(_kind(error), [_clean(str(error))])
     return msgspec.msgpack.encode(sent)
 
 
@@ -98,8 +97,21 @@ def _clean(text: str) -> str:
     return text[:MOST_TEXT].encode("utf-8", "replace").decode()
 
 
-def _marked(name: str, value: str | None) -> str:
-    return f"{_MARK}{name}{_MARK}" if value is None else f"{_MARK}{name}{_BETWEEN}{value}{_MARK}"
+def _parts(error: InputError) -> list[_Part]:
+    """Return the parts of a message as `_Error` has them."""
+    if not error.names:
+        return [_clean(error.message)]
+    parts, given = list[_Part](), {name: name for name in error.names} | error.values
+    for text, field, spec, conversion in (formatter := Formatter()).parse(error.message):
+        parts.append(_clean(text))
+        if field is not None:
+            found, _ = formatter.get_field(field, error.names, given)
+            spec = formatter.vformat(spec or "", error.names, given)  # of an error that was sent, its value is one
+            if field in error.names or field.isdecimal():
+                parts.append((found, _clean(spec.removeprefix("=")) if spec else None))
+            else:
+                parts.append(_clean(formatter.format_field(formatter.convert_field(found, conversion), spec)))
+    return parts
 
 
 def error_of(content: bytes) -> DpauditError:
@@ -109,15 +121,17 @@ def error_of(content: bytes) -> DpauditError:
     except msgspec.MsgspecError:
         return ToolFault("a process sent an error that cannot be read")
     kind = _ERRORS.get(sent.kind, ToolFault)
-    if not issubclass(kind, InputError):
-        return kind(sent.message)
-    message, names = "", []
-    for i, piece in enumerate(sent.message.split(_MARK)):
-        name, between, value = piece.partition(_BETWEEN)
-        if i % 2 and name.isidentifier() and not {"{", "}"} & set(value):
-            names.append(name)
-            message += f"{{{name}:={value}}}" if between else f"{{{name}}}"
+    message, texts, names = "", dict[str, Any](), dict[str, None]()
+    for i, part in enumerate(sent.message):
+        name, text = ("", part) if isinstance(part, str) else part
+        texts[f"_{i}"] = text
+        if name.isidentifier() and not name.startswith("_"):
+            names[name] = None
+            message += f"{{{name}}}" if text is None else f"{{{name}:={{_{i}}}}}"
         else:
-            message += piece.replace("{", "{{").replace("}", "}}")
-    known = tuple(dict.fromkeys(names))
-    return kind(message if known else sent.message, names=known, parameter=sent.parameter, value=sent.value)
+            message += f"{{_{i}}}"
+    if not issubclass(kind, InputError):
+        return kind(message.format(**texts))
+    if not names:
+        return kind(message.format(**texts), parameter=sent.parameter, value=sent.value)
+    return kind(message, names=tuple(names), parameter=sent.parameter, value=sent.value, **texts)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from dpaudit.withheld import foreign, hides
 
 
-class Place(NamedTuple):
+class WarnedAt(NamedTuple):
     """The line that warned, and the module and the name of the category, which a warning of another process has too."""
 
     module: str
@@ -23,10 +23,10 @@ class Place(NamedTuple):
     line: int
 
 
-Counts = Mapping[Place, tuple[str, int]]
+WarningCounts = Mapping[WarnedAt, tuple[str, int]]
 """The first text of each place, and how often it warned."""
 
-_counts: dict[Place, tuple[str, int]] = {}
+_counts: dict[WarnedAt, tuple[str, int]] = {}
 _lock = threading.Lock()
 _LIBRARIES = ("builtins", "numpy", "numpy.exceptions", "pandas.errors", "sklearn.exceptions")
 """Modules whose categories are shown in audits of people's data."""
@@ -62,12 +62,12 @@ def gathered() -> Iterator[None]:
             _show(taken())
 
 
-def add(counts: Counts) -> None:
+def add(counts: WarningCounts) -> None:
     """Add what was counted in another process; show it where nothing is gathered."""
     _add(counts) if _open else _show(counts)
 
 
-def taken() -> Counts:
+def taken() -> WarningCounts:
     """Return what was counted in this process, and forget it."""
     with _lock:
         found = dict(_counts)
@@ -75,14 +75,14 @@ def taken() -> Counts:
     return found
 
 
-def _add(counts: Counts) -> None:
+def _add(counts: WarningCounts) -> None:
     with _lock:
         for place, (text, number) in counts.items():
             first, before = _counts.get(place, (text, 0))
             _counts[place] = first, before + number
 
 
-def _show(counts: Counts) -> None:
+def _show(counts: WarningCounts) -> None:
     for place, (text, number) in counts.items():
         kind: Any = getattr(sys.modules.get(place.module), "__dict__", {}).get(place.category)
         category: type[Warning] = UserWarning
@@ -102,5 +102,5 @@ def _count(message: Any, category: type, filename: str, lineno: int, file: Any =
         filename, lineno = "unknown place", 0
     if hides() and category.__module__ not in _LIBRARIES:
         category = UserWarning
-    place = Place(category.__module__, category.__qualname__, filename, lineno)
+    place = WarnedAt(category.__module__, category.__qualname__, filename, lineno)
     _add({place: (foreign(str(message)), 1)})

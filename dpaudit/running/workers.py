@@ -22,7 +22,7 @@ from dpaudit.running.child import PART, RETURNED, SENT_WRONG, Child
 from dpaudit.running.processes import APART, PULSE, ChildDied, ignore_requests, parent_pipe, postponed
 from dpaudit.running.sent import result_as_bytes, result_of, sendable
 from dpaudit.running.shared_memory import folder
-from dpaudit.running.warned import Counts, add, counted, taken
+from dpaudit.running.warned import WarningCounts, add, counted, taken
 from dpaudit.withheld import hides, raised_words
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class _Sent(NamedTuple):
     """The result of a call in a worker process, or what it raised, as bytes; and its warnings."""
 
     content: bytes
-    warned: Counts
+    warned: WarningCounts
 
 
 def spread(

@@ -166,6 +166,7 @@ def betting(verdict, epsilon, lower, claim_id):
         errors={"verdict": 0.05},
         scores=(),
         origins=(Origin(), Origin()),
+        in_any_state=True,
         claim_id=claim_id,
         versions=VERSIONS,
     )

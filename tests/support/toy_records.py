@@ -87,6 +87,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "errors": {"verdict": 0.05},
         "scores": ("toy",),
         "origins": (Origin(text="toy"),),
+        "in_any_state": True,
     }
     if verdict == Verdict.NO_EVIDENCE:
         given["gaps"] = (Identical(1),)

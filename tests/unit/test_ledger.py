@@ -312,15 +312,6 @@ def test_rows_that_are_no_papers_are_counted_by_themselves():
     assert counts_text(rows) == "2 statements of papers checked: 1 false, 1 derived; 1 of ours: 1 holds"
 
 
-def test_what_is_gone_says_where_it_went(tmp_path, no_installed, capsys):
-    path = write(tmp_path, name="toy.py")
-    (tmp_path / "toy.py").write_text((tmp_path / "toy.py").read_text() + "MOVED_STATEMENTS = {'TOY-0': 'see TOY-a'}\n")
-    with pytest.raises(InputError, match="there is no statement 'TOY-0' any more: see TOY-a"):
-        check_statements(["TOY-0"], paths=(path,))
-    assert cli.main(["ledger", "--refuted"]) == 2
-    assert "--refuted is gone; use --verdict false" in capsys.readouterr().err
-
-
 def test_numbers_become_plain_ones():
     row = checked(a=np.float64(0.5), b=np.int64(7), c=Fraction(1, 4), d=10**400, e=-math.inf)
     assert row.numbers == {"a": 0.5, "b": 7, "c": 0.25, "d": 10**400, "e": -math.inf}

@@ -67,11 +67,26 @@ def test_others_are_not(value: object) -> None:
         ("occurrence of the word 'Zeb' in output", False),
         ("output['Zeb", False),
         ("value being above 41.25", False),
+        ("value being above 41", False),
+        ("value being above 30 of output", True),
+        ("being floating-point noise (centre 41, scale 2, 53 bits)", False),
+        ("being floating-point noise (centre 0, scale 30, 53 bits)", True),
+        ("membership of 41 of output", False),
+        ("membership of (4, 1) of output", False),
+        ("membership of 'income' of output", True),
+        ("occurrence of the word 'above 41x' in output", False),
+        ("presence of 30 of output", True),
+        ("check digit by Luhn's formula of output['income']", True),
+        ("check digit by Luhn's formula of output['Zeb']", False),
+        ("sum of neighbours' products of output['income']", True),
+        ("first 3 characters of 'neighbours' Zeb'", False),
+        ('output["neighbours\' sum"]', False),
+        ("neighbours' Zeb", False),
         ("remainder by 555019", False),
     ],
 )
 def test_names_of_features_consist_of_our_words_positions_and_columns(name: str, shown: bool) -> None:
-    assert Coarse(names=frozenset({"income"})).name(name) is shown
+    assert Coarse(names=frozenset({"income"}), given=frozenset({30.0}), common=frozenset({"30"})).name(name) is shown
 
 
 def test_a_distance_is_shown_as_the_next_lower_number_that_is_known() -> None:

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from dpaudit.bounds.base import Array, Bools
 from dpaudit.events.cells import to_grid
+from dpaudit.events.event import opened
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf, spread
+from dpaudit.outputs.leaf import Leaf, Step, spread
 
 CellNumbers = NDArray[np.int64]
 
@@ -30,6 +31,8 @@ CELLS = 64
 """Into so many cells of equal mass a real feature is cut while features are compared."""
 ABSENT = -1
 """The cell of an output that has no such leaf."""
+INTRICATE = ("repeats", "repeated_entries", "parity of the ones", "parity of the order", "sum of squares")
+"""The features that say little to a person, by their kind or their name."""
 REPEATING = 0.25
 """The share of different values up to which texts are looked at once each."""
 
@@ -114,6 +117,15 @@ class Feature:
     def ordered(self) -> bool:
         """Whether the feature is a real number, whose cells ascend with it."""
         return self.column.edges is not None
+
+    def intricate(self, output: Any) -> bool:
+        """Say whether it says little to a person who sees an output like this one.
+
+        So does a part of a table as it is taken apart; and the number of keys, which say more themselves.
+        """
+        keyed = self.kind == "value" and self.leaf.path[-1:] == (Step("length"),) and isinstance(opened(output), dict)
+        inside = any(step.name == "key" and step.at in ("values", "index") for step in self.leaf.path)
+        return keyed or inside or self.kind in INTRICATE or self.column.name in INTRICATE
 
     def __call__(self, outputs: Sequence[Any]) -> CellNumbers:
         """Return the cell of each output."""

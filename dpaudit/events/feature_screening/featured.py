@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from dpaudit.bounds.base import Array
-from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
+from dpaudit.events.discretizers import Discretizer, PackedRows, Ranked, ScoreBins, score_edges
 from dpaudit.events.event import Cells, CellSet, Event, Interval
 from dpaudit.events.feature_screening.compared import Parity
 from dpaudit.events.feature_screening.feature import CellNumbers, Feature, LeafFeature, one_of
@@ -209,6 +209,17 @@ class FeatureRanks(Ranked):
         """Return an event over the cells themselves, each as a person would write it."""
         inside = frozenset(cell for cell, place in self.bins.items() if event.has(place))
         return self.base.describe(CellSet(inside, frozenset(), event.has(self.middle)))
+
+
+def is_intricate(discretizer: Discretizer, output: Any) -> bool:
+    """Say whether a person who sees an output like this one makes little of the cells of a discretizer.
+
+    So it is with packed rows, and features of several numbers together.
+    """
+    one = discretizer.base if isinstance(discretizer, FeatureRanks) else discretizer
+    if isinstance(one, FeatureCells | FeatureBins):
+        return not isinstance(one.feature, Feature) or one.feature.intricate(output)
+    return isinstance(one, PackedRows)
 
 
 def screened_discretizers(

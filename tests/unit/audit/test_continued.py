@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.audit.options import OPTIONS, grouped
 from dpaudit.errors import InputError, ToolFault
 
 PAIRS = [(0, 1), (1, 0)]
@@ -132,6 +133,18 @@ def test_a_file_continues_only_its_own_audit(other: dict[str, Any], differs: str
     with pytest.raises(InputError, match=differs):
         audit(**{"continued": file, **other})
     assert file.read_bytes() == held
+
+
+def test_every_option_is_compared_unless_it_is_declared_apart(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    audit(continued=file)
+    settings = json.loads(file.read_text().splitlines()[0])["settings"]
+    assert {name for name in OPTIONS if name in settings} == {*OPTIONS} - {*grouped("claim", "input", "apart")}
+    # The claim and the list of pairs have lines of their own, and no run depends on the last three.
+    assert {*grouped("apart")} == {"epsilon", "delta", "relation", "include_data", "time_limit", "trials"}
+    assert {"claim", "list of pairs"} <= settings.keys()
+    with pytest.raises(InputError, match="its timeout_is is output, not error"):
+        audit(continued=file, timeout_is="error")
 
 
 def test_other_code_of_the_same_name_is_refused(tmp_path: Path) -> None:

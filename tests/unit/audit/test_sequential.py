@@ -12,7 +12,7 @@ from sequential_sessions import RecordedSession, request_of, run_session
 
 import dpaudit
 from dpaudit.audit.eprocess import ESTIMATES, epsilon_grid, last_before_survivor, log_payoff, posterior
-from dpaudit.audit.experts import PARTS, REFITTED_RUNS, Counted, Experts, PairBets, Partition, partitions
+from dpaudit.audit.experts import PARTS, REFITTED_RUNS, Experts, PairBets, Partition, Tallied, partitions
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism, as_mechanism
 
@@ -102,16 +102,16 @@ class _Ordered(_Plain):
 
 
 def test_cells_seen_once_and_new_ones_share_a_part() -> None:
-    past = Counted.of((Counter({"a": 4, "b": 1}), Counter({"a": 3, "c": 4})), ordered=False)
+    past = Tallied.of((Counter({"a": 4, "b": 1}), Counter({"a": 3, "c": 4})), ordered=False)
     (found,) = partitions(_Plain(), past, PARTS)
     assert len(found) == 3
     assert found.parts(past).tolist() == [[4, 0, 1], [3, 4, 0]]
-    assert found.parts(Counted.of((Counter({"new": 9, "a": 2}), Counter()), ordered=False)).sum(axis=0)[-1] == 9
+    assert found.parts(Tallied.of((Counter({"new": 9, "a": 2}), Counter()), ordered=False)).sum(axis=0)[-1] == 9
 
 
 def test_parts_cover_all_integers_and_are_about_equally_likely() -> None:
     rng = np.random.default_rng(0)
-    past = Counted.of(tuple(Counter(rng.integers(0, 2000, 3000).tolist()) for _ in range(2)), ordered=True)
+    past = Tallied.of(tuple(Counter(rng.integers(0, 2000, 3000).tolist()) for _ in range(2)), ordered=True)
     found = list(partitions(_Ordered(), past, PARTS))
     assert {one.slot[1] for one in found} == set(PARTS)
     for one in found:
@@ -119,14 +119,14 @@ def test_parts_cover_all_integers_and_are_about_equally_likely() -> None:
         assert total.sum() == 6000
         assert len(total) == len(one) == one.slot[1]
         assert total.min() >= 0.8 * 6000 / len(total)
-        far = Counted.of((Counter({-5: 1}), Counter({10**6: 1})), ordered=True)
+        far = Tallied.of((Counter({-5: 1}), Counter({10**6: 1})), ordered=True)
         assert one.parts(far).sum(axis=0)[[0, -1]].tolist() == [1, 1]
 
 
 def test_experts_together_pay_and_expect_what_each_does_alone() -> None:
     rng = np.random.default_rng(1)
     past, batch = (
-        Counted.of(tuple(Counter(rng.integers(0, 50, n).tolist()) for _ in range(2)), ordered=True) for n in (300, 40)
+        Tallied.of(tuple(Counter(rng.integers(0, 50, n).tolist()) for _ in range(2)), ordered=True) for n in (300, 40)
     )
     several = [(one, past) for one in partitions(_Ordered(), past, (2, 3, 8))]
     together = Experts(several, ESTIMATES)
@@ -158,7 +158,7 @@ def test_nothing_is_bet_without_a_past() -> None:
 def test_wealth_of_a_pair_is_the_mean_over_its_experts_while_none_comes_or_goes() -> None:
     bets = PairBets(request_of(GEOMETRIC, PAIR, PrivacyClaim(1.0)), 0, PAIR[0], np.array([0.5, 1.0]))
     bets.restart([_Plain()])
-    past = Counted.of((Counter({"x": 8, "y": 1}), Counter({"x": 1, "y": 5})), ordered=False)
+    past = Tallied.of((Counter({"x": 8, "y": 1}), Counter({"x": 1, "y": 5})), ordered=False)
     estimates = ((0.5, 0.75), (0.5, 0.0))
     bets.experts = [Experts([(Partition(("plain", 0), None, {"x": 0}), past)], estimates)]
     alone = np.zeros((2, 2))

@@ -16,7 +16,7 @@ import dpaudit
 from dpaudit.audit.confirmation import Hits
 from dpaudit.audit.tested import CoinCount
 from dpaudit.engine import shards
-from dpaudit.engine.shard_files import Plan, Shard, read, sealed, shard_path, write
+from dpaudit.engine.shard_files import Shard, ShardPlan, read, sealed, shard_path, write
 from dpaudit.engine.shards import make_plan, make_shard, merge
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.keyed import key_of
@@ -72,10 +72,10 @@ def asked(mechanism: Any, **more: Any) -> dict[str, Any]:
     return {"mechanism": mechanism, "pairs": [(0, 1)], "epsilon": 1.0, "trials": TRIALS, "seed": 3} | more
 
 
-def made_in(folder: Path, of: int, **given: Any) -> tuple[Plan, list[Shard]]:
+def made_in(folder: Path, of: int, **given: Any) -> tuple[ShardPlan, list[Shard]]:
     """Make a plan and its shards, and read both from their files."""
     write(make_plan({}, **given), folder / "plan.json")
-    plan = read(folder / "plan.json", Plan)
+    plan = read(folder / "plan.json", ShardPlan)
     for part in range(of, 0, -1):
         make_shard(plan, part, of, folder, **given)
     return plan, [read(path, Shard) for path in sorted(folder.glob("shard-*"))]

@@ -11,9 +11,14 @@ from scipy import sparse
 from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
+import dpaudit
+from dpaudit.events.event import FEATURES
+from dpaudit.events.feature_screening import texts
+from dpaudit.events.feature_screening.rows import SUMMARIES
 from dpaudit.events.feature_screening.search import features_of
-from dpaudit.outputs.leaf import in_words
+from dpaudit.outputs.leaf import _STEPS, in_words
 from dpaudit.outputs.plan import LeafPlan
+from dpaudit.withheld import Coarse
 
 DOCS = Path(__file__).parents[3] / "docs" / "outputs.md"
 OUTPUTS = {**TYPES, **KINDS, **STRUCTURES,
@@ -51,3 +56,26 @@ def general(name):
 
 def test_the_table_lists_the_features_of_the_code():
     assert documented() == in_code()
+
+
+def in_general():
+    """Return names that are made for outputs of other kinds, or of several parts, and those of scores."""
+    yield from (words.format("output", 1) for name, (_, words) in _STEPS.items() if name not in ("leaf", "key"))
+    yield from (texts.check_remainder(kind, 40, sign).name for kind in texts.CHECK_SUMS for sign in (1, -1))
+    yield from (texts.check_character(kind, 40, []).name for kind in texts.CHECK_SUMS)
+    yield from (f"{name}, standardised" for name in ("greatest", "least"))
+    yield from (*FEATURES, *SUMMARIES, "greatest common divisor of output", "product of 1 and 1, standardised")
+    yield from ("parity of bit 1 of output, bit 1 of output and 2 bits more", "parities of integers' bits")
+    rng = np.random.default_rng(0)
+    for made in (rng.normal(size=(2, 800, 3)), rng.normal(size=(2, 800, 200)), rng.integers(9, size=(2, 800, 5))):
+        finding = dpaudit.audit_privacy(lambda x, rng, size, made=made: made[x][:size], [(0, 1)], epsilon=1, trials=800,
+                                        batched=True, randomness="own", sequential=False)  # fmt: skip
+        yield from (*finding.scores, *finding.not_looked_at)
+
+
+def test_every_name_of_a_feature_is_of_words_that_are_shown_of_peoples_data():
+    coarse = Coarse(names=frozenset({"W"}))
+    named = [
+        re.sub(r"\bN\b", "1", name).replace("word W", "word 'W'").replace("a member", "'W'") for name, _ in documented()
+    ]
+    assert [name for name in (*named, *in_general()) if not coarse.name(name)] == []

@@ -182,8 +182,14 @@ def test_no_report_says_that_something_passed(render):
 
 
 GAPS = [
-    (gaps.AllRaised(9, 9, "ValueError: no"), "every run ended in an exception, most often ValueError: no"),
-    (gaps.AllRaised(1_999, 2_000, "ValueError"), "1,999 of 2,000 runs ended in an exception, most often ValueError"),
+    (
+        gaps.AllRaised(9, 9, "ValueError: no", "ValueError"),
+        "every run ended in an exception, most often ValueError: no",
+    ),
+    (
+        gaps.AllRaised(1_999, 2_000, "ValueError", "ValueError"),
+        "1,999 of 2,000 runs ended in an exception, most often ValueError",
+    ),
     (gaps.Constant(2_000, 2_000), "every run had one outcome, on both sides"),
     (gaps.Constant(1_990, 2_000), "1,990 of 2,000 runs had one outcome, on both sides"),
     (gaps.Constant(72, 80), "72 of 80 runs had one outcome, on both sides: others were too few to refute the claim"),

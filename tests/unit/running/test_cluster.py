@@ -43,7 +43,7 @@ CLIENT = """
 import sys, json, dpaudit
 from pathlib import Path
 from dpaudit.engine import shards
-from dpaudit.engine.shard_files import Plan, read, write
+from dpaudit.engine.shard_files import ShardPlan, read, write
 from dpaudit.record import encodable
 shards.SAVED = 0.05
 import {module} as mech
@@ -58,9 +58,9 @@ try:
         found = shards.make_plan({{}}, **given)
         write(found, Path(folder) / "plan.json")
     elif kind == "shard":
-        found = shards.make_shard(read(Path(folder) / "plan.json", Plan), 1, 1, Path(folder), **there)
+        found = shards.make_shard(read(Path(folder) / "plan.json", ShardPlan), 1, 1, Path(folder), **there)
     elif kind == "merge":
-        plan = read(Path(folder) / "plan.json", Plan)
+        plan = read(Path(folder) / "plan.json", ShardPlan)
         found = shards.merge(plan, [shards.make_shard(plan, 1, 1, Path(folder), **there)], **given)
     else:
         found = dpaudit.audit_privacy(**there)

@@ -20,7 +20,7 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.run_notes import RunFault
 from dpaudit.running.sent import error_as_bytes, error_of
-from dpaudit.running.warned import Place, add
+from dpaudit.running.warned import WarnedAt, add
 
 
 def written(content: bytes) -> None:
@@ -99,13 +99,14 @@ ERRORS = [
     Exited("left"),
     ToolFault("broken"),
     InputError.of("seed", {1, 2}, "an integer", "{braces}"),
+    InputError("{value_!r:.3} of {0:=10}{{}} \0{unit}", names=("trials", "unit"), value_="{trials}"),
     RunFault("took long"),
 ]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
 def test_an_error_travels_by_its_texts(error: DpauditError) -> None:
-    found = error_of(error_as_bytes(error))
+    found = error_of(error_as_bytes(error_of(error_as_bytes(error))))  # from a child to a worker, and on
     assert str(found) == str(error)
     assert isinstance(error, type(found))
     if isinstance(error, InputError):
@@ -143,7 +144,7 @@ class Plain(UserWarning):
 def test_a_category_is_called_only_where_it_has_no_code(module: str, name: str, category: type[Warning]) -> None:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        add({Place(module, name, "file", 1): ("touch executed", 1)})
+        add({WarnedAt(module, name, "file", 1): ("touch executed", 1)})
     assert [one.category for one in shown] == [category]
 
 
