@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
-from dpaudit.audit.tested import CoinCount, CurveTest, EventTest, RunTime
+from dpaudit.audit.tested import CoinCount, Continued, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, Relation, Verdict
 from dpaudit.contract.pairs import differing
@@ -266,6 +266,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         the values that noise is added to move most, or the data are read elsewhere.
     run_time : RunTime
         What outputs show together with the times of the runs; only with `time`.
+    continued : Continued
+        The file that the audit went on from, by its links and its digest; only with `continued`.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -308,6 +310,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     replayed: Count | UnsetType = UNSET
     compared: Size | UnsetType = UNSET
     run_time: RunTime | UnsetType = UNSET
+    continued: Continued | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:

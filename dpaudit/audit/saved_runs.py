@@ -1,11 +1,13 @@
 """Runs of a sequential audit in a file, from which it goes on later, or on another machine, as if it had not stopped.
 
-The file holds every run that was bet on, so that nothing of an audit is lost, and nothing can be left out of it: an
-audit that goes on bets on the runs of the file in their order first, and then tosses the coins that come next for the
-file's seed. So all that was ever seen is in one product of e-values, whatever made somebody stop.
+The file holds every run that was bet on: an audit that goes on bets on the runs of the file in their order first, and
+then tosses the coins that come next for the file's seed. So all that the file holds is in one product of e-values,
+whatever made somebody stop.
 
-It is JSON Lines: what is audited, then for each time that the audit went on a link and its batches. The digest of a
-line is over its content and the digest before it.
+It is JSON Lines: what is audited, then for each time that the audit went on with further runs a link and its batches.
+The digest of a line is over its content and the digest before it. That shows a line which was changed or left out
+before the last one, but not that whole lines are missing at the end: the finding has the digest of the last line, by
+which a later one can be compared.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.audit.request import Request
+from dpaudit.audit.tested import Continued
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.jsonable import stable_repr
@@ -97,7 +100,7 @@ class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
 
 
 class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
-    """The audit began, or went on, with so many runs on each side that it might make in all, with earlier links."""
+    """The audit began, or went on with further runs; it might make so many on each side, those before among them."""
 
     trials: Size
     digest: str
@@ -144,6 +147,7 @@ class SavedRuns:
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
         self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
         self._before, self._size = "", 0
+        self._trials, self._links = trials, list[int]()
         held = self.path.read_bytes() if self.path.exists() else b""
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
         for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
@@ -151,7 +155,12 @@ class SavedRuns:
                 self._take(number, line, settings)
         if not self._size:
             self._append(Audited(settings, ""))
-        self._append(Link(trials, ""))
+        self._linked = False
+
+    @property
+    def continued(self) -> Continued:
+        """The links and the last digest of the file, for the finding."""
+        return Continued(tuple(self._links), self._before)
 
     @property
     def runs(self) -> int:
@@ -169,6 +178,8 @@ class SavedRuns:
             for differs in differing(record.settings, settings):
                 message = f"{{continued}} is of another audit: {differs}"
                 raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
+        if isinstance(record, Link):
+            self._links.append(record.trials)
         if isinstance(record, Batch):
             self.steps.append((record.pair, [decode_value(side) for side in record.outputs]))
         if isinstance(record, Columns):
@@ -179,13 +190,20 @@ class SavedRuns:
     def add(self, pair: int, outputs: list[Any]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._append(Batch(pair, (first, second), ""))
+        self._add(Batch(pair, (first, second), ""))
 
     def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._append(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+
+    def _add(self, record: Batch | Columns) -> None:
+        if not self._linked:  # not before there is a run: who repeats an audit changes nothing of its file
+            self._append(Link(self._trials, ""))
+            self._links.append(self._trials)
+            self._linked = True
+        self._append(record)
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}

@@ -394,4 +394,5 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         errors={"verdict": gamma},
         scores=(),
         tested_claim=bet_test(request, found.epsilon_lower) or UNSET,
+        continued=UNSET if saved is None else saved.continued,
     )

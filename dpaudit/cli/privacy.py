@@ -108,7 +108,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
                 raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
         return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
-        return show([_audit_mechanism(learner, asked, runs, options)], runs.seed, shown)
+        return _shown(_audit_mechanism(learner, asked, runs, options), runs, shown)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
@@ -125,7 +125,14 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     pairs = drawn if asked.pairs else lambda: None
     of_certificate = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
     _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **of_certificate)
-    return show([result], runs.seed, shown)
+    return _shown(result, runs, shown)
+
+
+def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
+    """Show a result with the command that repeats it, from the file that it went on from too; return the status."""
+    from dpaudit.report.repeat import repeat_command
+
+    return show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
 
 
 def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions) -> int:

@@ -15,6 +15,7 @@ from msgspec import UNSET, structs
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
+from dpaudit.audit.tested import Continued
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
@@ -108,6 +109,7 @@ def _evidence(result: Result) -> Lines:
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
                 ("budget", budget_text(finding)),
+                *([("continued", continued_text(finding.continued))] if finding.continued else []),
                 ("errors", errors_text(finding)),
                 ("witness", _witness(result, finding)),
                 *_plain(result, finding),
@@ -270,6 +272,12 @@ def budget_text(finding: PrivacyFinding) -> str:
         return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
     spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget.get(name))
     return f"runs on each side, all pairs together: {spent}"
+
+
+def continued_text(found: Continued) -> str:
+    """Return from what an audit went on, and the digest by which a later file is compared."""
+    links = f"{plural(len(found.trials), 'link')} of a file (--trials {', '.join(map(str, found.trials))})"
+    return f"the runs are those of {links}; the digest of its last line is {found.digest}"
 
 
 def errors_text(finding: PrivacyFinding) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import UNSET
 
 import dpaudit
+from dpaudit.cli.app import main
 from dpaudit.errors import InputError, ToolFault
 
 PAIRS = [(0, 1), (1, 0)]
@@ -156,6 +159,49 @@ def test_changed_lines_and_left_out_ones_are_refused(tmp_path: Path) -> None:
         file.write_bytes(b"".join(changed))
         with pytest.raises(ToolFault, match="line 4: the file was changed"):
             audit(continued=file)
+
+
+def test_a_finding_says_what_it_went_on_from(tmp_path: Path) -> None:
+    """Lines that are missing at the end cannot be seen from the file, but by the digest in an earlier finding."""
+    file = tmp_path / "runs.jsonl"
+    first = audit(continued=file, epsilon=5.0)
+    more = audit(continued=file, epsilon=5.0, trials=300)
+    held = file.read_bytes()
+    lines = held.splitlines(keepends=True)
+    assert audit(sequential=True).continued is UNSET
+    assert (first.continued.trials, more.continued.trials) == ((200,), (200, 300))
+    assert more.continued.digest == json.loads(lines[-1])["digest"]
+    assert first.continued.digest in {json.loads(line)["digest"] for line in lines[:-1]}
+    assert f"2 links of a file (--trials 200, 300); the digest of its last line is {more.continued.digest}" in (
+        " ".join(more.summary().split())
+    )
+    # An audit that is over is repeated without another run, and its file stays as it is.
+    again = audit(continued=file, epsilon=5.0, trials=300)
+    assert again.to_dict() == more.to_dict()
+    assert file.read_bytes() == held
+    file.write_bytes(b"".join(lines[:-3]))
+    assert audit(continued=file, epsilon=5.0, trials=250).continued.digest != more.continued.digest
+
+
+def test_the_command_that_repeats_goes_on_from_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fast.py").write_text(
+        "def mean(ages, rng):\n    return sum(ages) / 3 + rng.laplace(0, 14)\n\n\n"
+        "PAIRS = [([100, 20, 40], [0, 20, 40])]\n"
+    )
+    asked = ["privacy", "fast.py:mean", "--epsilon", "1", "--continue", "runs.jsonl", "--quiet", "--json"]
+    main([*asked, "--trials", "60"])
+    main([*asked, "--trials", "5000", "--out", "stored.json"])
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    words = shlex.split(found["command"])[1:]
+    assert words[-2:] == ["--continue", "runs.jsonl"]
+    main([*words, "--json", "--quiet"])
+    again = json.loads(capsys.readouterr().out)
+    assert (again["finding"], again["command"]) == (found["finding"], found["command"])
+    main(["report", "stored.json", "--out", "page.html"])
+    assert "--continue runs.jsonl" in Path("page.html").read_text()
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:
