@@ -262,8 +262,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     replayed : int
-        Runs with recorded noise, none of which is counted, that chose the pairs on which the others were made: there
-        the values that noise is added to move most, or the data are read elsewhere.
+        Runs with recorded noise, which bounds do not count, that looked for the pairs on which the others were made:
+        there the values that noise is added to move most, or the data are read elsewhere.
     run_time : RunTime
         What outputs show together with the times of the runs; only with `time`.
     continued : Continued

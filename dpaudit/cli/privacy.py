@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS, OWN_DATA_SECONDS, grouped
-from dpaudit.cli.audits import UNNAMED, LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
+from dpaudit.cli.audits import (
+    UNNAMED,
+    LearnerOptions,
+    find_learner,
+    json_lines,
+    note_taken,
+    read_parameters,
+    show,
+    show_lines,
+)
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     FORMS,
@@ -99,7 +108,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     spread = {name: getattr(runs, name) for name in ("n_jobs", "backend", "address")}
     options: dict[str, Any] = {**spread, "progress": not shown.quiet}
     if runs.dry_run:
-        return _estimate(learner, asked, runs)
+        return _estimate(learner, asked, runs, shown)
     if runs.plan is not None:
         from dpaudit.cli.shards import write_plan
 
@@ -135,7 +144,7 @@ def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
     return show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
 
 
-def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions) -> int:
+def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
     """Print how many runs an audit makes, and about how long they take."""
     from msgspec.structs import asdict
 
@@ -147,11 +156,15 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
     with subject_of(audit, Path(), ("the mechanism", "--pairs")) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
+    limit = asked.time_limit
+    if shown.json:
+        found = {"mechanism": named.id, "runs": made, "pairs": pairs, "seconds": seconds, "time_limit": limit}
+        say(json_lines([found]))
+        return 0
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
-    ended = (
-        f"; the time limit ends it after {duration(limit)}" if (limit := asked.time_limit or seconds) < seconds else ""
-    )
-    say(f"{named.id}: {sides}, about {duration(seconds)}{ended}\n")
+    paced = f", and up to {count(made // 2)} to see how long one takes" if limit else ""
+    ended = f"; the time limit ends it after {duration(limit)}" if limit and limit < seconds else ""
+    say(f"{named.id}: {sides}{paced}, about {duration(seconds)}{ended}\n")
     return 0
 
 

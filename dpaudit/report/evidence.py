@@ -312,5 +312,5 @@ def origins_text(finding: PrivacyFinding) -> str:
     kinds["local search"] += max(finding.pairs - len(finding.origins), 0)
     text = ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
     if finding.replayed:
-        text += f"; {count(finding.replayed)} runs with recorded noise chose among them"
+        text += f"; {count(finding.replayed)} runs with recorded noise compared them"
     return text
