@@ -39,6 +39,9 @@ _PARAMETER = "continued"
 _SAME = ("batched", "float_bits", "randomness", "timeout", "timeout_is")
 """Options that must be the same, beside those that have a line of their own in `settings_of`."""
 
+_DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defines the mechanism was changed"}
+"""Settings that are digests, with what their difference says."""
+
 
 def settings_of(request: Request) -> dict[str, str]:
     """Return by name, as texts, all that must be the same where an audit goes on."""
@@ -49,12 +52,13 @@ def settings_of(request: Request) -> dict[str, str]:
     if any(pair.withheld for pair in request.pairs):
         key = key_of(make=True)
         pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
-    claim = request.claim if request.curve_claim is None else request.curve_claim
+    claim, curve = request.claim, request.curve_claim
+    numbers = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
     return {
         "version of dpaudit": versions()["dpaudit"],
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
-        "claim": stable_repr(claim),
+        "claim": numbers if curve is None else curve.call or stable_repr(curve),
         "list of pairs": pairs,
         "confidence": str(options.confidence),
         "seed": str(request.sampler.seed),
@@ -67,7 +71,9 @@ def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str
     """Yield what differs between the settings that a file holds and those of an audit, in words."""
     for name in {**held, **given}:
         one, other = held.get(name, "none"), given.get(name, "none")
-        if one != other:
+        if one != other and name in _DIGESTS and not {"none", "unknown"} & {one, other}:
+            yield f"its {name} is another one{_DIGESTS[name]}"
+        elif one != other:
             yield f"its {name} is {one:.200}, not {other:.200}"
 
 

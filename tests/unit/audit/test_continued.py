@@ -12,6 +12,7 @@ import pytest
 from msgspec import UNSET
 
 import dpaudit
+from dpaudit import PrivacyClaim
 from dpaudit.cli.app import main
 from dpaudit.errors import InputError, ToolFault
 
@@ -120,8 +121,9 @@ def test_more_trials_go_on_and_runs_are_counted_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "differs"),
     [
-        ({"epsilon": 0.9}, "its claim is"),
-        ({"pairs": PAIRS[:1]}, "its list of pairs is"),
+        ({"epsilon": 0.9}, "its claim is epsilon = 1.0, delta = 0.0, replace-one, not epsilon = 0.9, delta"),
+        ({"epsilon": None, "claim": PrivacyClaim.gaussian(1.0)}, r"not dpaudit.PrivacyClaim.gaussian\(1.0\)"),
+        ({"pairs": PAIRS[:1]}, "its list of pairs is another one$"),
         ({"confidence": 0.9}, "its confidence is 0.95, not 0.9"),
         ({"seed": 1}, "its seed is 0, not 1"),
         ({"mechanism": mixed}, "its mechanism is laplace, not mixed"),
@@ -147,7 +149,7 @@ def test_other_code_of_the_same_name_is_refused(tmp_path: Path) -> None:
         if scale == "0.9":
             audit(space["laplace"], continued=file)
         else:
-            with pytest.raises(InputError, match="its code is"):
+            with pytest.raises(InputError, match="its code is another one, for the file that defines"):
                 audit(space["laplace"], continued=file)
 
 
