@@ -268,8 +268,7 @@ RECORDED_SHARE = 0.5
 def shortlist_of(request: Request) -> Shortlist | None:
     """Return the pairs of a dataset that recorded noise speaks for, where runs are made in this process one by one.
 
-    Its runs are taken out of the audit's. In the sequential design, whose runs are slow, no pairs but those given are
-    looked at.
+    Its runs are the audit's. In the sequential design, whose runs are slow, no pairs but those given are looked at.
     """
     run, pairs = one_run(request.sampler.mechanism), request.pairs
     if run is None or request.moves is None or request.continued is not None:

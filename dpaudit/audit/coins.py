@@ -131,11 +131,10 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
 
 def check_seal(coins: Coins | None, seal: str | None) -> None:
     """Raise `InputError` if a digest is given, and it is not that of the coins."""
-    if seal is not None and coins is None:
-        raise InputError("{seal} is the digest of coins that were sealed, which must be given", names=("seal",))
-    if seal is not None and coins is not None and seal.strip().lower() != coins.seal:
-        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}: other coins were sealed"
-        raise InputError(message, names=("seal",), own_=coins.seal, given_=seal)
+    own = "not known without coins that were sealed" if coins is None else coins.seal
+    if seal is not None and seal.strip().lower() != own:
+        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
+        raise InputError(message, names=("seal",), own_=own, given_=seal)
 
 
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:

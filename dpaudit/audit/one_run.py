@@ -51,8 +51,7 @@ from dpaudit.errors import InputError
 from dpaudit.results import remembering
 
 UNFAIR = 1e-6
-"""Coins of which so many or so few are in, of a run or of all, that fair ones would be with a smaller probability are
-refused."""
+"""Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused."""
 RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
 """The orders of guesses, the default first."""
 
@@ -119,9 +118,8 @@ def _numbers(scores: Any) -> Array:
 
 def _check_fair(flipped: Bools) -> None:
     """Raise `InputError` if so many coins of all, or of one of several runs, are heads that they are not fair."""
-    runs = len(flipped)
-    each = [(f" of run {run} of {runs}", row) for run, row in enumerate(flipped, 1)] if runs > 1 else []
-    parts = [("", flipped), *each]
+    runs = enumerate(flipped if len(flipped) > 1 else (), 1)
+    parts = [("", flipped), *((f" of run {run} of {len(flipped)}", row) for run, row in runs)]
     for of_run, part in parts:
         total, heads, error = part.size, int(part.sum()), UNFAIR / len(parts)
         if lower_limit(max(heads, total - heads), total, error / 2) > 0.5:
@@ -297,10 +295,7 @@ def finding_of(
     *,
     ignored: bool | None = None,
 ) -> OneRunFinding:
-    """Return the finding on ranked scores; `ignored` says if the training gave the same ones with other coins.
-
-    It is None where that is not known.
-    """
+    """Return the finding on ranked scores; `ignored` says if the training gave the same with other coins, if known."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
     points = points_of(curve, point.epsilon, point.delta)
     test = guess_test(ranked, points, gamma, ranking, guesses)

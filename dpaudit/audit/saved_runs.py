@@ -161,7 +161,6 @@ class SavedRuns:
                 self._take(number, line, settings)
         if not self._size:
             self._append(Audited(settings, ""))
-        self._linked = False
 
     @property
     def continued(self) -> Continued:
@@ -205,10 +204,10 @@ class SavedRuns:
         self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
 
     def _add(self, record: Batch | Columns) -> None:
-        if not self._linked:  # not before there is a run: who repeats an audit changes nothing of its file
+        if self._trials:  # not before there is a run: who repeats an audit changes nothing of its file
             self._append(Link(self._trials, ""))
             self._links.append(self._trials)
-            self._linked = True
+            self._trials = 0
         self._append(record)
 
     def _digest(self, record: Any) -> str:

@@ -158,8 +158,7 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
     limit = asked.time_limit
     if shown.json:
-        found = {"mechanism": named.id, "runs": made, "pairs": pairs, "seconds": seconds, "time_limit": limit}
-        say(json_lines([found]))
+        say(json_lines([dict(mechanism=named.id, runs=made, pairs=pairs, seconds=seconds, time_limit=limit)]))
         return 0
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
     paced = f", and up to {count(made // 2)} to see how long one takes" if limit else ""

@@ -126,13 +126,10 @@ def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
             raise InputError.of("profile", delta, f"in [0, 1], as at {epsilon:g}")
         if found and delta > found[-1][1] + _SLACK:
             raise InputError(
-                "{profile} must not grow with epsilon: it is {less:g} at {before:g} and {more:g} at {at:g}",
+                f"{{profile}} must not grow with epsilon: it is {found[-1][1]:g} at {found[-1][0]:g} and {delta:g} at "
+                f"{epsilon:g}",
                 names=("profile",),
                 value=delta,
-                less=found[-1][1],
-                before=found[-1][0],
-                more=delta,
-                at=epsilon,
             )
         found.append((epsilon, delta))
     said = tuple(one for one in found if one[1] < 1)

@@ -79,7 +79,6 @@ _CHECKED = {
     True: "one more training, with the other canaries and an equal generator; not looked at: whether a training with "
     "randomness of its own, whose scores are others in any case, depends on its canaries",
 }
-"""The words on whether a further training was compared with the first one."""
 
 
 def coins_words(finding: OneRunFinding) -> str:

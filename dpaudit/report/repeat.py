@@ -18,10 +18,7 @@ _UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence", "co
 
 
 def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continued: str | None = None) -> str:
-    """Return the command that makes the same finding as a result of an audit; `seed` is the root seed of its run.
-
-    It goes on from the file that the audit was `continued` from, if it was.
-    """
+    """Return the command that makes the finding of a result again, from its `seed` and the file that it `continued`."""
     options = options_of(result, seed) | {"continued": continued}
     return command_line(result.kind, result.learner, result.parameters, options, paths)
 

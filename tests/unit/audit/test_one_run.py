@@ -177,7 +177,7 @@ def test_coins_are_compared_with_a_digest_that_was_kept_elsewhere():
         InputError, match=f"seal must be the digest of the coins, which is {other.seal}; got {coins.seal}"
     ):
         audit(scores, other, seal=coins.seal)  # coins that were changed and sealed again
-    with pytest.raises(InputError, match="coins that were sealed, which must be given"):
+    with pytest.raises(InputError, match="which is not known without coins that were sealed"):
         audit(scores, coins.included, seal=coins.seal)
 
 
