@@ -106,7 +106,8 @@ def audit_privacy(
     trials : int
         Runs on each side in all, of every pair and every purpose. Of several pairs the most promising ones get most.
         Some that check randomness and state are among them where each run takes a call (where calls make many, they
-        come on top: at most 16 in each of six calls).
+        come on top: at most 16 in each of six calls), and so are those with recorded noise that compare the pairs of
+        `data`. Those that a `time_limit` makes to see how long one takes come on top: fewer than `trials` in all.
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.
@@ -260,12 +261,14 @@ def sampler_of(
 
 SCREENED, SCREENED_SHARE = 400, 20
 """The most pairs of a dataset on which noise is recorded, and of how many runs a side there is one for each."""
+RECORDED_SHARE = 0.5
+"""Of the runs, at most, for recorded noise: with 400 trials or so all pairs that are made at first can be looked at."""
 
 
 def shortlist_of(request: Request) -> Shortlist | None:
     """Return the pairs of a dataset that recorded noise speaks for, where runs are made in this process one by one.
 
-    In the sequential design, whose runs are slow, no pairs but those given are looked at.
+    Its runs are the audit's. In the sequential design, whose runs are slow, no pairs but those given are looked at.
     """
     run, pairs = one_run(request.sampler.mechanism), request.pairs
     if run is None or request.moves is None or request.continued is not None:
@@ -278,7 +281,9 @@ def shortlist_of(request: Request) -> Shortlist | None:
         more = neighbours_of(options.data, claim.relation, count=most, **how)[len(pairs) :]
         if options.include_data:
             more = [MadePair(*pair.sides, pair.origin, True) for pair in more]
-    return shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed)
+    runs = 2 * (request.trials - request.check_runs)
+    kept = max(runs - int(RECORDED_SHARE * runs), LEAST_RUNS if request.sequential else 0)
+    return shortlist(run, pairs, more, moves, claim.epsilon, claim.delta, seed, runs - kept)
 
 
 def _audited(request: Request, progress: Progress) -> PrivacyFinding:

@@ -27,8 +27,9 @@ class Coins(Frozen, frozen=True):
     """Fair coins that decide which canaries are in a training, with a digest that commits to them.
 
     `flip_coins` makes them. Publish `seal` before the training, or save the coins where they cannot be changed: who has
-    the digest can check afterwards that no coin was chosen by an outcome. The nonce keeps coins from being guessed from
-    the digest.
+    the digest can check afterwards, by `audit_scores(..., seal=...)`, that no coin was chosen by an outcome. The file
+    of the coins alone does not show that, for whoever changes them can seal them again. The nonce keeps coins from
+    being guessed from the digest.
 
     Attributes
     ----------
@@ -126,6 +127,14 @@ def flip_coins(m: int, seed: int | None = None, *, runs: int = 1) -> Coins:
     flipped = np.unpackbits(np.frombuffer(drawn, np.uint8))[: m * runs].reshape(runs, m)
     bits = tuple("".join(map(str, row)) for row in flipped)
     return Coins(bits, nonce, seed, sealed_by(bits, nonce, seed))
+
+
+def check_seal(coins: Coins | None, seal: str | None) -> None:
+    """Raise `InputError` if a digest is given, and it is not that of the coins."""
+    own = "not known without coins that were sealed" if coins is None else coins.seal
+    if seal is not None and seal.strip().lower() != own:
+        message = "{seal} must be the digest of the coins, which is {own_}; got {given_}"
+        raise InputError(message, names=("seal",), own_=own, given_=seal)
 
 
 def read_included(included: Any, sealed: Coins | None) -> tuple[Bools, Coins | None]:

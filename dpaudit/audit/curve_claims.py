@@ -74,7 +74,10 @@ def named_claim(
             orders = [()]
         if any(len(one) != 2 for one in orders):
             raise InputError.of("renyi", renyi, "ALPHA,EPSILON, such as 2,1, or several such pairs as 2,1;4,2")
-        return PrivacyClaim.renyi([(order, epsilon) for order, epsilon in orders])
+        try:
+            return PrivacyClaim.renyi([(order, epsilon) for order, epsilon in orders])
+        except InputError as error:  # in the names of the numbers, which the option does not have
+            raise InputError("{renyi} {given}: {why}", names=("renyi",), given=renyi, why=str(error)) from None
     if profile is not None:
         place = Place.parse("--profile", profile)
         with importable(place.folder):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dpaudit.audit.clock import Stopped
 from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
-from dpaudit.audit.tested import CoinCount, CurveTest, EventTest, RunTime
+from dpaudit.audit.tested import CoinCount, Continued, CurveTest, EventTest, RunTime
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, OriginKind, Pair, Relation, Verdict
 from dpaudit.contract.pairs import differing
@@ -263,10 +263,12 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     stopped : Stopped
         Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     replayed : int
-        Runs with recorded noise, none of which is counted, that chose the pairs on which the others were made: there
-        the values that noise is added to move most, or the data are read elsewhere.
+        Runs with recorded noise, which bounds do not count, that looked for the pairs on which the others were made:
+        there the values that noise is added to move most, or the data are read elsewhere.
     run_time : RunTime
         What outputs show together with the times of the runs; only with `time`.
+    continued : Continued
+        The file that the audit went on from, by its links and its digest; only with `continued`.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -309,6 +311,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     replayed: Count | UnsetType = UNSET
     compared: Size | UnsetType = UNSET
     run_time: RunTime | UnsetType = UNSET
+    continued: Continued | UnsetType = UNSET
 
     @property
     def curve_test(self) -> CurveTest | None:

@@ -98,7 +98,7 @@ class Training:
         given, index, used = request.pairs, 0, 0
         if len(given) == 1:
             return 0, given[0], request
-        short = request.shortlist
+        short = request.shortlist if request.shortlist is not None and request.shortlist.pairs else None
         if short is not None:
             self.pairs = max(self.pairs, short.tried)
             if short.sure or len(short.pairs) == 1:
@@ -108,7 +108,7 @@ class Training:
         betting = replace(request, sampler=knowing(request.sampler, request.hygiene.shown()))
         budget = request.budget
         among = betting if short is None else replace(betting, pairs=tuple(pair for _, pair in short.pairs))
-        search = Session(among, 2 * budget.search, SURE, name="search")
+        search = Session(among, 2 * (budget.search - request.recorded_runs), SURE, name="search")
         best = search.search()
         self.place = PairPlace(best.index, short is not None)
         index, used, self.not_run = best.index, search.runs_used, search.not_run

@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, read_choice, read_integer, read_number
-from dpaudit.audit.coins import LEAST, Coins, read_included
+from dpaudit.audit.coins import LEAST, Coins, check_seal, read_included
 from dpaudit.audit.curve_claims import resolve_claims
 from dpaudit.audit.one_run_finding import (
     EqualScores,
@@ -51,7 +51,7 @@ from dpaudit.errors import InputError
 from dpaudit.results import remembering
 
 UNFAIR = 1e-6
-"""Coins of which so many or so few are in that fair ones would be with a smaller probability are refused."""
+"""Coins, of a run or of all, of which fair ones have so many or so few in with a smaller probability are refused."""
 RANKINGS: tuple[RankingName, ...] = ("two-sided", "in")
 """The orders of guesses, the default first."""
 
@@ -117,14 +117,17 @@ def _numbers(scores: Any) -> Array:
 
 
 def _check_fair(flipped: Bools) -> None:
-    """Raise `InputError` if so many coins are heads that they are not fair."""
-    total, heads = flipped.size, int(flipped.sum())
-    if lower_limit(max(heads, total - heads), total, UNFAIR / 2) > 0.5:
-        message = (
-            "{included} must be fair coins: {heads_} of {total_} canaries are in, which fair coins give with a "
-            "probability below {least_:g}"
-        )
-        raise InputError(message, names=("included",), heads_=heads, total_=total, least_=UNFAIR)
+    """Raise `InputError` if so many coins of all, or of one of several runs, are heads that they are not fair."""
+    runs = enumerate(flipped if len(flipped) > 1 else (), 1)
+    parts = [("", flipped), *((f" of run {run} of {len(flipped)}", row) for run, row in runs)]
+    for of_run, part in parts:
+        total, heads, error = part.size, int(part.sum()), UNFAIR / len(parts)
+        if lower_limit(max(heads, total - heads), total, error / 2) > 0.5:
+            message = (
+                "{included} must be fair coins: {heads_} of {total_} canaries{run_} are in, which fair coins give with "
+                "a probability below {least_:.2g}"
+            )
+            raise InputError(message, names=("included",), heads_=heads, total_=total, run_=of_run, least_=error)
 
 
 _FINE = 4
@@ -143,6 +146,7 @@ def audit_scores(
     ranking: str = RANKINGS[0],
     guesses: int | None = None,
     sealed: Coins | None = None,
+    seal: str | None = None,
     relation: Relation | str = Relation.ADD_REMOVE_ONE,
 ) -> OneRunFinding:
     """Audit a training made elsewhere, in any framework, from the scores of its canaries and their coins.
@@ -173,6 +177,9 @@ def audit_scores(
         numbers and accounts for that.
     sealed : Coins, optional
         The coins as they were sealed, which `included` must be.
+    seal : str, optional
+        The digest of these coins as it was published, or kept elsewhere, before the training: who changes coins later
+        can seal them again, and that shows by this digest alone.
     relation : Relation or str
         What a coin decides: that the example is there or not, by default, or which of two examples it is.
 
@@ -184,8 +191,8 @@ def audit_scores(
     ------
     InputError
         If scores are not finite numbers, or not as many as the coins; if there are fewer than two canaries; if coins
-        are not those sealed, or so many are in as fair coins have with probability below 1e-6; if there are two
-        claims, or none.
+        are not those sealed, or so many are in, in all or in a run, as fair coins have with probability below 1e-6; if
+        there are two claims, or none.
 
     Notes
     -----
@@ -201,6 +208,7 @@ def audit_scores(
     'violation'
     """
     ranked = Ranked.of(scores, included, sealed)
+    check_seal(ranked.coins, seal)
     curve, point = resolve_claims(None, claim, epsilon, delta, relation)
     finding = finding_of(ranked, curve, point, confidence, ranking, guesses)
     finding.__dict__["audited"] = "the training"
@@ -285,9 +293,9 @@ def finding_of(
     ranking: str = RANKINGS[0],
     guesses: int | None = None,
     *,
-    ignored: bool = False,
+    ignored: bool | None = None,
 ) -> OneRunFinding:
-    """Return the finding on ranked scores; `ignored` says that the training gave the same ones with other coins."""
+    """Return the finding on ranked scores; `ignored` says if the training gave the same with other coins, if known."""
     gamma = 1 - read_number("confidence", confidence, 0, 1)
     points = points_of(curve, point.epsilon, point.delta)
     test = guess_test(ranked, points, gamma, ranking, guesses)
@@ -315,6 +323,7 @@ def finding_of(
         seed=None if coins is None else coins.seed,
         gaps=tuple(gaps),
         curve_claim=curve or UNSET,
+        checked=ignored is not None,
         **found,
     )
 

@@ -137,6 +137,9 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     detectable_mu : float or None
         The least mu of independent Gaussian scores that would have been detected with probability 0.95, of a claim of
         Gaussian privacy; infinite if none would, and where the verdict is "no evidence".
+    checked : bool
+        Whether a further training, with the other canaries and an equal generator, was compared with the first one.
+        Findings of an earlier version lack it.
     """
 
     verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
@@ -163,6 +166,7 @@ class OneRunFinding(AuditFinding, kw_only=True, frozen=True, tag="one run"):
     curve_claim: CurveClaim | UnsetType = UNSET
     mu_lower: Amount | None = None
     detectable_mu: NonNegative | None = None
+    checked: bool | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         super().__post_init__()

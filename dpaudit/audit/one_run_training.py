@@ -56,7 +56,8 @@ def audit_one_run(
         Of coins and generators, named in the finding; by default they come from the operating system.
     check : bool
         Train once more, with the other canaries and a generator equal to the first run's: if the scores are the same,
-        the training ignores its canaries and there is no evidence.
+        the training ignores its canaries and there is no evidence. That of a training with randomness of its own is not
+        seen: its scores are others in any case.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def audit_one_run(
     ------
     InputError
         As for `audit_scores`; if canaries are equal; if `train` or `score` raises. If it is raised after the training,
-        its attributes `coins` and `scores` hold what was computed.
+        its attributes `coins` and `scores` hold what was computed, as those of a `KeyboardInterrupt` do.
     """
     listed = _distinct(canaries)
     runs, check = read_integer("runs", runs), read_flag("check", check)
@@ -90,10 +91,10 @@ def audit_one_run(
         ragged = len({np.shape(one) for one in made}) > 1
         ranked = Ranked.of(np.array(made, dtype=object) if ragged else np.array(made), coins, None)
         others = scored(~np.atleast_2d(coins.included)[0], 0) if check else None
-    except InputError as error:
+    except (InputError, KeyboardInterrupt) as error:
         vars(error).update(coins=coins, scores=made)
         raise
-    ignored = check and np.array_equal(np.asarray(others), np.asarray(made[0]))
+    ignored = np.array_equal(np.asarray(others), np.asarray(made[0])) if check else None
     return finding_of(ranked, curve, point, confidence, ignored=ignored)
 
 

@@ -181,9 +181,9 @@ PILOT_SHARE = 0.5
 class Budget:
     """The runs on each side, by purpose.
 
-    On all given pairs together `search` finds the most promising one, and `local` varies it. On the pair chosen the
-    `pilot` shows what outputs look like, `training` chooses the event, with the pilot's runs, and `confirmation`,
-    fresh, decides. `checks` are of randomness and state, on the first pair.
+    On all given pairs together `search` finds the most promising one, by recorded noise too, and `local` varies it. On
+    the pair chosen the `pilot` shows what outputs look like, `training` chooses the event, with the pilot's runs, and
+    `confirmation`, fresh, decides. `checks` are of randomness and state, on the first pair.
     """
 
     search: int
@@ -202,21 +202,24 @@ class Budget:
         local: bool = False,
         wide: bool = False,
         checks: int = 0,
+        recorded: int = 0,
         searched: tuple[int, int] | None = None,
     ) -> Budget:
-        """Split `trials` runs, less those of checks; a search that is over took so many among pairs and near the best.
+        """Split `trials` runs, less those of checks and with recorded noise.
+
+        A search that is over took so many among pairs and near the best.
 
         At most `SEARCH_SHARE` of them search (none for one pair); of the rest `TRAINING_SHARE` train, or
         `WIDE_TRAINING_SHARE` where outputs are wide, and `PILOT_SHARE` of the former at most as the pilot.
         """
-        total = trials - checks
+        total = trials - checks - recorded
         most = 0 if pairs == 1 else int(SEARCH_SHARE * total)
         nearby = int(LOCAL_SHARE * most) if local else 0
         search, nearby = searched or (most - nearby, nearby)
         left = total - search - nearby
         training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * left))
         pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * left))))
-        return cls(search, nearby, pilot, training - pilot, left - training, checks)
+        return cls(search + recorded, nearby, pilot, training - pilot, left - training, checks)
 
     @property
     def selection(self) -> int:
@@ -296,15 +299,18 @@ class Request:
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        local, wide = self.moves is not None, self.width > 0
-        return Budget.of(
-            self.trials, len(self.pairs), local=local, wide=wide, checks=self.check_runs, searched=self.searched
-        )
+        made: dict[str, Any] = {"checks": self.check_runs, "recorded": self.recorded_runs, "searched": self.searched}
+        return Budget.of(self.trials, len(self.pairs), local=self.moves is not None, wide=self.width > 0, **made)
 
     @property
     def check_runs(self) -> int:
         """The runs on each side that check randomness and state."""
         return runs_a_side(self.trials, self.sampler.mechanism.batched, self.options.randomness == "own")
+
+    @property
+    def recorded_runs(self) -> int:
+        """The runs on each side with recorded noise."""
+        return 0 if self.shortlist is None else -(-self.shortlist.runs // 2)
 
     @property
     def least_runs(self) -> int:

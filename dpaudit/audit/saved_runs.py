@@ -1,11 +1,13 @@
 """Runs of a sequential audit in a file, from which it goes on later, or on another machine, as if it had not stopped.
 
-The file holds every run that was bet on, so that nothing of an audit is lost, and nothing can be left out of it: an
-audit that goes on bets on the runs of the file in their order first, and then tosses the coins that come next for the
-file's seed. So all that was ever seen is in one product of e-values, whatever made somebody stop.
+The file holds every run that was bet on: an audit that goes on bets on the runs of the file in their order first, and
+then tosses the coins that come next for the file's seed. So all that the file holds is in one product of e-values,
+whatever made somebody stop.
 
-It is JSON Lines: what is audited, then for each time that the audit went on a link and its batches. The digest of a
-line is over its content and the digest before it.
+It is JSON Lines: what is audited, then for each time that the audit went on with further runs a link and its batches.
+The digest of a line is over its content and the digest before it. That shows a line which was changed or left out
+before the last one, but not that whole lines are missing at the end: the finding has the digest of the last line, by
+which a later one can be compared.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 
 from dpaudit.audit.options import SAME
 from dpaudit.audit.request import Request
+from dpaudit.audit.tested import Continued
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.wide import Reducer, Reduction
 from dpaudit.jsonable import stable_repr
@@ -35,6 +38,9 @@ from dpaudit.results import versions
 
 _PARAMETER = "continued"
 
+_DIGESTS = {"list of pairs": "", "probe": "", "code": ", for the file that defines the mechanism was changed"}
+"""Settings that are digests, with what their difference says."""
+
 
 def settings_of(request: Request) -> dict[str, str]:
     """Return by name, as texts, all that must be the same where an audit goes on."""
@@ -45,12 +51,13 @@ def settings_of(request: Request) -> dict[str, str]:
     if any(pair.withheld for pair in request.pairs):
         key = key_of(make=True)
         pairs, probe = (one if one in ("", "none") else keyed(one, key) or "unknown" for one in (pairs, probe))
-    claim = request.claim if request.curve_claim is None else request.curve_claim
+    claim, curve = request.claim, request.curve_claim
+    numbers = f"epsilon = {float(claim.epsilon)!r}, delta = {float(claim.delta)!r}, {claim.relation}"
     return {
         "version of dpaudit": versions()["dpaudit"],
         "mechanism": mechanism.stream,
         "code": _code_of(request.source),
-        "claim": stable_repr(claim),
+        "claim": numbers if curve is None else curve.call or stable_repr(curve),
         "list of pairs": pairs,
         "seed": str(request.sampler.seed),
         "probe": probe,
@@ -62,7 +69,9 @@ def differing(held: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str
     """Yield what differs between the settings that a file holds and those of an audit, in words."""
     for name in {**held, **given}:
         one, other = held.get(name, "none"), given.get(name, "none")
-        if one != other:
+        if one != other and name in _DIGESTS and not {"none", "unknown"} & {one, other}:
+            yield f"its {name} is another one{_DIGESTS[name]}"
+        elif one != other:
             yield f"its {name} is {one:.200}, not {other:.200}"
 
 
@@ -95,7 +104,7 @@ class Audited(Frozen, frozen=True, tag="audited", tag_field="kind"):
 
 
 class Link(Frozen, frozen=True, tag="link", tag_field="kind"):
-    """The audit began, or went on, with so many runs on each side that it might make in all, with earlier links."""
+    """The audit began, or went on with further runs; it might make so many on each side, those before among them."""
 
     trials: Size
     digest: str
@@ -142,6 +151,7 @@ class SavedRuns:
     def __init__(self, path: str | Path, settings: dict[str, str], trials: int) -> None:
         self.path, self.steps = Path(path), list[tuple[int, list[Any] | Chosen]]()
         self._before, self._size = "", 0
+        self._trials, self._links = trials, list[int]()
         held = self.path.read_bytes() if self.path.exists() else b""
         # What stands behind the last end of a line was being written when the process ended; nobody has seen it.
         for number, line in enumerate(held.splitlines(keepends=True) if held else (), 1):
@@ -149,7 +159,11 @@ class SavedRuns:
                 self._take(number, line, settings)
         if not self._size:
             self._append(Audited(settings, ""))
-        self._append(Link(trials, ""))
+
+    @property
+    def continued(self) -> Continued:
+        """The links and the last digest of the file, for the finding."""
+        return Continued(tuple(self._links), self._before)
 
     @property
     def runs(self) -> int:
@@ -167,6 +181,8 @@ class SavedRuns:
             for differs in differing(record.settings, settings):
                 message = f"{{continued}} is of another audit: {differs}"
                 raise InputError(message, names=(_PARAMETER,), parameter=_PARAMETER, value=str(self.path))
+        if isinstance(record, Link):
+            self._links.append(record.trials)
         if isinstance(record, Batch):
             self.steps.append((record.pair, [decode_value(side) for side in record.outputs]))
         if isinstance(record, Columns):
@@ -177,13 +193,20 @@ class SavedRuns:
     def add(self, pair: int, outputs: list[Any]) -> None:
         """Write a batch of a pair, given the outputs on either side, before anything is made of it."""
         first, second = encoded(outputs)
-        self._append(Batch(pair, (first, second), ""))
+        self._add(Batch(pair, (first, second), ""))
 
     def add_choice(self, pair: int, outputs: list[Any], chosen: Chosen) -> None:
         """Write which columns of a pair's wide outputs are looked at, before a batch is, given the first outputs."""
         first, second = encoded(outputs)
         held = ((r.centre, r.scale, r.coordinates, r.pairs, r.weights, r.squares) for _, r in chosen.reducer.wide)
-        self._append(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+        self._add(Columns(pair, chosen.runs, (first, second), tuple(encoded(held)), ""))
+
+    def _add(self, record: Batch | Columns) -> None:
+        if self._trials:  # not before there is a run: who repeats an audit changes nothing of its file
+            self._append(Link(self._trials, ""))
+            self._links.append(self._trials)
+            self._trials = 0
+        self._append(record)
 
     def _digest(self, record: Any) -> str:
         content = {**encodable(record), "digest": self._before}

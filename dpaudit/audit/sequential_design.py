@@ -355,7 +355,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     gamma, claim, pairs = request.gamma, request.claim, len(request.pairs)
     if 2 * request.trials < LEAST_RUNS:
         raise InputError.of("trials", request.trials, f"at least {LEAST_RUNS // 2} in a sequential audit")
-    allowed = max(LEAST_RUNS, 2 * (request.trials - request.check_runs))
+    allowed = max(LEAST_RUNS, 2 * (request.trials - request.check_runs - request.recorded_runs))
     shown = request.hygiene.shown()
     request = replace(request, sampler=knowing(request.sampler, shown))
     saved = None
@@ -395,4 +395,5 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         errors={"verdict": gamma},
         scores=(),
         tested_claim=bet_test(request, found.epsilon_lower) or UNSET,
+        continued=UNSET if saved is None else saved.continued,
     )

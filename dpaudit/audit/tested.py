@@ -120,6 +120,21 @@ class EventTest(Frozen, frozen=True):
         return lower_bound(hits, runs, self.count, delta=delta, error=self.error, sides=sides)
 
 
+class Continued(Frozen, frozen=True):
+    """The file from which an audit went on; see `audit.saved_runs`.
+
+    Attributes
+    ----------
+    trials : tuple of int
+        The `trials` of each time that runs were added to it, the first one's first.
+    digest : str
+        That of its last line, over all lines before: a file that lost whole lines at its end has another one.
+    """
+
+    trials: tuple[Size, ...]
+    digest: str
+
+
 class RunTime(Frozen, frozen=True):
     """The bound that outputs and the times of the runs give together; see `audit.run_time`.
 

@@ -51,7 +51,7 @@ def coins(
     """Flip a fair coin for each canary of a training: it decides whether the canary is in.
 
     The file has a text of 1 (in) and 0 (out) for each run, and the digest that seals them. Publish the digest before
-    the training; `dpaudit scores --coins FILE` checks it afterwards.
+    the training; `dpaudit scores --coins FILE --seal DIGEST` compares it afterwards.
     """
     from dpaudit.audit.coins import flip_coins
 
@@ -78,6 +78,14 @@ class ScoresOptions(NamedTuple):
     coins: Annotated[
         str | None,
         given("the coins of `dpaudit coins` (default: the column `included`)", metavar="FILE"),
+    ]
+    seal: Annotated[
+        str | None,
+        given(
+            "the digest that `dpaudit coins` printed, kept elsewhere since before the training (default: the coins are "
+            "compared with the digest in their own file alone)",
+            metavar="DIGEST",
+        ),
     ]
     claim: Annotated[dict[str, Any], Declared(_CLAIM)]
     confidence: Annotated[float, of(OPTIONS["confidence"])]
@@ -171,7 +179,7 @@ def scores(file: Annotated[str, argument("FILE.csv")], audit: ScoresOptions, sho
         raise InputError.of("coins", audit.coins, "a file that `dpaudit coins` wrote", str(fault)) from None
     values, included = _columns(Path(file), needs_coins=sealed is None)
     claim, named = _claims(audit.claim)
-    asked = {name: getattr(audit, name) for name in ("confidence", "ranking", "guesses")}
+    asked = {name: getattr(audit, name) for name in ("seal", "confidence", "ranking", "guesses")}
     relation = Relation.ADD_REMOVE_ONE if audit.relation is None else audit.relation
     coin = sealed if included is None else included
     finding = audit_scores(values, coin, named, sealed=sealed, relation=relation, **claim, **asked)

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OF_DATA, OPTIONS, OWN_DATA_SECONDS, grouped
-from dpaudit.cli.audits import UNNAMED, LearnerOptions, find_learner, note_taken, read_parameters, show, show_lines
+from dpaudit.cli.audits import (
+    UNNAMED,
+    LearnerOptions,
+    find_learner,
+    json_lines,
+    note_taken,
+    read_parameters,
+    show,
+    show_lines,
+)
 from dpaudit.cli.command import check_folder, command
 from dpaudit.cli.options import (
     FORMS,
@@ -99,7 +108,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     spread = {name: getattr(runs, name) for name in ("n_jobs", "backend", "address")}
     options: dict[str, Any] = {**spread, "progress": not shown.quiet}
     if runs.dry_run:
-        return _estimate(learner, asked, runs)
+        return _estimate(learner, asked, runs, shown)
     if runs.plan is not None:
         from dpaudit.cli.shards import write_plan
 
@@ -108,7 +117,7 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
                 raise InputError("{plan} takes no {" + name + "}", names=("plan", name))
         return write_plan(runs.plan, learner, asked, runs.seed, shown, spread)
     if is_place(learner.id):
-        return show([_audit_mechanism(learner, asked, runs, options)], runs.seed, shown)
+        return _shown(_audit_mechanism(learner, asked, runs, options), runs, shown)
     if asked.batched or (asked.pairs is not None and not is_source(asked.pairs)):
         raise InputError(
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {learner.id} are crafted, or "
@@ -125,10 +134,17 @@ def privacy(learner: LearnerOptions, runs: PrivacyRunOptions, shown: Shown) -> i
     pairs = drawn if asked.pairs else lambda: None
     of_certificate = {"n_jobs": runs.n_jobs, "progress": not shown.quiet}
     _certify(result, path, built, pairs, n=asked.n, place=asked.pairs or "crafted pairs", **of_certificate)
-    return show([result], runs.seed, shown)
+    return _shown(result, runs, shown)
 
 
-def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions) -> int:
+def _shown(result: Result, runs: PrivacyRunOptions, shown: Shown) -> int:
+    """Show a result with the command that repeats it, from the file that it went on from too; return the status."""
+    from dpaudit.report.repeat import repeat_command
+
+    return show([result], runs.seed, shown, repeat_command(result, runs.seed, shown.learners, runs.continued))
+
+
+def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOptions, shown: Shown) -> int:
     """Print how many runs an audit makes, and about how long they take."""
     from msgspec.structs import asdict
 
@@ -140,11 +156,14 @@ def _estimate(named: LearnerOptions, asked: PrivacyArguments, runs: PrivacyRunOp
     audit = Audit(name=named.id, mechanism=named.id, parameters=parameters, seed=runs.seed, **asdict(asked))
     with prepared(audit, Path(), ("the mechanism", "--pairs")) as subject:
         pairs, made, seconds = len(subject.pairs()), runs_of(subject), seconds_of(subject)
+    limit = asked.time_limit
+    if shown.json:
+        say(json_lines([dict(mechanism=named.id, runs=made, pairs=pairs, seconds=seconds, time_limit=limit)]))
+        return 0
     sides = f"{count(made)} runs at most, on both sides of {plural(pairs, 'pair')}"
-    ended = (
-        f"; the time limit ends it after {duration(limit)}" if (limit := asked.time_limit or seconds) < seconds else ""
-    )
-    say(f"{named.id}: {sides}, about {duration(seconds)}{ended}\n")
+    paced = f", and up to {count(made // 2)} to see how long one takes" if limit else ""
+    ended = f"; the time limit ends it after {duration(limit)}" if limit and limit < seconds else ""
+    say(f"{named.id}: {sides}{paced}, about {duration(seconds)}{ended}\n")
     return 0
 
 

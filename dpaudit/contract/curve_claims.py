@@ -13,7 +13,7 @@ from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal
 
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, blamed
 
 __all__ = ["CurveClaim"]
 
@@ -126,15 +126,15 @@ def profile_claim(delta_of_epsilon: Callable[[float], float]) -> CurveClaim:
             raise InputError.of("profile", delta, f"in [0, 1], as at {epsilon:g}")
         if found and delta > found[-1][1] + _SLACK:
             raise InputError(
-                f"profile must not grow with epsilon: it is {found[-1][1]:g} at {found[-1][0]:g} and {delta:g} at "
+                f"{{profile}} must not grow with epsilon: it is {found[-1][1]:g} at {found[-1][0]:g} and {delta:g} at "
                 f"{epsilon:g}",
-                parameter="profile",
+                names=("profile",),
                 value=delta,
             )
         found.append((epsilon, delta))
     said = tuple(one for one in found if one[1] < 1)
     if not said:
-        raise InputError("profile says nothing: it is 1 at every epsilon", parameter="profile")
+        raise InputError("{profile} says nothing: it is 1 at every epsilon", names=("profile",))
     return CurveClaim("profile", points=said)
 
 
@@ -194,7 +194,8 @@ def _number(name: str, function: Callable[[float], float], at: float) -> float:
     """Return what a function of the user's gives at a point, or raise `InputError`."""
     if not callable(function):
         raise InputError.of(name, function, "a function of one number")
-    value = function(at)
+    with blamed(f"the claim's {name}"):
+        value = function(at)
     try:
         number = float(value)
     except (TypeError, ValueError):

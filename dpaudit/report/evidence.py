@@ -15,6 +15,7 @@ from msgspec import UNSET, structs
 from dpaudit.audit.evidence import Answer
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
+from dpaudit.audit.tested import Continued
 from dpaudit.contract import Origin, OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
@@ -105,6 +106,7 @@ def _evidence(result: Result) -> Lines:
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),
                 ("budget", budget_text(finding)),
+                *([("continued", continued_text(finding.continued))] if finding.continued else []),
                 ("errors", errors_text(finding)),
                 ("witness", _witness(result, finding)),
                 *_plain(result, finding),
@@ -268,6 +270,12 @@ def budget_text(finding: PrivacyFinding) -> str:
     return f"runs on each side, all pairs together: {spent}"
 
 
+def continued_text(found: Continued) -> str:
+    """Return from what an audit went on, and the digest by which a later file is compared."""
+    links = f"{plural(len(found.trials), 'link')} of a file (--trials {', '.join(map(str, found.trials))})"
+    return f"the runs are those of {links}; the digest of its last line is {found.digest}"
+
+
 def errors_text(finding: PrivacyFinding) -> str:
     """Return how the probability of error is split over the statements, and that of the verdict over several events."""
 
@@ -300,5 +308,5 @@ def origins_text(finding: PrivacyFinding) -> str:
     kinds["local search"] += max(finding.pairs - len(finding.origins), 0)
     text = ", ".join(f"{count(n)} {kind}" for kind, n in kinds.items() if n)
     if finding.replayed:
-        text += f"; {count(finding.replayed)} runs with recorded noise chose among them"
+        text += f"; {count(finding.replayed)} runs with recorded noise compared them"
     return text

@@ -176,6 +176,8 @@ def _command(row: Row, run: Run) -> str:
     """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
     if row.learner in run.listed:
         return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
+    if row.blackbox is not None and row.blackbox.continued:  # from a file that no result names
+        return run.header.command
     audits = (finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None)
     return next((repeat_command(row.result_of(finding), run.header.seed) for finding in audits), "")
 

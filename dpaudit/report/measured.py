@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from msgspec import UNSET
+
 from dpaudit.audit.one_run_finding import (
     EqualScores,
     FewCanaries,
@@ -65,9 +67,17 @@ def one_run_lines(finding: OneRunFinding, name: str) -> tuple[Lines, Lines]:
         *((f"  {count(one.guesses)}", _counted(one)) for one in finding.schedule),
         *assumed,
         ("seal", finding.seal or "none"),
+        *([] if finding.checked is UNSET else [("checked", _CHECKED[finding.checked])]),
         ("confidence", f"{percent(finding.confidence)}, of the verdict and of each bound"),
     ]
     return [*brief, *assumed], [*page, *warned]
+
+
+_CHECKED = {
+    False: "nothing of the training: it is not known whether its scores depend on the canaries that are in",
+    True: "one more training, with the other canaries and an equal generator; not looked at: whether a training with "
+    "randomness of its own, whose scores are others in any case, depends on its canaries",
+}
 
 
 def coins_words(finding: OneRunFinding) -> str:

@@ -10,15 +10,16 @@ from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import UTILITY, ExactArguments, PrivacyArguments, UtilityArguments
 
-_SPELLED = {"samples": "crafted", "enclosure": "enclose"}
+_SPELLED = {"samples": "crafted", "enclosure": "enclose", "continued": "continue"}
 """Arguments whose options have other names."""
 _FIRST = ("n", "trials", "confidence")
 """Options of a black-box audit that a command always has."""
 
 
-def repeat_command(result: Result, seed: int, paths: Iterable[str] = ()) -> str:
-    """Return the command that makes the same finding as a result of an audit; `seed` is the root seed of its run."""
-    return command_line(result.kind, result.learner, result.parameters, options_of(result, seed), paths)
+def repeat_command(result: Result, seed: int, paths: Iterable[str] = (), continued: str | None = None) -> str:
+    """Return the command that makes the finding of a result again, from its `seed` and the file that it `continued`."""
+    options = options_of(result, seed) | {"continued": continued}
+    return command_line(result.kind, result.learner, result.parameters, options, paths)
 
 
 def options_of(result: Result, seed: int) -> dict[str, Any]:

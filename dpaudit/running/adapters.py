@@ -81,6 +81,11 @@ class Mechanism:
                     outputs = self.function(data, rng, size)
             if self.probe is not None and not isinstance(self.function, Isolated):
                 outputs = [predicted(output, self.probe) for output in outputs]
+        if isinstance(outputs, Mapping | str | bytes) or hasattr(outputs, "columns"):
+            message = "with {batched:=True} the mechanism {name} must return {size} outputs in a list or an array, "
+            message += "got {given}: of a table, return frame.to_numpy() or frame.to_dict('records')"
+            given = f"an object of class {foreign(type(outputs).__name__, 'its own')}"
+            raise InputError(message, names=("batched",), name=self.name, size=size, given=given)
         try:
             count = len(outputs)
         except TypeError:

@@ -13,7 +13,7 @@ from dpaudit.contract import Pair
 from dpaudit.errors import ToolFault
 from dpaudit.running.processes import ChildDied
 from dpaudit.running.workers import in_own_process
-from dpaudit.sensitivity.recorded import RecordedMechanism, Run, ValueMove, loss_of_map, released
+from dpaudit.sensitivity.recorded import REPEATS, RecordedMechanism, Run, ValueMove, loss_of_map, released
 from dpaudit.sensitivity.search import Search
 
 CLEAR = 1.05
@@ -26,8 +26,8 @@ RIVALS, SUSPECTS = 8, 4
 class Shortlist:
     """The pairs that runs are spent on, each with its place among those given, or their number for any other pair.
 
-    Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs. `runs`
-    were made, none of which is counted by the audit, on `tried` pairs.
+    Of one pair it is `sure` that a released value loses more than the claim; else bets decide among the pairs, or among
+    all where none is listed. `runs` were made, of which no bound knows, on `tried` pairs.
     """
 
     pairs: tuple[tuple[int, Pair], ...]
@@ -44,17 +44,27 @@ class _Loss:
     released: bool = False
 
 
-class _Screening:
-    """The pairs seen so far, by what speaks for them."""
+class _Spent(Exception):
+    """There are no runs left to measure another pair."""
 
-    def __init__(self, run: Run, epsilon: float, delta: float, seed: int) -> None:
-        self.mechanism = RecordedMechanism(run, seed)
+
+STEADY_RUNS = 4 * (1 + REPEATS)
+"""The runs, at most, that look whether all that is random is recorded: on both inputs of two pairs."""
+
+
+class _Screening:
+    """The pairs seen so far, by what speaks for them; of `most` runs some are kept for `steady`."""
+
+    def __init__(self, run: Run, epsilon: float, delta: float, seed: int, most: int) -> None:
+        self.mechanism, self.most = RecordedMechanism(run, seed), most - STEADY_RUNS
         self.epsilon, self.delta = epsilon, delta
         self.losing: list[tuple[float, Pair]] = []
         self.suspects: dict[str, list[Pair]] = {"beside": [], "control flow": []}
 
     def measure(self, pair: Pair) -> _Loss | None:
-        """Return the loss of a pair; None where it is not known."""
+        """Return the loss of a pair; None where it is not known. `_Spent` is raised if there are no runs left."""
+        if self.mechanism.runs + 2 > self.most:
+            raise _Spent
         diverged = self.mechanism.flow_diverged
         found = self.mechanism.measure(pair)
         if found is None:
@@ -108,8 +118,9 @@ def shortlist(
     epsilon: float,
     delta: float,
     seed: int,
+    most: int,
 ) -> Shortlist | None:
-    """Return the pairs that recorded noise speaks for; None where it speaks for none, or a run ended its process.
+    """Return the pairs that at most `most` runs with recorded noise speak for, if any; None if one ended its process.
 
     In commands the noise is recorded in a process of the mechanism, which sends how pairs are made, and no pairs.
 
@@ -117,12 +128,15 @@ def shortlist(
     the least part, as the noisy maximum does, the coordinate that loses most counts. Then pairs on which the mechanism
     raises an exception for one input alone, or has another output though all noisy values are equal (unless some draws
     were added to no value that is known, by which outputs may differ), and pairs on which it draws in another order.
-    Where something random is not recorded, moves of values say nothing, and there is no list.
+    Where something random is not recorded, moves of values say nothing, and no pair is listed.
     """
+    if most < STEADY_RUNS + 2:
+        return None
     ways = _Ways(moves or (lambda pair, step: []), [*pairs, *more])
 
-    def search() -> tuple[list[_Way], bool, int, int] | None:
-        return _searched(_Screening(run, epsilon, delta, seed), pairs[0], [*pairs, *more], ways, vary=moves is not None)
+    def search() -> tuple[list[_Way], bool, int, int]:
+        screening = _Screening(run, epsilon, delta, seed, most)
+        return _searched(screening, pairs[0], [*pairs, *more], ways, vary=moves is not None)
 
     found: Any = None
     with suppress(ChildDied):
@@ -139,15 +153,16 @@ def shortlist(
 
 def _searched(
     screening: _Screening, first: Pair, pairs: Sequence[Pair], ways: _Ways, *, vary: bool
-) -> tuple[list[_Way], bool, int, int] | None:
+) -> tuple[list[_Way], bool, int, int]:
     """Return the ways of the pairs that recorded noise speaks for, if any: as `Shortlist` has the pairs themselves."""
     search = Search(screening.measure)
     try:
-        search.look(pairs)
-        if vary:
-            search.vary(ways)
+        with suppress(_Spent):
+            search.look(pairs)
+            if vary:
+                search.vary(ways)
     except SystemExit:  # the audit meets it again, and says on which input
-        return None
+        return [], False, screening.mechanism.runs, search.tried
     best = search.best
     sure = best is not None and best[1].released and best[1].size > CLEAR
     if best is not None and sure:
@@ -157,7 +172,7 @@ def _searched(
     if not sure and not screening.mechanism.untraced:
         chosen += [pair for suspects in screening.suspects.values() for pair in suspects[:SUSPECTS]]
     if not chosen or not all(map(screening.mechanism.steady, (first, chosen[0]))):
-        return None
+        return [], False, screening.mechanism.runs, search.tried
     found = list(dict.fromkeys(ways.ways[id(pair)] for pair in chosen))
     return found, sure, screening.mechanism.runs, search.tried
 

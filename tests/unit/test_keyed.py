@@ -116,7 +116,8 @@ def test_the_command_line_makes_a_key_and_no_digest_without_it_leaves(tmp_path: 
     command = "privacy m.py:top --data people.csv --epsilon 1 --trials 100 --quiet --sequential"
     for out in ("a.json", "b.json"):
         assert main([*command.split(), "--out", out, "--continue", f"{out}.runs"]) == 1
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    first, second = ((tmp_path / out).read_text() for out in ("a.json", "b.json"))
+    assert first == second.replace("b.json.runs", "a.json.runs")
     key = key_of()
     table = dpaudit.read_dataset("people.csv")
     assert keyed(table_of(table).digest(), key) in (tmp_path / "a.json").read_text()

@@ -229,7 +229,7 @@ def noisy_counts(data: Any, rng: np.random.Generator) -> dict[str, int]:
 
 
 def test_power_is_stated_on_the_pairs_that_were_compared_long_enough() -> None:
-    finding = dpaudit.audit_privacy(noisy_counts, data=CATEGORIES, unit="user", epsilon=1, trials=400)
+    finding = dpaudit.audit_privacy(noisy_counts, data=CATEGORIES, unit="user", epsilon=1, trials=450)
     assert finding.verdict == "consistent"
     assert any("the unit of row 0 (20 rows) added" in origin.text for origin in finding.origins)
     assert isinstance(finding.compared, int)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import UNSET
 
 import dpaudit
+from dpaudit import PrivacyClaim
 from dpaudit.audit.options import OPTIONS, grouped
+from dpaudit.cli.app import main
 from dpaudit.errors import InputError, ToolFault
 
 PAIRS = [(0, 1), (1, 0)]
@@ -118,8 +122,9 @@ def test_more_trials_go_on_and_runs_are_counted_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "differs"),
     [
-        ({"epsilon": 0.9}, "its claim is"),
-        ({"pairs": PAIRS[:1]}, "its list of pairs is"),
+        ({"epsilon": 0.9}, "its claim is epsilon = 1.0, delta = 0.0, replace-one, not epsilon = 0.9, delta"),
+        ({"epsilon": None, "claim": PrivacyClaim.gaussian(1.0)}, r"not dpaudit.PrivacyClaim.gaussian\(1.0\)"),
+        ({"pairs": PAIRS[:1]}, "its list of pairs is another one$"),
         ({"confidence": 0.9}, "its confidence is 0.95, not 0.9"),
         ({"seed": 1}, "its seed is 0, not 1"),
         ({"mechanism": mixed}, "its mechanism is laplace, not mixed"),
@@ -157,7 +162,7 @@ def test_other_code_of_the_same_name_is_refused(tmp_path: Path) -> None:
         if scale == "0.9":
             audit(space["laplace"], continued=file)
         else:
-            with pytest.raises(InputError, match="its code is"):
+            with pytest.raises(InputError, match="its code is another one, for the file that defines"):
                 audit(space["laplace"], continued=file)
 
 
@@ -169,6 +174,49 @@ def test_changed_lines_and_left_out_ones_are_refused(tmp_path: Path) -> None:
         file.write_bytes(b"".join(changed))
         with pytest.raises(ToolFault, match="line 4: the file was changed"):
             audit(continued=file)
+
+
+def test_a_finding_says_what_it_went_on_from(tmp_path: Path) -> None:
+    """Lines that are missing at the end cannot be seen from the file, but by the digest in an earlier finding."""
+    file = tmp_path / "runs.jsonl"
+    first = audit(continued=file, epsilon=5.0)
+    more = audit(continued=file, epsilon=5.0, trials=300)
+    held = file.read_bytes()
+    lines = held.splitlines(keepends=True)
+    assert audit(sequential=True).continued is UNSET
+    assert (first.continued.trials, more.continued.trials) == ((200,), (200, 300))
+    assert more.continued.digest == json.loads(lines[-1])["digest"]
+    assert first.continued.digest in {json.loads(line)["digest"] for line in lines[:-1]}
+    assert f"2 links of a file (--trials 200, 300); the digest of its last line is {more.continued.digest}" in (
+        " ".join(more.summary().split())
+    )
+    # An audit that is over is repeated without another run, and its file stays as it is.
+    again = audit(continued=file, epsilon=5.0, trials=300)
+    assert again.to_dict() == more.to_dict()
+    assert file.read_bytes() == held
+    file.write_bytes(b"".join(lines[:-3]))
+    assert audit(continued=file, epsilon=5.0, trials=250).continued.digest != more.continued.digest
+
+
+def test_the_command_that_repeats_goes_on_from_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fast.py").write_text(
+        "def mean(ages, rng):\n    return sum(ages) / 3 + rng.laplace(0, 14)\n\n\n"
+        "PAIRS = [([100, 20, 40], [0, 20, 40])]\n"
+    )
+    asked = ["privacy", "fast.py:mean", "--epsilon", "1", "--continue", "runs.jsonl", "--quiet", "--json"]
+    main([*asked, "--trials", "60"])
+    main([*asked, "--trials", "5000", "--out", "stored.json"])
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    words = shlex.split(found["command"])[1:]
+    assert words[-2:] == ["--continue", "runs.jsonl"]
+    main([*words, "--json", "--quiet"])
+    again = json.loads(capsys.readouterr().out)
+    assert (again["finding"], again["command"]) == (found["finding"], found["command"])
+    main(["report", "stored.json", "--out", "page.html"])
+    assert "--continue runs.jsonl" in Path("page.html").read_text()
 
 
 def test_what_cannot_be_kept_is_refused(tmp_path: Path) -> None:

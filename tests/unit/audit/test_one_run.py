@@ -159,6 +159,28 @@ def test_coins_that_are_not_fair_are_refused():
     assert audit(scores, np.arange(1000) % 20 < 11).included == 550
 
 
+def test_the_coins_of_each_run_must_be_fair():
+    """In all they may be, as where the canaries of one run are all in and those of another all out."""
+    scores, fair = np.random.default_rng(0).normal(size=(2, 200)), np.random.default_rng(1).random((2, 200)) < 0.5
+    with pytest.raises(InputError, match="included must be fair coins: 200 of 200 canaries of run 1 of 2 are in"):
+        audit(scores, [[True] * 200, [False] * 200])
+    with pytest.raises(InputError, match=r"60 of 60 canaries of run 12 of 12 are in, .* a probability below 7.7e-08"):
+        audit(np.zeros((12, 60)), [*(np.random.default_rng(2).random((11, 60)) < 0.5), [True] * 60])
+    assert audit(scores, fair).runs == 2
+    assert audit(np.arange(20.0).reshape(10, 2), [[True, True], [False, False]] * 5).runs == 10
+
+
+def test_coins_are_compared_with_a_digest_that_was_kept_elsewhere():
+    scores, coins, other = np.arange(100.0), dpaudit.flip_coins(100, seed=1), dpaudit.flip_coins(100, seed=2)
+    assert audit(scores, coins, seal=f" {coins.seal.upper()}").seal == coins.seal
+    with pytest.raises(
+        InputError, match=f"seal must be the digest of the coins, which is {other.seal}; got {coins.seal}"
+    ):
+        audit(scores, other, seal=coins.seal)  # coins that were changed and sealed again
+    with pytest.raises(InputError, match="which is not known without coins that were sealed"):
+        audit(scores, coins.included, seal=coins.seal)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -266,6 +288,14 @@ def test_a_training_that_ignores_its_canaries_is_no_evidence():
     assert "it ignores them" in str(found)
     unchecked = dpaudit.audit_one_run(ignores, CANARIES, epsilon=1.0, score=score, confidence=0.95, seed=1, check=False)
     assert unchecked.verdict == "consistent"
+    assert "it is not known whether its scores depend on the canaries" in " ".join(unchecked.summary().split())
+    # One with randomness of its own has other scores in any case, and the finding says what was not looked at.
+    own = np.random.default_rng(3)
+    unseen = dpaudit.audit_one_run(
+        lambda canaries, rng: own.normal(size=60), CANARIES, epsilon=1.0, score=score, confidence=0.95, seed=1
+    )
+    assert (unseen.verdict, unseen.checked, unchecked.checked) == ("consistent", True, False)
+    assert "not looked at: whether a training with randomness of its own" in " ".join(unseen.summary().split())
 
 
 @pytest.mark.parametrize(
@@ -306,3 +336,19 @@ def test_an_error_after_the_training_keeps_coins_and_scores():
     with pytest.raises(InputError, match="score raised ZeroDivisionError") as caught:
         dpaudit.audit_one_run(train, CANARIES, epsilon=1.0, score=lambda r, c: 1 / 0)
     assert caught.value.scores == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_end_of_the_training_of_the_check_keeps_coins_and_scores(error):
+    calls = []
+
+    def ends(canaries, rng):
+        calls.append(len(canaries))
+        if len(calls) == 2:
+            raise error
+        return train(canaries, rng)
+
+    with pytest.raises((InputError, KeyboardInterrupt)) as caught:
+        dpaudit.audit_one_run(ends, CANARIES, epsilon=1.0, score=score)
+    assert caught.value.coins.included.sum() == calls[0]
+    assert np.shape(caught.value.scores) == (1, 60)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 
@@ -148,3 +150,18 @@ def test_the_theorem_is_named_only_where_its_own_statement_is_tested(epsilon, de
     assert resolve_claim(learner, epsilon, delta, relation).claim_id == ""
     assert dpaudit.pac.audit_law(learner, n=2).claim_id == learner.privacy.claim_id
     assert dpaudit.pac.audit_law(learner, n=2, relation="add-remove-one").claim_id == ""
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, dict, lambda columns: "a" * len(columns["a"])])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_table_is_no_batch_of_outputs(made: Any, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.audit.audit.APART", [True] if apart else [])
+
+    def table(data: Any, rng: np.random.Generator, size: int) -> Any:
+        return made({"a": rng.normal(size=size), "b": rng.normal(size=size)})
+
+    words = (
+        r"with batched=True the mechanism .*table must return \d+ outputs in a list or an array, got an object of class"
+    )
+    with pytest.raises(dpaudit.InputError, match=words):
+        dpaudit.audit_privacy(table, [(0, 1)], epsilon=1.0, trials=1_000, batched=True)

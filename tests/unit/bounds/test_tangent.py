@@ -137,6 +137,8 @@ def test_bounds_on_delta_are_zero_without_a_signal_and_hold_at_the_boundary() ->
         (lambda: PrivacyClaim.profile(3), "profile must be a function"),
         (lambda: PrivacyClaim.profile(lambda e: e / 100), "profile must not grow"),
         (lambda: PrivacyClaim.profile(lambda e: 1.5), "profile must be in"),
+        (lambda: PrivacyClaim.profile(lambda e: 1 / 0), r"the claim's profile raised ZeroDivisionError.*line"),
+        (lambda: PrivacyClaim.trade_off(lambda x: 1 / 0), r"the claim's trade_off raised ZeroDivisionError"),
         (lambda: PrivacyClaim.profile(lambda e: 1.0), "says nothing"),
         (lambda: PrivacyClaim.profile(lambda e: "x"), "profile must be a function that returns a number"),
         (lambda: PrivacyClaim.trade_off(lambda x: 1.0), "trade_off must be in"),

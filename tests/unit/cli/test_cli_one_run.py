@@ -77,6 +77,10 @@ def test_scores_are_audited_with_the_coins_that_were_sealed(capsys: Any, tmp_pat
     assert f"repeat dpaudit scores {file} --coins" in told
     seal = dpaudit.Coins.load(tmp_path / "coins.json").seal
     assert seal in told
+    status, out, _ = call(capsys, *words, "--seal", seal)
+    assert (status, f"--seal {seal}" in " ".join(out.split())) == (1, True)
+    status, _, err = call(capsys, *words, "--seal", seal[:-1] + "x")
+    assert (status, "--seal must be the digest of the coins" in " ".join(err.split())) == (2, True)
     found = json.loads((tmp_path / "found.json").read_text())["finding"]
     assert jsonschema.Draft202012Validator(schema.load("finding")).is_valid(found)
     assert dpaudit.OneRunFinding.from_dict(found).seal == seal
@@ -131,11 +135,16 @@ def test_a_file_may_have_several_runs(capsys: Any, tmp_path: Path) -> None:
         ("score,included\n1,1\n2,0\n", ("--epsilon", "1", "--mu", "1"), "there is one claim"),
         ("score,included\n1,1\n2,0\n", ("--rho", "1", "--mu", "1"), "there is one claim"),
         ("score,included\n1,1\n2,0\n", ("--mu", "99"), "mu must be a number in (0, 50]"),
-        ("score,included\n1,1\n2,0\n", ("--renyi", "1,1"), "alpha must be an order above 1"),
+        ("score,included\n1,1\n2,0\n", ("--renyi", "1,1"), "--renyi 1,1: alpha must be an order above 1"),
+        ("score,included\n1,1\n2,0\n", ("--renyi", "2,-1"), "--renyi 2,-1: epsilon must be a number in (0, 2500]"),
+        ("score,included\n1,1\n2,0\n", ("--profile", "curves.py:boom"), "the claim's profile raised ZeroDivisionErro"),
+        ("score,included\n1,1\n2,0\n", ("--profile", "curves.py:grows"), "--profile must not grow with epsilon"),
     ],
 )
 def test_scores_refuse_bad_input(capsys: Any, tmp_path: Path, text: str, words: tuple[str, ...], message: str) -> None:
     (tmp_path / "scores.csv").write_text(text)
+    (tmp_path / "curves.py").write_text("def boom(e):\n    return 1 / 0\n\n\ndef grows(e):\n    return e / 100\n")
+    words = tuple(word.replace("curves.py", str(tmp_path / "curves.py")) for word in words)
     status, _, err = call(capsys, "scores", str(tmp_path / "scores.csv"), *words)
     assert status == 2
     assert message in " ".join(err.split())

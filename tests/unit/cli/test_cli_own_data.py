@@ -67,6 +67,10 @@ def test_a_dry_run_says_when_the_limit_ends_the_audit(capsys: pytest.CaptureFixt
     said = audit(capsys, "sums.py:slow", "--dry-run", status=0)
     assert said.endswith("; the time limit ends it after 1:00")
     assert "time limit" not in audit(capsys, "sums.py:total", "--trials", "1000", "--dry-run", status=0)
+    asked = ["sums.py:total", "--trials", "1000", "--dry-run", "--json"]
+    found = json.loads(audit(capsys, *asked, status=0))
+    assert (found["mechanism"], found["runs"], found["time_limit"]) == ("sums.py:total", 2_000, OWN_DATA_SECONDS)
+    assert found["seconds"] > 0
 
 
 def test_values_outside_of_the_bounds_are_an_option_of_commands_and_settings(
