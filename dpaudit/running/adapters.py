@@ -57,14 +57,17 @@ class Mechanism:
         if not self.batched:
             return inputs.split(self(inputs, inputs.generators[0], len(inputs.turns)))
         made: list[Any] = [None, None]
+        before: list[tuple[Any, Any]] = []
         for side in (int(inputs.turns[0]), 1 - int(inputs.turns[0])):
             runs = int((inputs.turns == side).sum())
             if not runs:
                 continue
             noted().turn = side
             outputs = self(inputs.sides[side], inputs.generators[side], runs)
-            # A mechanism may return the same array from every call.
-            made[side] = outputs.copy() if isinstance(outputs, np.ndarray) else outputs
+            _refuse_overwritten(before)
+            # A mechanism may return the same array or list from every call.
+            made[side] = outputs.copy() if isinstance(outputs, np.ndarray | list) else outputs
+            before = [(made[side][0], _label(made[side][0]))]
         return made[0], made[1]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int, context: Context = nullcontext) -> Any:
@@ -115,7 +118,11 @@ class _OneByOne:
             first += self._watched(first[-1], islice(runs, WATCHED))
         if self.emit is not None:
             return first + [self._once(*one) for one in runs]
-        return self._many(first, runs)
+        # Several objects may be used by turns.
+        before = [(one, _label(one)) for one in first[:2]]
+        outputs = self._many(first, runs)
+        _refuse_overwritten(before)
+        return outputs
 
     def _many(self, outputs: list[Any], runs: Iterator[Any]) -> list[Any]:
         """Add the outputs of all runs; a call of a method for each would take as long as a simple mechanism."""
@@ -135,12 +142,7 @@ class _OneByOne:
         for one in runs:
             label = _label(before)
             outputs.append(self._once(*one))
-            if _label(before) != label:
-                kind = foreign(type(before).__name__, "object")
-                raise InputError(
-                    f"the mechanism returns the same {kind} from every run and changes it in the "
-                    "next, so that outputs are lost: return a new one each time, as copy.deepcopy(output)"
-                )
+            _refuse_overwritten([(before, label)])
             before = outputs[-1]
         return outputs
 
@@ -210,6 +212,17 @@ def _composed(measurement: Any, data: Any, rng: np.random.Generator, size: int) 
         copies = min(COMPOSED, size - len(outputs))
         outputs += make_composition([measurement] * copies).invoke(data)
     return outputs
+
+
+def _refuse_overwritten(before: Sequence[tuple[Any, Any]]) -> None:
+    """Raise `InputError` if an output is not what it was, given with its earlier label."""
+    for output, label in before:
+        if _label(output) != label:
+            kind = foreign(type(output).__name__, "object")
+            raise InputError(
+                f"the mechanism returns the same {kind} from several runs and changes it in between, so that outputs "
+                "are lost: return a new one each time, as copy.deepcopy(output)"
+            )
 
 
 def _label(output: Any) -> Any:

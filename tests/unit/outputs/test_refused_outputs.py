@@ -141,6 +141,17 @@ def views(x, rng, held=np.zeros(6)):  # noqa: B008  the buffer that is tested
     return held[:3]
 
 
+def by_turns(number):
+    held, made = [np.zeros(2) for _ in range(number)], iter(range(10**6))
+
+    def mechanism(x, rng):
+        found = held[next(made) % number]
+        found[:] = rng.normal(size=2)
+        return found
+
+    return mechanism
+
+
 def nested(x, rng, held=[0.0]):  # noqa: B006  the buffer that is tested
     held[0] = rng.normal()
     return (held, x)
@@ -151,20 +162,34 @@ def nested(x, rng, held=[0.0]):  # noqa: B006  the buffer that is tested
     reusing(lambda: [0.0], lambda held, value: held.__setitem__(0, value)),
     reusing(dict, lambda held, value: held.update(a=value)),
     reusing(lambda: Node(0), lambda held, value: setattr(held, "me", value)),
-    views, nested,
+    views, nested, by_turns(2), by_turns(7),
 ])  # fmt: skip
 def test_a_reused_buffer_is_refused(mechanism):
-    with pytest.raises(InputError, match=r"returns the same .* and changes it in the next, .*return a new one"):
-        dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=200)
+    with pytest.raises(InputError, match=r"returns the same .* and changes it in between, .*return a new one"):
+        dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=2_000)
 
 
-@pytest.mark.parametrize(("scale", "verdict"), [(1.0, "violation"), (2.0, "consistent")])
-def test_a_reused_batch_is_copied_before_the_next_call_changes_it(scale, verdict):
-    held = np.zeros(40_000)
+def test_a_batch_of_reused_buffers_is_refused():
+    held = [np.zeros(2) for _ in range(5_000)]
 
     def mechanism(x, rng, size):
-        held[:size] = x + rng.laplace(scale=scale, size=size)
+        for one in held[:size]:
+            one[:] = rng.normal(size=2)
         return held[:size]
+
+    with pytest.raises(InputError, match="returns the same ndarray from several runs"):
+        dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=2_000, batched=True)
+
+
+@pytest.mark.parametrize("kind", [np.zeros, lambda size: [0.0] * size])
+@pytest.mark.parametrize(("scale", "verdict"), [(1.0, "violation"), (2.0, "consistent")])
+def test_a_reused_batch_is_copied_before_the_next_call_changes_it(scale, verdict, kind):
+    held = {}
+
+    def mechanism(x, rng, size):
+        found = held.setdefault(size, kind(size))
+        found[:] = x + rng.laplace(scale=scale, size=size)
+        return found
 
     finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=100_000, batched=True)
     assert finding.verdict == verdict
