@@ -263,7 +263,7 @@ def choose(request: Request) -> tuple[Request, Choice]:
         shares=(*shares, 1.0),
         stored=stored is not None,
         trained=candidate.trained,
-        different=candidate.different,
+        different=max(candidate.different, training.pilot.different),
         tried=tuple(discretizer.name for discretizer in candidate.tried),
         pilot=training.pilot,
         not_run=training.not_run,

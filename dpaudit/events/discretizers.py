@@ -258,7 +258,8 @@ class Pilot:
 
     It is `sufficient` where cells are few, so that no score could say more than their histogram; else the `plan` has
     the leaves of the outputs. `not_compared` are the relations between parts of such outputs that no feature shows. The
-    `atoms` keep those apart that repeat among outputs that hardly ever do.
+    `atoms` keep those apart that repeat among outputs that hardly ever do. So many outputs were `different` from the
+    commonest one.
     """
 
     discretizer: Discretizer | None
@@ -266,6 +267,7 @@ class Pilot:
     plan: LeafPlan = field(default_factory=LeafPlan)
     not_compared: tuple[str, ...] = ()
     atoms: Discretizer | None = None
+    different: int = 0
 
     @classmethod
     def of(cls, outputs: Any) -> Pilot:
@@ -280,12 +282,12 @@ class Pilot:
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
         plan = LeafPlan() if sufficient else LeafPlan.of(outputs)
-        relations = not_compared(plan, outputs)
+        relations, different = not_compared(plan, outputs), len(outputs) - max(counts.values(), default=0)
         if repeated > 0.5:
-            return cls(found, sufficient, plan, relations)
+            return cls(found, sufficient, plan, relations, None, different)
         often = [cell for cell, c in counts.most_common(FEW) if c >= REPEATED] if isinstance(found, Identity) else []
         atoms = Atoms({cell: i for i, cell in enumerate(often)}) if often else None
-        return cls(None, sufficient, plan, relations, atoms)
+        return cls(None, sufficient, plan, relations, atoms, different)
 
     @property
     def width(self) -> int:

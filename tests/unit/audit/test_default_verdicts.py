@@ -106,3 +106,16 @@ def test_every_option_is_an_argument_with_the_default_that_is_declared() -> None
     parameters = inspect.signature(dpaudit.audit_privacy).parameters
     named = {name: one for name, one in OPTIONS.items() if name not in grouped("claim")}
     assert {name: parameters[name].default for name in named} == {name: one.default for name, one in named.items()}
+
+
+@pytest.mark.parametrize("seed", [1, 9])
+def test_outputs_that_vary_are_not_constant_where_a_learned_event_is(seed: int) -> None:
+    """The tested event may be a score that all outputs have."""
+    finding = dpaudit.audit_privacy(
+        lambda data, rng: "".join("abcdefgh"[i] for i in rng.permutation(8)),
+        [(0, 1)],
+        epsilon=0.5,
+        trials=4_000,
+        seed=seed,
+    )
+    assert (finding.verdict, finding.gaps) == ("consistent", ())
