@@ -99,7 +99,7 @@ def audit_samples(
     )
     curve_claim, point = resolve_claims(None, claim, epsilon, delta, None)
     recording = _Recording(sides, seeding.check_seed(seed))
-    mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded")
+    mechanism = Mechanism(recording, "the recorded mechanism", True, stream="recorded", promised=True)
     sampler = Sampler(mechanism, int(seed))
     pair = Pair(_Side(0), _Side(1), Origin(OriginKind.RECORDED, "outputs as given"))
     hygiene = Hygiene(sampler, (pair,), trials, True)  # asks nothing unless it is opened

@@ -35,7 +35,7 @@ class Mechanism:
     `batched` says whether one call makes many runs, which decides the chunk size only. The `stream`, by default the
     name, is a part of the address of every random stream. On the points of a `probe` predictions of hypotheses replace
     them; outputs that are no hypotheses stay as they are. That runs of one call are independent is `promised` by the
-    contract of a learner.
+    contract of a learner, and by a random order of outputs that were recorded.
     """
 
     function: Callable[[Any, np.random.Generator, int], Any] | Isolated
