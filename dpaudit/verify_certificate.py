@@ -170,7 +170,7 @@ WHOLE, LEVEL = whole(0), real(LEAST_CONFIDENCE, math.nextafter(1, 0))
 HITS, RUNS, DIGEST = whole(0, MOST_RUNS), whole(1, MOST_RUNS), like("(([0-9a-f]{8}:)?[0-9a-f]{32})?", "a digest")
 INPUT = tagged(
     value=record(value=value_of, digest=DIGEST),
-    reference=record(place=text, recipe=text, digest=DIGEST, records=either(many(WHOLE)), index=WHOLE),
+    reference=record(place=text, recipe=text, digest=DIGEST, records=either(many(WHOLE)), index_=WHOLE),
 )
 ORIGINS = (
     "crafted",

@@ -62,14 +62,14 @@ class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
     records : tuple of int or None
         The numbers of the records of that input that were kept; None where it is as it was.
     index : int
-        The number of the pair in the list.
+        The number of the pair in the list; the certificates in `examples/findings` lack it.
     """
 
     place: str
     recipe: str
     digest: str
-    records: tuple[Count, ...] | None
-    index: Count
+    records: tuple[Count, ...] | None = None
+    index: Count | UnsetType = UNSET
 
 
 Input = Given | Referred

@@ -332,6 +332,8 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
         return None
     if named is None:
         raise InputError(f"{source} must be left out: the certificate holds its inputs")
+    if not isinstance(named.index, int):
+        raise InputError(f"{source} must be left out: the certificate does not say which pair of a list it is about")
     if given:
         pairs = pairs_at(given[0], certificate.seed)
     else:

@@ -21,6 +21,7 @@ from dpaudit.contract import (
     Survives,
     Verdict,
 )
+from dpaudit.contract.pairs import differing
 from dpaudit.engine.lines import chained, write_line
 from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
 from dpaudit.engine.store import load_run
@@ -86,6 +87,7 @@ def blackbox(verdict, epsilon, detectable, hits, other, claim_id, errors, curve=
         origin=CRAFTED,
         data="Sample(n=1: (0, 1)->0)",
         neighbour="Sample(n=1: (1, 0)->1)",
+        differs=differing("Sample(n=1: (0, 1)->0)", "Sample(n=1: (1, 0)->1)"),
         direction=Direction.BACKWARD,
         event=_TWO,
         hits=hits,
@@ -139,6 +141,7 @@ def betting(verdict, epsilon, lower, claim_id):
         origin=Origin(),
         data="Sample(n=1: (3,)->0)",
         neighbour="Sample(n=1: (3,)->1)",
+        differs=differing("Sample(n=1: (3,)->0)", "Sample(n=1: (3,)->1)"),
         direction=Direction.FORWARD,
         event=Bets(3000, 1.25),
     )
