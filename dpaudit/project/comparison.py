@@ -21,7 +21,8 @@ from dpaudit.escaping import printable
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.history import PLACE, ProjectCheck, read_history
 from dpaudit.project.standings import Standing, standing_of
-from dpaudit.report.columns import PRIVACY, cells_of, columns_of, heads_of
+from dpaudit.report.columns import PRIVACY, Numbers, cells_of, columns_of, heads_of
+from dpaudit.report.glossary import CATCHES, VISIBLE
 from dpaudit.report.json import Report, run_in
 from dpaudit.report.numbers import plural, significant, value_text
 from dpaudit.report.sentences import tally
@@ -62,21 +63,24 @@ def compare(old: Sequence[Standing], new: Sequence[Standing]) -> list[Change]:
     return changes
 
 
-_FOUND = ("epsilon_lower", "failure_lower")
-"""Lower bounds: where nothing is refuted they say how much was found and not how much there is."""
+_FOUND = {"epsilon_lower": "", "failure_lower": "", "mu_lower": "mu "}
+"""Lower bounds with their units: where nothing is refuted they say how much was found and not how much there is."""
 _COMPARED = (
     ("beta", "allows failures with probability {1}, claimed {0} before", 1.0, "nearest"),
     ("claimed_epsilon", "claims epsilon {1}, claimed {0} before", 1.0, "nearest"),
     ("claimed_delta", "claims delta {1}, claimed {0} before", 1.0, "nearest"),
+    ("claimed_mu", "claims mu {1}, claimed {0} before", 1.0, "nearest"),
     ("exact_epsilon", "has exact epsilon {1}, had {0}", _EXACT_MARGIN, "nearest"),
-    ("detectable_epsilon", "would catch an epsilon of {1}, caught {0} before", _MARGIN, "up"),
-    *((name, "shows {1}, showed {0}", _MARGIN, "down") for name in _FOUND),
+    ("detectable_epsilon", f"would catch an epsilon of {{1}}, caught {{0}} before, {VISIBLE}", _MARGIN, "up"),
+    ("detectable_mu", f"would catch a mu of {{1}}, caught {{0}} before, {VISIBLE}", _MARGIN, "up"),
+    *((name, f"shows {unit}{{1}}, showed {{0}}", _MARGIN, "down") for name, unit in _FOUND.items()),
 )
+_OF_POINT = ("claimed_epsilon", "claimed_delta", "detectable_epsilon", "epsilon_lower")  # tested, of a curve
 
 
-def _claimed(row: Standing) -> float | None:
+def _claimed(row: Standing) -> float | str | None:
     """Return the claim, on which power depends, and which has a line of its own."""
-    return row.numbers.get("claimed_epsilon")
+    return row.curve_claim or row.numbers.get("claimed_epsilon")
 
 
 def _changes(old: Standing, new: Standing) -> list[Change]:
@@ -85,15 +89,18 @@ def _changes(old: Standing, new: Standing) -> list[Change]:
         steps = new.verdict.gravity - old.verdict.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
+    curves, same = [one.curve_claim or "epsilon and delta" for one in (new, old)], _claimed(old) == _claimed(new)
+    if len(set(curves)) > 1 and not all("claimed_mu" in one.numbers for one in (old, new)):
+        changes.append(Change(new.name, "claims {}, claimed {} before".format(*curves), None))
     failing = {Verdict.VIOLATION, Verdict.ACCEPTED} >= {old.verdict, new.verdict}
     for name, words, margin, towards in _COMPARED:
         was, now = old.numbers.get(name), new.numbers.get(name)
-        if (name in _FOUND and not failing) or (name == "detectable_epsilon" and _claimed(old) != _claimed(new)):
+        of_point = name in _OF_POINT and (old.curve_claim or new.curve_claim)
+        if of_point or (name in _FOUND and not failing) or (name.startswith("detectable") and not same):
             continue
         if was is not None and now is not None and was != now and max(was, now) > margin * min(was, now):
-            changes.append(
-                Change(new.name, words.format(significant(was, towards), significant(now, towards)), now > was)
-            )
+            text = words.format(significant(was, towards), significant(now, towards))
+            changes.append(Change(new.name, text, now > was))
     return changes
 
 
@@ -165,12 +172,13 @@ CHANGES = (Head("", "word"), Head("mechanism", "name"), Head("change", "text"))
 
 def check_text(found: Sequence[Standing], color: bool = False, width: int = WIDTH) -> str:
     """Return what a check found as a table, with a line for each mechanism that needs attention."""
-    columns = columns_of([one.numbers for one in found], PRIVACY)
-    cells = [[*cells_of(one.verdict, one.name, columns, one.numbers or None), _word(one)] for one in found]
+    shown: list[Numbers] = [one.numbers and {**one.numbers, "curve_claim": one.curve_claim or ""} for one in found]
+    columns, rows = columns_of(shown, PRIVACY), zip(found, shown, strict=True)
+    cells = [[*cells_of(one.verdict, one.name, columns, own or None), _word(one)] for one, own in rows]
     heads = [*heads_of("mechanism", columns), Head("verdict", "word")]
     lines = table(heads, cells, [style_of(one.verdict, "blue") for one in found], width, color)
     sums = f"{plural(len(found), 'claim')}: {tally([one.verdict for one in found])}."
-    return "\n".join([*lines, sums, *_remarks(found, width)]) + "\n"
+    return "\n".join([*lines, CATCHES, sums, *_remarks(found, width)]) + "\n"
 
 
 def _word(one: Standing) -> str:

@@ -19,7 +19,7 @@ from dpaudit.engine.records import Result
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
-from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size
+from dpaudit.record import Amount, Count, Frozen, NonNegative, Probability, Share, Size, Words
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.view import row_of
 
@@ -124,7 +124,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
 
     The verdict is "accepted" for a violation that is accepted, and "failed" without a finding, with the error as `why`;
     else `why` shows the violation. The `numbers` are those of the columns of reports, by name. What the bound follows
-    from is in `tested`; rows of an earlier version lack it.
+    from is in `tested`; rows of an earlier version lack it. A claim that is a curve is in `curve_claim`, in words.
     """
 
     name: str
@@ -135,6 +135,7 @@ class Standing(Frozen, frozen=True, kw_only=True):
     why: str = ""
     accepted: Accepted | None = None
     tested: Counted | UnsetType = UNSET
+    curve_claim: Words | UnsetType = UNSET
 
 
 def standing_of(
@@ -145,10 +146,12 @@ def standing_of(
     row = row_of([replace(one, claim=None) for one in results] if promise == "utility" else results)
     verdict = row.utility_verdict if promise == "utility" else row.privacy_verdict
     numbers = {column: number for column, number in numbers_of(row).items() if number is not None}
+    claim = numbers.pop("curve_claim", UNSET)
     if verdict == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:
         verdict = Verdict.ACCEPTED
     found = Standing(name=name, mechanism=mechanism, verdict=verdict, promise=promise, numbers=numbers)
-    return replace(found, why=why, accepted=accepted, tested=Counted.of(row.blackbox, row.exact))
+    kept = replace(found, tested=Counted.of(row.blackbox, row.exact), curve_claim=claim)
+    return replace(kept, why=why, accepted=accepted)
 
 
 def _most(numbers: Mapping[str, float]) -> float:
@@ -173,6 +176,7 @@ def check_row(row: Standing) -> tuple[str, ...]:
     if tested is not UNSET and claimed != math.inf:
         same("the epsilon that was tested", point, claimed, "the claimed one")
     named = {LAWS: exact is not None, POWER: "detectable_epsilon" in numbers, HOLDER: tested and tested.by_curve}
+    named["bounds on mu"] = "mu_lower" in numbers
     left = [name for name, held in named.items() if held]
     if bound is None and tested is not UNSET:
         raise ToolFault("it has no epsilon_lower, and counts that give one")

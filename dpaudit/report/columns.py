@@ -5,17 +5,21 @@ A new column is a line of `COLUMNS` and its number in `numbers_of`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.report.numbers import raised, significant, value_text
-from dpaudit.report.terminal import Head
+from dpaudit.report.terminal import Head, in_ascii
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import claim_words
+from dpaudit.report.wording import claim_words, curve_claim_words
 
-Numbers: TypeAlias = Mapping[str, float | None]
-"""Name of a column, or of a number that a column needs, -> the number; None where nothing was audited."""
+Numbers: TypeAlias = Mapping[str, Any]
+"""Name of a column, or of a number that a column needs, -> the number; None where nothing was audited.
+Where the claim is a curve, "curve_claim" has it in words; the claimed epsilon and delta are then the point tested."""
+_IN_MU = {"claimed_delta": "", "epsilon_lower": "mu_lower", "detectable_epsilon": "detectable_mu"}
+"""Columns in epsilon and delta -> the number, in mu, that they have for a Gaussian claim."""
 
 
 class Column(NamedTuple):
@@ -39,7 +43,13 @@ class Column(NamedTuple):
     absent: str = "-"
 
     def text(self, numbers: Numbers) -> str:
-        """Return the number as text."""
+        """Return the number as text; of a claim that is a curve its words, and of numbers those in mu alone."""
+        claim = numbers.get("curve_claim") or ""
+        if claim and self.name == "claimed_epsilon":
+            return str(claim.partition(" (")[0])
+        if claim and self.name in _IN_MU:
+            text = self._replace(name=_IN_MU[self.name], apart="claimed_mu").text({**numbers, "curve_claim": ""})
+            return f"μ {text}" if text[0].isdigit() else text
         value, low = numbers.get(self.name), numbers.get(self.low)
         if value is None:
             return self.absent
@@ -55,7 +65,7 @@ class Column(NamedTuple):
             digits=3,
             apart_from=None if apart is None else self.scale * apart,
             error=error,
-            infinity="never" if self.name == "detectable_epsilon" else "inf",
+            infinity="never" if self.name.startswith("detectable") else "inf",
         )
 
 
@@ -75,8 +85,8 @@ worst hard case, its interval, and what is allowed."""
 PRIVACY = tuple(column for column in COLUMNS if column.promise == "privacy")
 
 
-def numbers_of(shown: Row | AuditedMechanism) -> dict[str, float | None]:
-    """Return the numbers of a mechanism, by name."""
+def numbers_of(shown: Row | AuditedMechanism) -> dict[str, Any]:
+    """Return the numbers of a mechanism, by name; of a claim that is a curve those in mu too, if Gaussian."""
     tested, accurate = (shown, shown) if isinstance(shown, Row) else (shown.tested, shown.accurate)
     sources: list[tuple[Any, dict[str, str]]] = [
         (tested.claim, {"claimed_epsilon": "epsilon", "claimed_delta": "delta"}),
@@ -85,7 +95,12 @@ def numbers_of(shown: Row | AuditedMechanism) -> dict[str, float | None]:
         (tested.blackbox, {name: name for name in ("epsilon_lower", "detectable_epsilon")}),
         (accurate.utility, {name: name for name in ("failure_rate", "failure_lower", "failure_upper", "beta")}),
     ]
-    return {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
+    found = {name: source and getattr(source, own) for source, names in sources for name, own in names.items()}
+    if (curve := tested.curve) is not None:
+        able = curve.detectable_mu and (math.inf if tested.blackbox and tested.blackbox.gaps else curve.detectable_mu)
+        found |= {"claimed_mu": curve.claim.mu, "mu_lower": curve.mu_lower, "detectable_mu": able}
+        found["curve_claim"] = curve_claim_words(curve.claim)
+    return found
 
 
 def heads_of(name: str, columns: Sequence[Column]) -> list[Head]:
@@ -95,19 +110,20 @@ def heads_of(name: str, columns: Sequence[Column]) -> list[Head]:
 
 def cells_of(verdict: Verdict, name: str, columns: Sequence[Column], numbers: Numbers | None) -> list[str]:
     """Return the cells below `heads_of`; without numbers where nothing was found."""
-    return [verdict.mark, name, *("-" if numbers is None else column.text(numbers) for column in columns)]
+    return [verdict.mark, name, *("-" if numbers is None else in_ascii(column.text(numbers)) for column in columns)]
 
 
 def shown_number(row: Row, name: str) -> str:
     """Return the number of a row in a column, powers of ten raised; empty where it has none."""
     numbers = numbers_of(row)
     column = next(column for column in COLUMNS if column.name == name)
-    return raised(column.text(numbers)) if numbers[name] is not None else ""
+    return raised(column.text({**numbers, "curve_claim": ""})) if numbers[name] is not None else ""
 
 
-def shown_claim(claim: PrivacyClaim) -> str:
-    """Return a claim as "ε = 1", powers of ten raised."""
-    return raised(claim_words(claim.epsilon, claim.delta))
+def shown_claim(row: Row, claim: PrivacyClaim) -> str:
+    """Return that a row claims "ε = 1", or which point of its claim was tested, powers of ten raised."""
+    label, written = ("claimed", value_text) if row.curve is None else ("point tested", significant)
+    return f"{label}, {raised(claim_words(claim.epsilon, claim.delta, written))}"
 
 
 def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, *, whole: bool = True) -> list[Column]:
@@ -115,7 +131,7 @@ def columns_of(numbers: Sequence[Numbers], columns: Sequence[Column] = COLUMNS, 
 
     Those of the claim and of what runs found stay in any case.
     """
-    left = set() if any(one.get("claimed_delta") for one in numbers) else {"claimed_delta"}
+    left = set() if any(n.get("claimed_delta") and not n.get("curve_claim") for n in numbers) else {"claimed_delta"}
     for column in columns:
         optional = column.promise == "accuracy" or column.name == "exact_epsilon"
         if optional and all(one.get(column.name) is None for one in numbers):

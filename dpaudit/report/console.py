@@ -15,7 +15,7 @@ from dpaudit.escaping import printable
 from dpaudit.report.columns import PRIVACY, Column, cells_of, columns_of, heads_of, numbers_of
 from dpaudit.report.evidence import ASSUMED, decoded_of, delta_text, frontier_text
 from dpaudit.report.findings import because, gaps_words
-from dpaudit.report.glossary import OFTEN, STATUSES
+from dpaudit.report.glossary import CATCHES, OFTEN, STATUSES
 from dpaudit.report.numbers import count, plural
 from dpaudit.report.sentences import CAVEAT, headline, tallies
 from dpaudit.report.summary import Summary, summarise
@@ -121,7 +121,8 @@ def _learners(rows: Sequence[Row], width: int, color: bool, deep: int = 2, full:
 
 def _legend(rows: Sequence[Row]) -> list[str]:
     marked = dict.fromkeys(row.verdict for row in rows if row.verdict.needs_look)
-    return ["   ".join(f"{verdict.mark} {verdict}" for verdict in marked)] if marked else []
+    marks = "   ".join(f"{verdict.mark} {verdict}" for verdict in marked)
+    return [*filter(None, [marks, CATCHES])] if rows else []
 
 
 def _controls(rows: Sequence[Row], color: bool) -> list[str]:

@@ -101,7 +101,9 @@ def _evidence(result: Result) -> Lines:
         case PrivacyFinding() as finding:
             scores = ", ".join(finding.scores) or finding.distinguisher
             return [
-                ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
+                ("claim", _tested_claim(result, finding.epsilon, finding.delta, finding.relation))
+                if finding.curve_test is None
+                else ("point tested", wording.claim_words(finding.epsilon, finding.delta, significant)),
                 *curve_lines(finding),
                 *_power(finding),
                 ("compared", f"pairs: {origins_text(finding)}; events: {count(finding.events)}; scores: {scores}"),

@@ -22,7 +22,7 @@ from dpaudit.report.numbers import count, number, plural, raised, share, signifi
 from dpaudit.report.sentences import plain, privacy_words
 from dpaudit.report.svg import Scale, across, along, axis, dot, drawing, element, linear, path, ticks, words
 from dpaudit.report.view import AuditedMechanism, Row
-from dpaudit.report.wording import failure_text
+from dpaudit.report.wording import curve_claim_words, failure_text
 
 Points = list[tuple[float, float]]
 
@@ -106,13 +106,14 @@ def said(mechanism: AuditedMechanism) -> str:
 
 
 def aside(mechanism: AuditedMechanism) -> str:
-    """Return the number beside the verdict: the exact epsilon, or else the one found, of the one claimed."""
+    """Return what is beside the verdict: the exact epsilon, or that found, of the one claimed; or a curve claimed."""
     row = mechanism.tested
     if row.exact is None and row.blackbox is None:
         return ""
-    shown = (
-        f"ε ≥ {shown_number(row, 'epsilon_lower')}" if row.exact is None else f"ε {shown_number(row, 'exact_epsilon')}"
-    )
+    if row.curve is not None:
+        return raised(curve_claim_words(row.curve.claim))
+    name, sign = ("epsilon_lower", "≥ ") if row.exact is None else ("exact_epsilon", "")
+    shown = f"ε {sign}{shown_number(row, name)}"
     return shown if row.claim is None else f"{shown} of {raised(value_text(row.claim.epsilon))}"
 
 
@@ -121,7 +122,7 @@ def claim_bar(mechanism: AuditedMechanism) -> str:
     row, exact = mechanism.tested, mechanism.tested.exact_epsilon
     known: list[tuple[float, float, str]] = []
     if row.claim is not None:
-        known.append((row.claim.epsilon, 14, f"claimed, {shown_claim(row.claim)}"))
+        known.append((row.claim.epsilon, 14, shown_claim(row, row.claim)))
     if row.blackbox is not None:
         known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {shown_number(row, 'epsilon_lower')}"))
     elif row.exact is not None and exact is not None:
@@ -146,6 +147,7 @@ def power_figure(finding: PrivacyFinding) -> str:
         return ""
     up = linear(0, max([epsilon for _, epsilon in steps] + [finding.epsilon]) or 1.0, 140, 30)
     y, claimed = up(finding.epsilon), f"claimed, {raised(value_text(finding.epsilon))}"
+    claimed = claimed if finding.curve_test is None else f"point tested, {number(finding.epsilon)}"
     parts = [across("promised", 0, 100, y), words(claimed, "100%", y - 5, "end", class_="t halo")]
     for i, (chance, epsilon) in enumerate(steps):
         x, y = 100 * (i + 0.4) / len(steps), up(epsilon)
@@ -266,7 +268,7 @@ def _names(curves: Curves, up: Scale, top: float) -> list[str]:
         d = _at(promised, e)
         # Where the runs rule out more than that, the words stay out of the orange.
         below = 18 if found and _at(found, e) > d else -6
-        labels.append((e, d, f"promised, {shown_claim(row.claim)}", below))
+        labels.append((e, d, shown_claim(row, row.claim).replace("claimed", "promised"), below))
     if curves.exact and row.exact is not None:
         exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])

@@ -157,8 +157,8 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             why, remedy = _no_power(finding, shown)
             return [("power", f"none: {why}"), ("next", remedy)]
         case PrivacyFinding() if not refuted:
-            caught = wording.curve_power_words(finding)
-            return [("power", caught or wording.power_words(finding)), *_more_time(finding, shown)]
+            caught = wording.curve_power_words(finding) or wording.power_words(finding)
+            return [("power", "; ".join(filter(None, (caught, unseen_words(finding))))), *_more_time(finding, shown)]
         case LawFinding() if not refuted:
             return [("covers", covers_text(finding))]
         case UtilityFinding() if finding.verdict == Verdict.UNDECIDED:
@@ -166,6 +166,14 @@ def reasons(finding: OneAudit, decoded: wording.Decoded = None, shown: Shown = i
             advice = f"add {more}: the interval, which holds what is allowed, gets narrower"
             return [("because", because(finding)), ("next", advice)]
     return [("because", because(finding, decoded))]
+
+
+def unseen_words(finding: PrivacyFinding | None) -> str:
+    """Return what was not looked at, at most three kinds by name; empty where everything was."""
+    unseen = finding.not_looked_at if finding else ()
+    if len(unseen) > 3:
+        return f"{len(unseen)} kinds of features not looked at: -v or finding.not_looked_at names them"
+    return f"not looked at: {', '.join(unseen)}" if unseen else ""
 
 
 def _warnings(finding: OneAudit) -> Lines:

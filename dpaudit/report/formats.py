@@ -35,7 +35,8 @@ from dpaudit.escaping import printable
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import parted
 from dpaudit.report.columns import columns_of, numbers_of
-from dpaudit.report.glossary import GLOSSARY
+from dpaudit.report.findings import unseen_words
+from dpaudit.report.glossary import CATCHES, GLOSSARY
 from dpaudit.report.html import filled
 from dpaudit.report.numbers import raised
 from dpaudit.report.sentences import CAVEAT, Phrase, accuracy_words, headline, plain, privacy_words, says, tallies
@@ -277,7 +278,8 @@ def _table(shown: Sequence[AuditedMechanism]) -> str:
         verdict = f"{mechanism.state.tone.sign} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
         cells = [escaped(raised(column.text(numbers))) for column in columns]
         rows.append((escaped(mechanism.name), verdict, *cells, *[str(mechanism.accuracy)] * accuracy))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    notes = [CATCHES, *(f"{m.name}: {words}." for m in shown if (words := unseen_words(m.tested.blackbox)))]
+    return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *(f"- {escaped(note)}" for note in notes)])
 
 
 def escaped(text: str) -> str:

@@ -8,8 +8,11 @@ from dpaudit.report.numbers import percent
 _LOWER_BOUND = "a lower bound on ε from runs, at the stated confidence"
 PROBABLY = f"with probability {percent(POWER)}"
 """The probability of detection of what is called detectable."""
-OFTEN = f"{PROBABLY} if visible in the features looked at"
+VISIBLE = "if visible in the features looked at"
+OFTEN = f"{PROBABLY} {VISIBLE}"
 """The probability of detection of what is called detectable, and the leaks of which that is said."""
+CATCHES = f"Would catch: {OFTEN}."
+"""The note under tables that show the least that would be caught."""
 _POWER = f"least true ε found in {percent(POWER)} of audits by an event as likely as the one tested"
 
 GLOSSARY = {

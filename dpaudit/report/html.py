@@ -23,7 +23,7 @@ from dpaudit.report import figures, sentences, wording
 from dpaudit.report.columns import PRIVACY, Column, columns_of, numbers_of, shown_number
 from dpaudit.report.evidence import finding_lines
 from dpaudit.report.findings import covers_text, times_words
-from dpaudit.report.glossary import OF_ONE, OF_RUNS, OFTEN, meanings
+from dpaudit.report.glossary import CATCHES, OF_ONE, OF_RUNS, OFTEN, meanings
 from dpaudit.report.ledger import MEANINGS, PARTS, place_words
 from dpaudit.report.numbers import count, number, percent, plural, raised, share, value_text
 from dpaudit.report.pictures import pictures
@@ -65,7 +65,7 @@ def render(run: Run) -> str:
     audits = [row.blackbox for row in (*summary.learners, *summary.controls)]
     confidences = {finding.confidence for finding in audits if finding is not None}
     columns = columns_of([numbers_of(m) for m in (*missed, *learners, *few)])
-    claiming = [m for m in learners if m.state != Verdict.NO_CLAIM]
+    claiming = [m for m in learners if m.state != Verdict.NO_CLAIM and m.tested.curve is None]
 
     def drawn(shown: Sequence[AuditedMechanism]) -> list[dict[str, Any]]:
         return [{"mechanism": m, "svg": figures.claim_row(m), "aside": figures.aside(m)} for m in shown]
@@ -89,6 +89,7 @@ def render(run: Run) -> str:
         "confidence": " or ".join(map(percent, sorted(confidences))) or "not",
         "verdicts": _VERDICTS,
         "columns": columns,
+        "catches": CATCHES,
         "accuracy": any(column.promise == "accuracy" for column in columns),
         "lines": [_line(m, columns) for m in (*missed, *learners, *few)],
         "open": [parts[m.id] for m in (*missed, *learners) if m.needs_look],
@@ -268,6 +269,9 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
         claimed = f"claimed, with δ = {raised(value_text(claim.delta))}; neighbours: {neighbours}"
         lines.append((f"ε = {raised(value_text(claim.epsilon))}", claimed))
+        if row.curve is not None and row.blackbox is not None:
+            point = wording.claim_words(claim.epsilon, claim.delta, number)
+            lines = [*wording.curve_lines(row.blackbox), (point, f"point tested, neighbours: {neighbours}")]
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
@@ -278,7 +282,7 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
         if exact.claimed_delta > 0:
             least = number(exact.delta_at_claim, "up", apart_from=exact.claimed_delta)
             lines.append((f"δ = {least}", "exact at the claimed ε"))
-    if (found := row.blackbox) is not None:
+    if (found := row.blackbox) is not None and row.curve is None:
         fresh = f"{count(2 * found.confirmation_trials)} fresh runs on two inputs"
         by = fresh if found.design == "fixed" else "bets on runs"
         lines.append((f"ε ≥ {shown_number(row, 'epsilon_lower')}", f"found, {percent(found.confidence)} sure, by {by}"))

@@ -40,7 +40,9 @@ class MechanismSummary(Frozen, frozen=True, kw_only=True):
     - claim: The claim of privacy.
     - verdict: The verdicts.
     - numbers: The numbers of the findings that decide: claimed_epsilon, claimed_delta, exact_epsilon (at the claimed
-      delta) with its error, epsilon_lower, detectable_epsilon, failure_rate with failure_lower and failure_upper, beta.
+      delta) with its error, epsilon_lower, detectable_epsilon (of leaks visible in the features looked at),
+      failure_rate with failure_lower and failure_upper, beta. Where the claim is a curve, which the result has as
+      `tested_claim`, the claimed ones are the point tested; of a Gaussian one also claimed_mu, mu_lower, detectable_mu.
     - deciding: The tasks whose findings decide, by kind of audit: "exact", "privacy", "utility". They are among the
       results.
     - deciding_settings: The tasks whose findings decide in each setting of utility.
@@ -190,7 +192,7 @@ def _mechanism(row: Row) -> MechanismSummary:
     return MechanismSummary(
         **{name: getattr(row, name) for name in ("label", "learner", "parameters", "fault", "claim")},
         verdict=Verdicts(row.state, row.utility_verdict, row.verdict),
-        numbers=numbers_of(row),
+        numbers={name: number for name, number in numbers_of(row).items() if name != "curve_claim"},
         deciding={kind: row.result_of(f).task for kind, f in row.deciding.items() if f is not None},
         deciding_settings={setting: row.result_of(f).task for setting, f in settings.items() if f is not None},
         hard_cases=len(row.cases),

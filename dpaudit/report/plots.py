@@ -88,7 +88,7 @@ def _privacy(row: Row, axes: Axes) -> Sequence[str]:
     curves, measured = Curves(row), list[str]()
     if row.claim is not None:
         axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
-        claim = f"claim {claim_text(row.claim)}"
+        claim = f"claim {claim_text(row.claim if row.curve is None or row.blackbox is None else row.blackbox)}"
         axes.plot(row.claim.epsilon, row.claim.delta, "D", color=CLAIM, ms=6, clip_on=False, label=claim)
     if row.exact is not None:
         measured = _exact(axes, row.exact, curves.right)

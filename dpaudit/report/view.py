@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.tested import CurveTest
 from dpaudit.contract import OF_PRIVACY, PrivacyClaim, Verdict
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refutes
 from dpaudit.engine.records import Parameters, Result
@@ -97,6 +98,11 @@ class Row:
         if exact is not None and exact.claimed_epsilon is not None:
             return PrivacyClaim(exact.claimed_epsilon, exact.claimed_delta, exact.relation, exact.claim_id)
         return None
+
+    @property
+    def curve(self) -> CurveTest | None:
+        """The test of the claim where that is a curve, of which `claim` is the point tested."""
+        return None if self.blackbox is None else self.blackbox.curve_test
 
     @property
     def scope(self) -> str:

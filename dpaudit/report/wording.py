@@ -6,7 +6,7 @@ All sentences of reports have the signs of mathematics, as ε and ≥; `report.t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import UNSET
@@ -205,13 +205,15 @@ def failure_text(finding: UtilityFinding) -> str:
     return finding.failure or f"error > {value_text(finding.alpha)}"
 
 
-def claim_words(epsilon: float, delta: float) -> str:
-    """Return a claim as "ε = 1", with its delta where that is not 0."""
-    return f"ε = {value_text(epsilon)}" + (f", δ = {value_text(delta)}" if delta else "")
+def claim_words(epsilon: float, delta: float, written: Callable[[float], str] = value_text) -> str:
+    """Return a claim as "ε = 1", with its delta where that is not 0, as given, or rounded if none claims it."""
+    return f"ε = {written(epsilon)}" + (f", δ = {written(delta)}" if delta else "")
 
 
 def claim_text(claim: PrivacyClaim | PrivacyFinding) -> str:
-    """Return the claimed epsilon, with delta where it is not 0, for a cell of a table."""
+    """Return the claimed epsilon, with delta where it is not 0, for a cell of a table; of a curve, its words."""
+    if isinstance(claim, PrivacyFinding) and claim.curve_test is not None:
+        return curve_claim_words(claim.curve_test.claim).partition(" (")[0]
     epsilon = value_text(claim.epsilon)
     return epsilon if claim.delta == 0 else f"({epsilon}, {value_text(claim.delta)})"
 

@@ -25,6 +25,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.comparison import Change, changes_text, compare, history_text, read_standings
 from dpaudit.project.history import PLACE, keep, read_history
 from dpaudit.project.standings import Counted, Standing, check_row
+from dpaudit.report.glossary import VISIBLE
 from dpaudit.report.json import render
 from dpaudit.utility.interval import failure_interval
 
@@ -75,6 +76,9 @@ def test_a_history_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
         read_history(tmp_path / "none.jsonl")
 
 
+OF_NONE = f"would catch an epsilon of inf, caught 1.100 before, {VISIBLE}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "text", "worse"),
     [
@@ -87,7 +91,12 @@ def test_a_history_that_was_changed_is_refused_with_its_line(tmp_path: Path) -> 
         (row(), row(claimed_delta=1e-6), "claims delta 1.000e-6, claimed 0 before", True),
         (row(exact_epsilon=0.5), row(exact_epsilon=0.6), "has exact epsilon 0.6000, had 0.5000", True),
         (row(exact_epsilon=0.6), row(exact_epsilon=0.5), "has exact epsilon 0.5000, had 0.6000", False),
-        (row(), row(detectable_epsilon=math.inf), "would catch an epsilon of inf, caught 1.100 before", True),
+        (
+            row(),
+            row(detectable_epsilon=math.inf),
+            f"would catch an epsilon of inf, caught 1.100 before, {VISIBLE}",
+            True,
+        ),
         (row("violation"), row("violation", epsilon_lower=0.6), "shows 0.6000, showed 0.5000", True),
         (
             row("holds", promise="utility", beta=0.1),

@@ -368,7 +368,7 @@ def test_mechanisms_without_a_claim_have_no_line_in_the_figure_of_claims(small):
     figure = small.partition('id="figure"')[2].partition("</section>")[0]
     table = small.partition('id="all"')[2].partition("</table>")[0]
     assert "parity-elimination" not in figure
-    assert "Without a claim, and in the table alone: 1 mechanism." in figure
+    assert "Without a claim of ε, and in the table alone: 1 mechanism." in figure
     assert "parity-elimination" in table
     assert "table alone" not in html.render(only(load_small(), "parity-private"))
 
