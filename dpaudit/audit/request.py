@@ -162,6 +162,8 @@ def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | 
 
 SEARCH_SHARE = 0.35
 """Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
+SCARCE_SHARE, RUNS_OF_PAIR = 0.65, 16
+"""The same where this is less than so many runs a side of each pair: fewer do not show which one leaks."""
 LOCAL_SHARE = 0.3
 """Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""
 TRAINING_SHARE = 0.2
@@ -213,7 +215,7 @@ class Budget:
         `WIDE_TRAINING_SHARE` where outputs are wide, and `PILOT_SHARE` of the former at most as the pilot.
         """
         total = trials - checks - recorded
-        most = 0 if pairs == 1 else int(SEARCH_SHARE * total)
+        most = 0 if pairs == 1 else max(int(SEARCH_SHARE * total), min(int(SCARCE_SHARE * total), RUNS_OF_PAIR * pairs))
         nearby = int(LOCAL_SHARE * most) if local else 0
         search, nearby = searched or (most - nearby, nearby)
         left = total - search - nearby
