@@ -267,11 +267,12 @@ def _numbers(mechanism: AuditedMechanism) -> Lines:
     if claim is not None:
         relation = claim.relation if row.blackbox is None else row.blackbox.relation
         neighbours = _NEIGHBOURS[relation][0].format(_noun(row))
-        claimed = f"claimed, with δ = {raised(value_text(claim.delta))}; neighbours: {neighbours}"
-        lines.append((f"ε = {raised(value_text(claim.epsilon))}", claimed))
-        if row.curve is not None and row.blackbox is not None:
-            point = wording.claim_words(claim.epsilon, claim.delta, number)
-            lines = [*wording.curve_lines(row.blackbox), (point, f"point tested, neighbours: {neighbours}")]
+        curve = row.blackbox if row.curve is not None else None
+        word, shown, lines = (
+            ("point tested", number, wording.curve_lines(curve)) if curve else ("claimed", value_text, [])
+        )
+        what = f"{word}, with δ = {raised(shown(claim.delta))}; neighbours: {neighbours}"
+        lines.append((f"ε = {raised(shown(claim.epsilon))}", what))
     elif row.exact is not None:
         lines.append(("none", "claimed: it promises no privacy"))
     if (exact := row.exact) is not None:
