@@ -162,7 +162,7 @@ def bets_asked(sequential: bool | None, continued: str | Path | None) -> bool | 
 
 SEARCH_SHARE = 0.35
 """Of several pairs' runs, at most, for the search; it ends when bets are sure that a pair leaks."""
-SCARCE_SHARE, RUNS_OF_PAIR = 0.65, 16
+SCARCE_SHARE, RUNS_OF_PAIR = 0.5, 16
 """The same where this is less than so many runs a side of each pair: fewer do not show which one leaks."""
 LOCAL_SHARE = 0.3
 """Of the search, for variations of the best pair: crafted pairs are good, so that most goes to comparing them."""

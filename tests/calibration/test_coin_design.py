@@ -207,9 +207,9 @@ def test_an_audit_does_not_accuse_who_stops_ahead(monkeypatch: pytest.MonkeyPatc
     mechanisms: list[Stopping] = []
     tossed = Sampler.tossed
 
-    def begun(self: Sampler, *given: Any) -> Any:
+    def begun(self: Sampler, *given: Any, **how: Any) -> Any:
         mechanisms[-1].alarms = mechanisms[-1].right = 0
-        return tossed(self, *given)
+        return tossed(self, *given, **how)
 
     def make() -> Stopping:
         mechanisms.append(Stopping(2_000, 2 * GAMMA))

@@ -228,8 +228,18 @@ def noisy_counts(data: Any, rng: np.random.Generator) -> dict[str, int]:
     return {kind: int(counts.get(kind, 0)) + int(np.round(rng.laplace())) for kind in LETTERS}
 
 
+def test_one_user_with_many_rows_is_found_by_few_runs() -> None:
+    """Runs share 32 pairs; of six seeds four find it with 450 runs a side, and all with 600."""
+    finding = dpaudit.audit_privacy(noisy_counts, data=CATEGORIES, unit="user", epsilon=1, trials=600)
+    assert finding.verdict == "violation"
+    assert "the unit of row 0 (20 rows)" in finding.witness.origin.text
+
+
 def test_power_is_stated_on_the_pairs_that_were_compared_long_enough() -> None:
-    finding = dpaudit.audit_privacy(noisy_counts, data=CATEGORIES, unit="user", epsilon=1, trials=450)
+    def noisy_users(data: Any, rng: np.random.Generator) -> float:
+        return data["user"].nunique() + float(rng.laplace())
+
+    finding = dpaudit.audit_privacy(noisy_users, data=CATEGORIES, unit="user", epsilon=1, trials=1_000)
     assert finding.verdict == "consistent"
     assert any("the unit of row 0 (20 rows) added" in origin.text for origin in finding.origins)
     assert isinstance(finding.compared, int)
