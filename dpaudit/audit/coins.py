@@ -28,8 +28,8 @@ class Coins(Frozen, frozen=True):
 
     `flip_coins` makes them. Publish `seal` before the training, or save the coins where they cannot be changed: who has
     the digest can check afterwards, by `audit_scores(..., seal=...)`, that no coin was chosen by an outcome. The file
-    of the coins alone does not show that, for whoever changes them can seal them again. The nonce keeps coins from
-    being guessed from the digest.
+    of the coins alone does not show that: coins that were changed can be sealed again. The nonce keeps coins from being
+    guessed from the digest.
 
     Attributes
     ----------

@@ -45,9 +45,9 @@ REFITTED_RUNS = 8_192
 """Runs of a pair up to which scores are refitted as runs double; later ones are counted by the last scores."""
 SCREENED_RUNS = 128
 """Runs a side from which on features of every leaf are screened: of fewer the best of hundreds is luck."""
-COMPARED = 24
+COMPARED_BATCHES = 24
 """Batches of a pair whose calls make many runs, at least, before it refutes a claim: they are compared."""
-VARIANCE = 1.0
+BATCH_VARIANCE = 1.0
 """The least variance of the runs of a batch above the median with which batches are compared."""
 THOROUGH_ROWS = 2_000
 """Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
@@ -221,7 +221,7 @@ class PairBets(CountedPair):
                 runs, earlier = np.maximum(new.sum(axis=1), 1), np.maximum(old.sum(axis=1), 1)
                 share = (new + old)[:, 0] / (runs + earlier)
                 variance = share * (1 - share)
-                some = (runs * variance >= VARIANCE) & (old.sum(axis=1) > 0)
+                some = (runs * variance >= BATCH_VARIANCE) & (old.sum(axis=1) > 0)
                 away = (new[:, 0] / runs - old[:, 0] / earlier)[some] ** 2
                 self.scatter[one.name] += np.sum(away / (variance * (1 / runs + 1 / earlier))[some]), some.sum()
 
@@ -229,7 +229,7 @@ class PairBets(CountedPair):
     def compared(self) -> bool:
         """Whether a refutation may stand: calls were compared, or nothing is to be compared."""
         mechanism = self.request.sampler.mechanism
-        return not mechanism.batched or mechanism.promised or self.batches >= COMPARED
+        return not mechanism.batched or mechanism.promised or self.batches >= COMPARED_BATCHES
 
     @property
     def calls_agree(self) -> bool:

@@ -32,7 +32,7 @@ from dpaudit.running.workers import DASK, WorkerDied, spread
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
-COMPARED, COMPARED_RUNS = 32, 64
+COMPARED_COUPLES, COMPARED_RUNS = 32, 64
 """Couples of calls that are to be compared, at least, and the least runs of one."""
 SINGLE_CHUNK = 2**11
 CHUNK_NUMBERS = 2**23
@@ -108,7 +108,7 @@ class Sampler:
         """
         size = self.chunk(runs)
         if compared and self.mechanism.batched and not self.mechanism.promised:
-            size = min(size, max(COMPARED_RUNS, -(-runs // COMPARED)))
+            size = min(size, max(COMPARED_RUNS, -(-runs // COMPARED_COUPLES)))
         return Couples(self, pair, address, runs, size, range(-(-runs // size) if runs else 0))
 
     def turns(self, couple: Couple, *, by_calls: bool = False) -> NDArray[np.uint8]:

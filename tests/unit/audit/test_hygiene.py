@@ -273,11 +273,17 @@ def test_a_value_that_all_runs_of_a_call_share_is_no_evidence(spread: float, giv
     assert "outputs of one call depend on each other" in str(finding)
 
 
-def test_independent_runs_of_calls_are_said_to_depend_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a twentieth instead of a millionth; 20 of 200 or more have a probability of 0.003."""
+@pytest.mark.parametrize(("audits", "most", "given"), [
+    (200, 20, {"trials": 20_000}),
+    (60, 9, {"trials": 1_000, "sequential": True}),
+])  # fmt: skip
+def test_independent_runs_of_calls_are_said_to_depend_as_often_as_stated(
+    audits: int, most: int, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a twentieth instead of a millionth; so many or more have a probability of 0.003."""
     monkeypatch.setattr(evidence, "DEPENDENT", 0.05)
     found = 0
-    for seed in range(200):
-        finding = dpaudit.audit_privacy(sharing(0.0), [(0, 1)], epsilon=1.1, trials=20_000, batched=True, seed=seed)
+    for seed in range(audits):
+        finding = dpaudit.audit_privacy(sharing(0.0), [(0, 1)], epsilon=1.1, batched=True, seed=seed, **given)
         found += CheckName.CALLS in [check.name for check in finding.checks]
-    assert 1 <= found < 20
+    assert 1 <= found < most

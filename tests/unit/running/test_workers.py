@@ -67,6 +67,7 @@ def test_calls_that_are_taken_back_leave_no_traceback_of_the_thread_that_handed_
     monkeypatch.setattr(_ExecutorManagerThread, "flag_executor_shutting_down", with_one_more)
     monkeypatch.setattr(threading, "excepthook", died.append)
     with pytest.raises(ToolFault, match="Raised: "):
+        # The second call is under way where the first one fails, and is ended with its worker.
         list(spread([partial(raises_it, str(tmp_path)), partial(time.sleep, 60)], n_jobs=2, backend="loky"))
     assert len(seen) == 1
     assert died == []
