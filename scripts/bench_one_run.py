@@ -1,7 +1,7 @@
 """Measure audits in one run: how often true claims are accused, and how much of a true epsilon is found.
 
-    python scripts/bench_one_run.py [level] [boundary] [curves] [faults] [rules]
-                                    [--audits N] [--gamma G] [--canaries M ...]
+    python scripts/bench_one_run.py [level] [boundary] [chance] [curves] [faults] [rules]
+                                    [--audits N] [--gamma G] [--canaries M ...] [--privacy-meter AUDIT.py]
 
 level: how often dpaudit accuses independent randomised responses exactly as private as the claim, in --level-audits
 audits, at gamma and a fifth of it, beside the exact probability.
@@ -9,9 +9,12 @@ audits, at gamma and a fifth of it, beside the exact probability.
 boundary: randomised responses of the canaries, independent and exactly as private as the claim, which is the worst case
 of a count; independent Gaussian scores; and scores without a signal. Beside each, how often a truth with twice the
 parameter is found, and the mean bound as a share of the truth. Other auditors score the same canaries if they are
-installed: jax_privacy (whose auditing module needs dp_accounting), PrivacyGuard (`privacyguard-platform`). A bound
+installed: jax_privacy (whose auditing module needs dp_accounting) and PrivacyGuard (`privacyguard-platform`).
+ml_privacy_meter has its audit in one run in its repository only: name the module `audit.py` of a checkout. A bound
 above the truth counts as an accusation. "largest, unadjusted" is the largest bound over all numbers of guesses of
 Steinke, Nasr and Jagielski, without accounting for the choice.
+
+chance: the bounds of dpaudit and PrivacyGuard where half of the guesses are right.
 
 curves: independent Gaussian scores at a claim of mu that is exact, and at the mu that is called detectable.
 
@@ -27,6 +30,7 @@ more than half of the trainings with some fault that its canaries can show; else
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib.util
 import math
 import sys
@@ -37,6 +41,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.stats
 from columns import line, positive
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -100,7 +105,7 @@ def unadjusted(scores: Floats, coins: Bools, gamma: float) -> float:
     return float(epsilon_lower(right, numbers, gamma, delta_runs=len(scores) * DELTA).max())
 
 
-def installed() -> list[Auditor]:
+def installed(meter: Path | None) -> list[Auditor]:
     """Return the other auditors that are here, and say which are not."""
     found = [Auditor("largest, unadjusted", unadjusted)]
     if (module := _jax_privacy()) is not None:
@@ -112,21 +117,60 @@ def installed() -> list[Auditor]:
             return float(module.CanaryScoreAuditor(scores[coins], scores[~coins]).epsilon_one_run_fdp(gamma, DELTA))
 
         found += [Auditor("jax_privacy", one_run), Auditor("jax_privacy f-DP", f_dp, "Gaussian")]
+    if (guarded := _privacy_guard()) is not None:
+
+        def guard(scores: Floats, coins: Bools, gamma: float) -> float:
+            right = int(Ranked.of(scores, coins, None).right["two-sided"].sum())
+            return guarded(len(scores), len(scores), right, gamma, DELTA)
+
+        found.append(Auditor("PrivacyGuard, all guessed", guard, "Gaussian"))
+    found += [] if meter is None else [Auditor("ml_privacy_meter, delta 0", _privacy_meter(meter))]
+    return found
+
+
+def _privacy_meter(audit: Path) -> Callable[[Floats, Bools, float], float]:
+    """Return the audit in one run of ml_privacy_meter at delta = 0, as its command makes it.
+
+    Of its `audit.py` only three functions are executed, which need no model.
+    """
+    wanted = ("compute_abstain_attack_results", "get_eps_audit", "p_value_DP_audit")
+    tree = ast.parse(audit.read_text())
+    tree.body = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name in wanted]
+    names: dict[str, Any] = {"np": np, "math": math, "scipy": scipy}
+    exec(compile(tree, str(audit), "exec"), names)
+
+    def bound(scores: Floats, coins: Bools, gamma: float) -> float:
+        return float(names[wanted[0]](scores, coins.astype(int), p_value=gamma)["eps_opt"])
+
+    return bound
+
+
+def _privacy_guard() -> Callable[[int, int, int, float, float], float] | None:
+    """Return the bound of PrivacyGuard by canaries, guesses, right ones, error and delta; None where it is not."""
     try:
         from privacy_guard.analysis.mia.fdp_analysis_node import FDPAnalysisNode
     except ImportError as error:
         print(f"PrivacyGuard was not run: {error}")
-    else:
+        return None
 
-        def guard(scores: Floats, coins: Bools, gamma: float) -> float:
-            m = len(scores)
-            right = int(Ranked.of(scores, coins, None).right["two-sided"].sum())
-            node = FDPAnalysisNode(m=m, c=right, c_cap=m, threshold=gamma, delta=DELTA)
-            return float(node.run_analysis().eps)
+    def bound(m: int, guesses: int, right: int, gamma: float, delta: float) -> float:
+        node = FDPAnalysisNode(m=m, c=right, c_cap=guesses, threshold=gamma, delta=delta)
+        return float(node.run_analysis().eps)
 
-        found.append(Auditor("PrivacyGuard, all guessed", guard, "Gaussian"))
-    print("ml_privacy_meter was not run: Privacy-Meter 1.0.1, the latest package, has no audit in one run")
-    return found
+    return bound
+
+
+def chance(given: argparse.Namespace) -> bool:
+    """Print the bounds where half of the guesses are right, which is no evidence, and say whether ours is above 0."""
+    widths, failed, guard = (10, 9, 8, 8, 10, 14), False, _privacy_guard()
+    print(line(("canaries", "guesses", "right", "delta", "dpaudit", "PrivacyGuard"), widths))
+    for m, guesses, delta in ((100, 10, DELTA), (1_000, 100, 1e-6)):
+        right = guesses // 2
+        ours = float(epsilon_lower(right, guesses, given.gamma, delta_runs=m * delta))
+        theirs = "-" if guard is None else f"{guard(m, guesses, right, given.gamma, delta):.4f}"
+        print(line((f"{m:,}", str(guesses), str(right), f"{delta:g}", f"{ours:.4f}", theirs), widths), flush=True)
+        failed |= ours > 0
+    return failed
 
 
 def _jax_privacy() -> Any:
@@ -205,7 +249,7 @@ def level(given: argparse.Namespace) -> bool:
 
 def boundary(given: argparse.Namespace) -> bool:
     """Print the table of false accusations beside power, and say whether dpaudit accuses too often."""
-    others, failed = installed(), False
+    others, failed = installed(given.privacy_meter), False
     print(line(HEAD, WIDTHS))
     for m in given.canaries:
         for case in CASES:
@@ -371,6 +415,7 @@ def by_rules(scores: Floats, coins: Bools, gamma: float) -> list[float]:
 PARTS: dict[str, Callable[[argparse.Namespace], bool]] = {
     "level": level,
     "boundary": boundary,
+    "chance": chance,
     "curves": curves,
     "faults": faults,
     "rules": rules,
@@ -385,6 +430,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--gamma", type=float, default=0.05)
     parser.add_argument("--canaries", type=positive, nargs="+", default=[100, 1000])
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--privacy-meter", type=Path, metavar="AUDIT.py", help="the module of that name in a checkout")
     given = parser.parse_args(arguments)
     return int(any([PARTS[part](given) for part in given.parts]))
 
