@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -23,6 +24,8 @@ class DiffprivlibGaussian:
     delta: float
 
     def __call__(self, data: float, rng: np.random.Generator, size: int) -> Array:
+        with suppress(ImportError):  # of its models, by newer versions of scikit-learn; mechanisms are imported first
+            import_module("diffprivlib")
         make = getattr(import_module("diffprivlib.mechanisms"), self.kind)
         seed = int(rng.integers(2**31))
         noisy = make(epsilon=self.epsilon, delta=self.delta, sensitivity=1, random_state=seed)
