@@ -23,9 +23,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from benchmark import BENCHMARKS, Benchmark
-from benchmark.optimum import best_bound, best_bound_of_two_sets, ratio_law
+from benchmark.optimum import RatioLaw, best_bound, best_bound_of_two_sets, ratio_law
 
 import dpaudit
+from dpaudit.audit.request import TRAINING_SHARE
+from dpaudit.events.guesses import MOST
 from dpaudit.jsonable import jsonable
 
 FULL = 2_500_000
@@ -37,6 +39,8 @@ HEAD = (
 WIDTHS = (32, 10, 9, 9, 9, 9, 9, 9, 9, 10, 16, 9)
 ERRORS = 4
 """Standard errors of the optimum by which the worst seed may be below it."""
+SHARING = (1, 2, MOST)
+"""Tests that share the error, in what could be reached if nothing had to be learned."""
 
 
 def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, Any]:
@@ -64,6 +68,8 @@ def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, A
     optimum = None if best is None else best.bound
     # The two sets' count has no such law where delta > 0.
     two = None if law is None or row.delta else best_bound_of_two_sets(law, trials, 1 - CONFIDENCE)
+    confirming = trials - int(TRAINING_SHARE * trials)
+    ceilings = [_ceiling(law, confirming, number, row.delta) for number in SHARING] if law is not None else None
     return {
         "name": row.name,
         "claimed_epsilon": row.claimed_epsilon,
@@ -72,6 +78,7 @@ def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, A
         "optimum": optimum,
         "standard_error": None if best is None else best.standard_error,
         "two_sets": two,
+        "ceilings": ceilings,
         "reached": statistics.median(bounds),
         "least": min(bounds),
         "bounds": bounds,
@@ -85,6 +92,13 @@ def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, A
         "trials": trials,
         "seeds": len(seeds),
     }
+
+
+def _ceiling(law: RatioLaw, runs: int, sharing: int, delta: float) -> float:
+    """Return the bound to expect where the best sets are known, of these runs a side and with a share of the error."""
+    gamma = (1 - CONFIDENCE) / sharing
+    one = best_bound(law, runs, gamma, delta).bound
+    return one if delta else max(one, best_bound_of_two_sets(law, runs, gamma))
 
 
 TITLE = """# The literature's benchmark
@@ -155,12 +169,18 @@ def summary(results: Sequence[dict[str, Any]]) -> list[str]:
     lowest = [f"{r['name']} ({r['least']:.4f} of {r['optimum'] - ERRORS * r['standard_error']:.4f})" for r in far]
     medians = [f"{r['name']} ({r['reached']:.4f} of {r['floor']:g})" for r in floors]
     shares = [r["of_optimum"] for r in known]
+    of_known = (
+        [statistics.mean(r["ceilings"][i] / r["optimum"] for r in known) for i in range(len(SHARING))] if known else []
+    )
+    reach = " %, ".join(f"{100 * share:.1f}" for share in of_known)
     mean = f"{100 * statistics.mean(shares):.1f} %, {len(shares)} rows" if shares else "-"
     return [
         f"Medians below their floor: {'; '.join(medians) or 'none'}.",
         f"Worst seeds below the optimum less {ERRORS} of its standard errors: {'; '.join(lowest) or 'none'}.",
         f"Rows with a bound of 0: {'; '.join(f'{name} ({zero})' for name, zero in zeros if zero) or 'none'}.",
         f"Mean of the medians' shares of the optimum: {mean}.",
+        "The same mean if the best sets were known and only confirmed, by the runs that training leaves:"
+        f" {reach or '-'} %, where {', '.join(map(str, SHARING))} tests share the error.",
     ]
 
 
