@@ -130,6 +130,9 @@ Seconds are those of one audit on one core. Continuous mechanisms are rounded to
 audited, because raw doubles leak through their bits: that leak has a row of its own, with `float_bits=True`.
 """
 
+LIBRARIES = "\n## Libraries\n"
+"""The heading of what the page keeps: rows of libraries, which are measured where they are installed."""
+
 
 def document(results: Sequence[dict[str, Any]], trials: int, seeds: range) -> str:
     """Return the results as a page."""
@@ -242,7 +245,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps(jsonable(results), indent=2, allow_nan=False))
     if options.out:
-        options.out.write_text(document(results, options.trials, seeds), encoding="utf-8")
+        before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
+        libraries = "".join(before.partition(LIBRARIES)[1:])
+        options.out.write_text(document(results, options.trials, seeds) + libraries, encoding="utf-8")
     return int(any(result["met"] is False for result in results))
 
 
