@@ -84,7 +84,7 @@ ROOMS = {
     "learners.interior_points": 833,
     "learners.mechanisms": 1_445,
     "learners.mixtures": 1_470,
-    "learners.papers": 6_370,
+    "learners.papers": 6_098,
     "learners.parities": 1_079,
     "learners.points": 428,
     "learners.regions": 3_071,
