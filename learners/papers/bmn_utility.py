@@ -16,8 +16,8 @@ from ..bisection import least_beyond
 from ..finite.counting import scores
 from ..mixtures.halfspace import MixtureHalfspace
 from ..mixtures.public_family import public_family
-from .evidence import exceeds, greatest, judged, tried
-from .sizes import error_case, errors_of_law, failure_probability, judged_sizes, log_binomial
+from .evidence import errors_data, exceeds, greatest, judged, tried
+from .sizes import errors_of_law, failure_probability, judged_sizes, log_binomial
 from .states import derived, edge_case, states
 
 ALPHA, BETA = 0.2, 0.1
@@ -60,10 +60,10 @@ def _excess(over_best_halfspace: bool) -> Evidence:
         n = examples_needed(public_family(np.array(public)).collections(learner.dimension), 1.0, ALPHA, BETA)
         sizes.add(n)
         for sample in _samples(learner, public, n, label_determined=over_best_halfspace):
-            best = n - int(scores(learner.concepts, sample).max())
-            if not over_best_halfspace:
-                best = int(errors_of_law(learner, sample)[1].min())
-            cases.append(error_case(learner, sample, best + ALPHA * n))
+            p, wrong = errors_of_law(learner, sample)
+            best = n - int(scores(learner.concepts, sample).max()) if over_best_halfspace else int(wrong.min())
+            failure = float(p[wrong > best + ALPHA * n].sum())
+            cases.append((failure, repr(sample), errors_data(learner, sample, best + ALPHA * n, failure)))
     worst, where, data = greatest(cases)
     text = (
         f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from dpaudit.contract import Evidence, Tools
 from ..domains import Grid
 from ..halfspaces.depth.extended_domain import ExtendedDomain
 from ..halfspaces.depth.tukey_depth import tukey_depths
-from .bmns_depth import in_hull
+from .bmns_depth import in_hull, multisets
 from .evidence import tried
 from .sizes import compositions
 from .states import Answers, Cases, always, at_most, misprint, states
@@ -59,11 +59,8 @@ def depths(points: Sequence[Any], where: Sequence[Place]) -> list[int]:
     return [int(v) for v in tukey_depths(table, np.ones(len(table), dtype=np.int64), list(where))]
 
 
-def _multisets() -> Iterator[list[tuple[int, int]]]:
-    """Yield all multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points."""
-    for side, step in ((1, 1), (2, 9)):
-        grid = [(int(x), int(y)) for x, y in Grid(side, 2).points()]
-        yield from (list(chosen) for chosen in list(combinations_with_replacement(grid, 4))[::step])
+FOURS = multisets(1, 4) + multisets(2, 4)[::9]
+"""All multisets of 4 of 2 x 2 points, and every ninth of 4 of 3 x 3 points."""
 
 
 @states(
@@ -83,7 +80,7 @@ def _multisets() -> Iterator[list[tuple[int, int]]]:
 )
 def _sensitivity() -> Cases:
     where = [(Fraction(x, 2), Fraction(y, 2)) for x, y in product(range(5), repeat=2)]
-    for points, moved in product(_multisets(), ((0, 0), (1, 0), (1, 1))):
+    for points, moved in product(FOURS, ((0, 0), (1, 0), (1, 1))):
         neighbour = [*points[1:], moved]
         move = max(abs(a - b) for a, b in zip(depths(points, where), depths(neighbour, where), strict=True))
         yield move, {"points": points, "neighbour": neighbour, "sensitivity": move}
@@ -101,7 +98,7 @@ def _sensitivity() -> Cases:
 )
 @always("{cases} multisets of 4 points and directions, w in steps of 1/2: {wrong} dips")
 def _lesser() -> Answers:
-    for points, a in product(_multisets(), ((1, 0), (1, 1), (2, -1), (-3, 1), (0, 0))):
+    for points, a in product(FOURS, ((1, 0), (1, 1), (2, -1), (-3, 1), (0, 0))):
         heights = [2 * (a[0] * x + a[1] * y) for x, y in points]
         counts = [(sum(h >= w for h in heights), sum(h <= w for h in heights)) for w in range(-15, 16)]
         yield dip([min(pair) for pair in counts]) is None, {"points": points, "a": a}
@@ -129,7 +126,7 @@ def along(points: Sequence[Any], start: tuple[int, int], step: tuple[int, int]) 
 @always("{lines} multisets of 4 points and lines, 17 places on each: {wrong} dips", "lines")
 def _along() -> Answers:
     lines = (((0, 0), (1, 1)), ((0, 1), (1, 0)), ((2, 0), (-1, 2)), ((1, 1), (0, 0)))
-    for points, (start, step) in product(_multisets(), lines):
+    for points, (start, step) in product(FOURS, lines):
         yield dip(along(points, start, step)) is None, {"points": points, "start": start, "step": step}
 
 
@@ -189,7 +186,7 @@ def corners(points: Sequence[Any]) -> set[Place]:
 )
 def _regions() -> Answers:
     where = [(Fraction(x, 3), Fraction(y, 3)) for x, y in product(range(7), repeat=2)]
-    for points in list(_multisets())[::3]:
+    for points in FOURS[::3]:
         spots = sorted(corners(points))
         found = dict(zip(spots, depths(points, spots), strict=True))
         shown = {"points": points, "corners": [[str(c) for c in spot] for spot in spots]}

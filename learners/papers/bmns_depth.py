@@ -170,13 +170,10 @@ def _extended_literal(tools: Tools) -> Evidence:
 Point = tuple[int, int]
 
 
-def _cases() -> Iterator[tuple[list[Point], Point]]:
-    """Yield all multisets of 3 of 3 x 3 points and of 5 of 2 x 2 points, each with every point of the grid."""
-    for side, n in ((2, 3), (1, 5)):
-        grid = [(int(x), int(y)) for x, y in Grid(side, 2).points()]
-        for chosen in combinations_with_replacement(grid, n):
-            for x in grid:
-                yield list(chosen), x
+def multisets(side: int, n: int) -> list[list[Point]]:
+    """Return the multisets of n points of the grid of that side, each listed with repetitions."""
+    grid = product(range(side + 1), range(side + 1))
+    return [list(chosen) for chosen in combinations_with_replacement(grid, n)]
 
 
 def depth_by_projections(points: list[Point], x: Point) -> int:
@@ -214,26 +211,25 @@ def in_hull(points: frozenset[Point], x: Point) -> bool:
 
 def depth_by_removal(points: list[Point], x: Point) -> int:
     """Return the size of the smallest part of a multiset without which x is not in the convex hull of the rest."""
-    for size in range(len(points) + 1):
-        for kept in combinations(points, len(points) - size):
-            if not in_hull(frozenset(kept), x):
-                return size
-    return len(points)
+    sizes = range(len(points) + 1)
+    rests = ((size, frozenset(kept)) for size in sizes for kept in combinations(points, len(points) - size))
+    return next(size for size, rest in rests if not in_hull(rest, x))
 
 
 def _same_depth(other: Callable[[list[Point], Point], int], name: str) -> Evidence:
     """Return the evidence that another definition gives the Tukey depth."""
     cases: list[dict[str, Any]] = []
-    for points, x in _cases():
-        depth = tukey_depth(np.array(points), np.ones(len(points), dtype=np.int64), x)
-        cases.append({"points": points, "x": x, "depth": depth, "other": other(points, x)})
+    for side, n in ((2, 3), (1, 5)):
+        for points, (x,) in product(multisets(side, n), multisets(side, 1)):
+            depth = tukey_depth(np.array(points), np.ones(n, dtype=np.int64), x)
+            cases.append({"points": points, "x": x, "depth": depth, "other": other(points, x)})
     misses = [case for case in cases if case["depth"] != case["other"]]
     data = misses[0] if misses else max(cases, key=lambda case: case["depth"])
     text = (
         f"{len(cases)} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
         f"of {'some only' if misses else 'all'}"
     )
-    return judged(text, {"cases": len(cases)}, f"{listed(data)}: {name}", data, failed=bool(misses))
+    return judged(text, {"cases": len(cases)}, f"{listed(data)}, {name} being the other", data, failed=bool(misses))
 
 
 states(

@@ -28,6 +28,7 @@ from ..halfspaces.lower_bound import (
 from ..halfspaces.random_row import HullPointRandomRow
 from ..mechanisms.exponential import log_law
 from .evidence import exceeds, greatest, judged, law_of, learner_data, sample_data, tried
+from .sizes import unsolved
 from .states import false, gap, states
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
@@ -214,9 +215,7 @@ def _theorem(tools: Tools) -> Evidence:
     small = HullPointRandomRow(1, 2, FEW["epsilon"], 0.25)
     private = law_of(tools, small, n=4)
     sample = small.domain.sample(small.domain.points(), [0] * 4)
-    law = small.law(sample)
-    judge: Any = small.solves
-    fails = math.fsum(np.exp(p) for atom, p in zip(law.atoms, law.log_prob, strict=True) if not judge(atom, sample))
+    fails = unsolved(small, sample)
     numbers = {"m": m, "delta, n=4": private.delta, "delta claimed, n=4": small.delta, "failure, n=4": fails}
     printed = {d: printed_bound(d, **FEW) for d in FAR}
     numbers |= {f"printed, d={d}": bound for d, bound in printed.items()}

@@ -175,19 +175,17 @@ def _claim_45(tools: Tools) -> Evidence:
     return judged(summary, numbers, witness, data, otherwise=tightness(1, share), failed=share < 1)
 
 
-def _thinness(corners: Polygon) -> Fraction:
-    """Return (area / area of the equilateral triangle on the shortest edge)^2, a rational number."""
-    ends = [(Fraction(p, q), Fraction(r, q)) for p, r, q in corners]
-    edges = [(u[0] - v[0]) ** 2 + (u[1] - v[1]) ** 2 for u, v in pairwise([*ends, ends[0]])]
-    return area(corners) ** 2 * 16 / (3 * min(edges) ** 2)
-
-
 def thinnest_cell(side: int) -> tuple[float, Polygon]:
     """Return the least ratio of a triangular cell's area to the equilateral one on its shortest edge, and the cell."""
-    arrangement = _full(side)
-    shapes = (polygon(arrangement, cell) for cell in range(arrangement.cells))
-    ratio, corners = min(((_thinness(shape), shape) for shape in shapes if len(shape) == 3), key=lambda item: item[0])
-    return math.sqrt(ratio), corners
+
+    def squared(corners: Polygon) -> Fraction:
+        ends = [(Fraction(p, q), Fraction(r, q)) for p, r, q in corners]
+        edges = [(u[0] - v[0]) ** 2 + (u[1] - v[1]) ** 2 for u, v in pairwise([*ends, ends[0]])]
+        return area(corners) ** 2 * 16 / (3 * min(edges) ** 2)
+
+    shapes = [polygon(_full(side), cell) for cell in range(_full(side).cells)]
+    thinnest = min((shape for shape in shapes if len(shape) == 3), key=squared)
+    return math.sqrt(squared(thinnest)), thinnest
 
 
 def vertices(side: int) -> set[tuple[Fraction, Fraction]]:

@@ -118,35 +118,30 @@ def _triangles(tools: Tools) -> Evidence:
     return judged(summary, numbers, witness, data)
 
 
-def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tools) -> Evidence:
-    learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
-    cases = [("d = 2", learner, learner.concepts.size // 2, "uniform")]
-    setup = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept"
-    return judged_sizes(tools, setup, cases, alpha=0.2, beta=0.2, halvings=6)
+def _state_size(theorem: str, id: str, k: int, short: str) -> None:
+    """State that the explicit sample size of the learner of that id is enough."""
+
+    def check(tools: Tools) -> Evidence:
+        kind = {"convex-polygon": ConvexPolygon, "polygon-union": PolygonUnion}[id]
+        learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
+        cases = [("d = 2", learner, learner.concepts.size // 2, "uniform")]
+        setup = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept"
+        return judged_sizes(tools, setup, cases, alpha=0.2, beta=0.2, halvings=6)
+
+    derived(
+        f"KMMS-Thm{theorem}",
+        f"with the explicit sample size {id} is an (alpha, beta)-PAC learner, d = 2",
+        f"Theorem {theorem}",
+        formula="n = O~((k/(alpha epsilon)) log d)",
+        short=short,
+        printed="n = {d = 2: theorem's n:,}",
+        found="n = {d = 2: enough:,} is enough",
+        best="n = {d = 2: enough:,} on the case tried",
+    )(check)
 
 
-derived(
-    "KMMS-Thm4.7",
-    "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
-    "Theorem 4.7",
-    formula="n = O~((k/(alpha epsilon)) log d)",
-    short="Examples for convex polygons",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
-    best="n = {d = 2: enough:,} on the case tried",
-)(lambda tools: _utility(ConvexPolygon, 3, tools))
-
-
-derived(
-    "KMMS-Thm5.1",
-    "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
-    "Theorem 5.1",
-    formula="n = O~((k/(alpha epsilon)) log d)",
-    short="Examples for unions of polygons",
-    printed="n = {d = 2: theorem's n:,}",
-    found="n = {d = 2: enough:,} is enough",
-    best="n = {d = 2: enough:,} on the case tried",
-)(lambda tools: _utility(PolygonUnion, 2, tools))
+_state_size("4.7", "convex-polygon", 3, "Examples for convex polygons")
+_state_size("5.1", "polygon-union", 2, "Examples for unions of polygons")
 
 
 @derived(

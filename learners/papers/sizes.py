@@ -76,6 +76,13 @@ def log_binomial(n: int, p: float) -> Floats:
     return np.asarray(ways + j * math.log(p) + (n - j) * math.log1p(-p))
 
 
+def unsolved(learner: Any, sample: Any) -> float:
+    """Return the exact probability that a learner's answer does not solve the problem of the sample."""
+    law = learner.law(sample)
+    solved = np.array([learner.solves(atom, sample) for atom in law.atoms])
+    return math.fsum(np.exp(law.log_prob)[~solved].tolist())
+
+
 def worst_empirical_failure(
     learner: Any, n: int, alpha: float, targets: Iterable[Hypothesis] | None = None
 ) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""How a statement of a paper is declared, with its check: what the source says and errs in, and checks by cases."""
+"""Decorators that declare a statement of a paper, with what its source errs in, and that make checks of cases."""
 
 from __future__ import annotations
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from dpaudit.contract import Evidence, Pair, Part, Tools, Verdict
 
 from ..boxes.concepts import BoxTightest
@@ -20,9 +18,8 @@ from ..interior_points.interior_point import InteriorPointExponential, InteriorP
 from ..interior_points.thresholds import ThresholdInteriorPoint
 from ..mechanisms.steps import Multiset, of_counter, ranks
 from ..mechanisms.tree_log import TreeLog, leaving_depths
-from ..samples import Sample
 from .evidence import exceeds, greatest, judged, judged_law, judged_loss, judged_unprivate, law_of, losses_of, tried
-from .sizes import compositions, error_case, hard_case, two_point, worst_empirical_failure
+from .sizes import compositions, error_case, hard_case, two_point, unsolved, worst_empirical_failure
 from .states import derived, false, misprint, states
 
 
@@ -210,13 +207,6 @@ def _tightest(tools: Tools) -> Evidence:
     return judged(text, numbers, witness, data, failed=failure > beta)
 
 
-def _outside(learner: Any, sample: Sample) -> float:
-    """Return the exact probability that the point is not interior."""
-    law = learner.law(sample)
-    inside = [learner.solves(atom, sample) for atom in law.atoms]
-    return math.fsum(np.exp(law.log_prob)[~np.array(inside)].tolist())
-
-
 @states(
     "OURS-IPP",
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
@@ -230,9 +220,9 @@ def _interior(tools: Tools) -> Evidence:
     n = learner.points_needed(beta)
     (loss,), _ = losses_of(tools, [learner])
     failure, worst = max(
-        (_outside(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
+        (unsolved(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
     )
-    few = _outside(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
+    few = unsolved(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
     text = (
         f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} "
         f"data the exact failure is at most {failure:.4f}, at {list(worst)}, and beta is {beta}; {few:.4f} with n = 4"
@@ -280,7 +270,7 @@ def _tree(tools: Tools) -> Evidence:
     half, even = [n // 2, n - n // 2], [n // 32 + 1] * 32
     data = [([15, 16], half), ([0, 31], half), ([7], [n]), (range(32), even)]
     samples = [learner.domain.sample(list(xs), [0] * len(counts), counts) for xs, counts in data]
-    failure, worst = max((_outside(learner, sample), repr(sample)) for sample in samples)
+    failure, worst = max((unsolved(learner, sample), repr(sample)) for sample in samples)
     pairs = []
     for a, b in ((15, 16), (0, 31), (3, 4)):
         for share in (0, 1, n // 3, n // 2, n - 1):
