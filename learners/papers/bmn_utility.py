@@ -195,8 +195,6 @@ def _compression_size(tools: Tools) -> Evidence:
 
 LEVEL = 0.2
 """alpha and beta."""
-
-
 HARD = {
     "realizable": Distribution(np.array([[0], [7], [8]]), np.array([0.5996, 0.2002, 0.2002]), "just above alpha each"),
     "agnostic": Distribution(np.array([[0], [1]]), np.array([0.6001, 0.3999]), "noise on a positive point, half there"),

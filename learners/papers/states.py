@@ -62,7 +62,8 @@ def at_most(
         found, witness, data = greatest(cases, least)
         shown: dict[str, Any] = {name: found, "cases": len(cases), "witness": witness}
         numbers = {key: shown[key] for key in (name, *also)} | more
-        verdict, failed = otherwise or tightness(found, limit), exceeds(*((limit, found) if least else (found, limit)))
+        failed = exceeds(limit, found) if least else exceeds(found, limit)
+        verdict = otherwise or tightness(found, limit)
         return judged(text.format(**shown), numbers, witness, data, otherwise=verdict, failed=failed)
 
     return _on_cases(judge)
